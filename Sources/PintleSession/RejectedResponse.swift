@@ -2,25 +2,25 @@
 
 public import PintleMessage
 
-/// A response that arrived and breaks its contract: what is behind a ``SessionError`` with `rejected`.
+/// A response that arrived but breaks its contract: the `underlying` error of a ``SessionError`` with code `rejected`.
 public struct RejectedResponse: Error, Sendable, CustomStringConvertible {
     /// Status, reason and fields.
     public let head: ResponseHead
-    /// The body; of a download, its first 64 KiB at most.
+    /// The body; if the task is a download, at most its first 64 KiB.
     public let body: [UInt8]
-    /// What the contract says: the status first, then the type, then the body.
+    /// The breaches of the contract: first of the status, then of the type, then of the body.
     public let violation: ValidationError
 
     static let bodyLimit = 64 * 1024
 
-    /// Makes one, as tests do, and whatever answers in place of a session.
+    /// Makes a rejected response, for tests and for stand-ins of a session.
     public init(head: ResponseHead, body: [UInt8] = [], violation: ValidationError) {
         self.head = head
         self.body = body
         self.violation = ValidationError.ordered([violation]) ?? violation
     }
 
-    /// The violation, and those behind it.
+    /// The description of the violation, with those that it links to.
     public var description: String { self.violation.description }
 }
 

@@ -3,7 +3,7 @@
 public import PintleMessage
 internal import PintleSystem
 
-/// Tasks to be steered: each is suspended until it is resumed, and listed by the session until it has ended.
+/// Tasks that the program steers: each is suspended until it is resumed, and the session lists it until it has ended.
 extension Session {
     /// Makes a task whose response is kept in memory, up to ``SessionConfiguration/bodyLimit``.
     ///
@@ -12,19 +12,19 @@ extension Session {
         try self.makeTask(.data, request, output: .memory)
     }
 
-    /// Makes a task that sends a body, and whose response is kept in memory.
+    /// Makes a task that sends a body and keeps the response in memory.
     ///
-    /// - Parameter source: the body; nil asks the hook ``SessionHooks/needsBody`` for it.
+    /// - Parameter source: the body; if nil, the hook ``SessionHooks/needsBody`` is asked for it.
     /// - Throws: ``SessionError`` with `invalidated` when the session takes no more tasks. A source that cannot be read
     ///   fails the task.
     public func uploadTask(_ request: SessionRequest, from source: UploadSource?) throws(SessionError) -> SessionTask {
         try self.makeTask(.upload, request, source: source, output: .memory)
     }
 
-    /// Makes a task whose response is written to a file, and that sends a body where one is given.
+    /// Makes a task that writes the response to a file, and sends a body if one is given.
     ///
-    /// The response must satisfy `contract`, whose default is any status of 200…299: what an origin says about an error
-    /// never takes the place of the file.
+    /// The response must satisfy `contract`, by default any status of 200…299, so that the text of an error never takes
+    /// the place of the file.
     ///
     /// - Throws: ``SessionError`` with `invalidated` when the session takes no more tasks. A destination that cannot be
     ///   written fails the task.
@@ -35,9 +35,10 @@ extension Session {
         try self.makeTask(.download, request, source: source, output: .file(destination, contract, resuming: nil))
     }
 
-    /// Makes a task that goes on with a download which ended early.
+    /// Makes a task that continues a download which ended early.
     ///
-    /// - Parameter fields: of the request, such as Authorization; a part keeps none, as it may lie about for long.
+    /// - Parameter fields: fields of the request, such as Authorization. A partial download stores none, as it may lie
+    ///   on disk for a long time.
     /// - Throws: ``SessionError`` with `invalidURL` or `invalidated`. A file that is gone or was changed fails the task.
     public func downloadTask(
         resuming part: PartialDownload, to destination: DownloadDestination, fields: Fields = Fields(),
@@ -48,11 +49,11 @@ extension Session {
     }
 }
 
-/// Tasks that are simply waited for. Cancelling the Swift task that waits cancels the session's task.
+/// Tasks that the caller simply waits for. Cancelling the Swift task that waits cancels the session's task.
 extension Session {
-    /// Sends a request, with a body where one is given, and waits for the whole response.
+    /// Sends a request, with a body if one is given, and waits for the whole response.
     ///
-    /// - Throws: ``SessionError`` when there is no complete response. A status such as 404 is one.
+    /// - Throws: ``SessionError`` if there is no complete response. A response with a status such as 404 is complete.
     public func data(
         for request: SessionRequest, from source: UploadSource? = nil
     ) async throws(SessionError) -> TaskResult {
@@ -60,9 +61,9 @@ extension Session {
         return try await self.makeTask(kind, request, source: source, output: .memory).run()
     }
 
-    /// Downloads to a file, sending a body where one is given.
+    /// Downloads to a file; sends a body if one is given.
     ///
-    /// - Throws: ``SessionError``; with `rejected` for a response that does not satisfy `contract`.
+    /// - Throws: ``SessionError``; with `rejected` if the response does not satisfy `contract`.
     public func download(
         _ request: SessionRequest, from source: UploadSource? = nil, to destination: DownloadDestination,
         accepting contract: ResponseContract = .init()
@@ -70,10 +71,9 @@ extension Session {
         try await self.downloadTask(request, from: source, to: destination, accepting: contract).run()
     }
 
-    /// Sends a request, with a body where one is given, and waits for the head of the response; the body streams behind
-    /// it.
+    /// Sends a request, with a body if one is given, and waits for the head of the response; the body streams after it.
     ///
-    /// - Throws: ``SessionError`` when no final head arrives. What goes wrong later is thrown by the body.
+    /// - Throws: ``SessionError`` if no final head arrives. Later errors are thrown by the body.
     public func stream(
         _ request: SessionRequest, from source: UploadSource? = nil
     ) async throws(SessionError) -> SessionResponse {
@@ -97,7 +97,8 @@ extension Session {
         return try response.get()
     }
 
-    /// Throws where the caller is cancelled already, so that nothing is sent: a quick origin would answer before the cancellation had arrived.
+    /// Throws if the caller is cancelled already, so that nothing is sent: a quick origin would answer before the
+    /// cancellation had arrived.
     static func checkCancellation() throws(SessionError) {
         if Task.isCancelled { throw SessionError(.cancelled, "the task was cancelled before it began") }
     }

@@ -9,32 +9,32 @@ public import PintleTrust
 
 /// Connections to origins under one security policy, and the tasks that use them.
 ///
-/// As in AFNetworking, a session has exactly one policy: connections, TLS sessions and verdicts are never shared with
-/// another session, so nothing that was verified under one policy serves under a second.
+/// As in AFNetworking, a session has exactly one policy. It shares no connections, TLS sessions or verdicts with
+/// another session, so nothing that was verified under one policy is used under another.
 ///
-/// A session that is no longer wanted is invalidated; one that is simply let go ends its tasks and connections at once.
+/// Invalidate a session that is no longer needed; one that is simply released ends its tasks and connections at once.
 public final class Session: Sendable {
-    /// How connections are used, and what requests have in common.
+    /// Settings of connections, and those that all requests have in common.
     public let configuration: SessionConfiguration
-    /// What the servers' certificates must satisfy.
+    /// The conditions that servers' certificates must satisfy.
     public let policy: SecurityPolicy
-    /// Whether a valid chain that matches no pin is accepted and reported.
+    /// True if a valid chain that matches no pin is accepted and reported.
     public let reportsOnly: Bool
-    /// What the program wants to decide, or to know.
+    /// Callbacks with which the program decides, or is notified.
     public let hooks: SessionHooks
-    /// What carries out ``policy``.
+    /// Carries out ``policy``.
     package let evaluator: TrustEvaluator
     let registry: TaskRegistry
     let events = EventBroadcast<SessionEvent>(.bufferingNewest(4096))
     let engine: Engine
     private let pools: [TransferPool]
-    /// The jar that ``configuration`` names, or the session's own; nil where the session keeps no cookies.
+    /// The jar that ``configuration`` names, or the session's own; nil if the session keeps no cookies.
     public let cookieJar: CookieJar?
 
     /// Makes a session on every loop of `engine`.
     ///
     /// - Parameters:
-    ///   - reportsOnly: whether a valid chain that matches no pin is accepted and reported.
+    ///   - reportsOnly: true if a valid chain that matches no pin is accepted and reported.
     ///   - judge: asked for each address before it is dialled; nil allows all.
     /// - Throws: `TrustError` when the policy's roots, or those of the proxy's policy, cannot be loaded.
     public convenience init(
@@ -47,7 +47,7 @@ public final class Session: Sendable {
             judge: judge, memory: nil)
     }
 
-    /// Makes the same, which counts in `memory` what origins have sent and nobody has taken.
+    /// Makes a session that counts in `memory` the bytes that origins have sent and no reader has taken yet.
     package init(
         engine: Engine, configuration: SessionConfiguration, policy: SecurityPolicy, reportsOnly: Bool = false,
         hooks: SessionHooks = SessionHooks(), judge: (any AddressJudge)?, memory: MemoryBudget?
@@ -76,8 +76,8 @@ public final class Session: Sendable {
 
     /// Makes a session on the engine that the program's sessions share.
     ///
-    /// - Throws: ``SessionError`` with `invalidPolicy` when the policy's roots, or those of the proxy's policy, cannot be
-    ///   loaded; with `internalError` where the engine cannot be started.
+    /// - Throws: ``SessionError`` with `invalidPolicy` if the policy's roots, or those of the proxy's policy, cannot be
+    ///   loaded; with `internalError` if the engine cannot be started.
     public convenience init(
         configuration: SessionConfiguration = SessionConfiguration(), policy: SecurityPolicy = .default,
         reportsOnly: Bool = false, hooks: SessionHooks = SessionHooks()
@@ -92,7 +92,7 @@ public final class Session: Sendable {
     }
 
     deinit {
-        // Tasks that run hold their session, so these were never resumed.
+        // A running task holds its session, so the tasks that are left were never resumed.
         for task in self.registry.all {
             task.finish(.failure(SessionError(.invalidated, "the session of the task is gone")))
         }
@@ -104,7 +104,7 @@ public final class Session: Sendable {
 
     /// Starts a transfer on `loop`, one of the engine's, from that loop's thread.
     ///
-    /// The delegate is held until it is told of the end, and is told everything on the same thread.
+    /// The delegate is held until it has heard of the end. All its calls come on the same thread.
     package func start(
         _ request: consuming TransferRequest, on loop: Loop, delegate: any TransferDelegate
     ) -> Transfer {
@@ -113,30 +113,30 @@ public final class Session: Sendable {
         return pool.start(consume request, delegate: delegate)
     }
 
-    /// Cancels what is running and closes every connection, and waits for that, blocking the thread. Must not be called from
-    /// a loop, nor from a task.
+    /// Cancels all transfers and closes all connections, and blocks the thread until that is done. Must not be called
+    /// from a loop, nor from a task.
     package func close() {
         for pool in self.pools {
             try? pool.loop.submit { pool.closeAll() }.wait()
         }
     }
 
-    /// Cancels what is running and closes every connection. Returns when that is so.
+    /// Cancels all transfers and closes all connections. Returns when that is done.
     package func closed() async {
-        // A loop that has ended has closed what it had.
+        // A loop that has ended has released its connections, which closes them.
         for pool in self.pools { try? await pool.loop.submit { pool.closeAll() }.get() }
     }
 
-    /// How many transfers are under way; for shutting down and for tests. Must not be called from a loop.
+    /// Returns the number of running transfers; for shutting down and for tests. Must not be called from a loop.
     package func runningTransfers() -> Int {
         self.pools.reduce(0) { sum, pool in sum + ((try? pool.loop.submit { pool.runningCount }.wait()) ?? 0) }
     }
 
-    /// The last verdict on each host that connections were made to; thousands of them at most.
+    /// Returns the last verdict on each host that connections were made to; at most a few thousand hosts.
     package func verdicts() async -> [Authority: DatedVerdict] {
         var all: [Authority: DatedVerdict] = [:]
         for pool in self.pools {
-            // A loop that has ended knows nobody.
+            // A loop that has ended knows no verdicts.
             let known = (try? await pool.loop.submit { pool.verdicts }.get()) ?? [:]
             all.merge(known) { $1 }
         }
@@ -145,11 +145,12 @@ public final class Session: Sendable {
 
     // MARK: Tasks
 
-    /// What happens to the session and its tasks, from now on. Each call makes a stream of its own, which keeps the
-    /// newest 4,096 events for a reader that is slow.
+    /// Returns a stream of the session's events from now on. Each call makes a stream of its own, which keeps the
+    /// newest 4,096 events for a slow reader.
     public func eventStream() -> AsyncStream<SessionEvent> { self.events.subscribe() }
 
-    /// The tasks that have not ended: data tasks, then uploads, downloads and WebSockets, each in the order of their making.
+    /// The tasks that have not ended: data tasks, then uploads, downloads and WebSockets, each in the order of their
+    /// making.
     public var tasks: [SessionTask] {
         self.dataTasks + self.uploadTasks + self.downloadTasks + self.webSocketTasks
     }
@@ -163,10 +164,11 @@ public final class Session: Sendable {
     /// The tasks of WebSockets that are not closed.
     public var webSocketTasks: [SessionTask] { self.registry.tasks(of: .webSocket) }
 
-    /// Closes a connection of a WebSocket with the session's others on `loop`. Called on that loop's thread.
+    /// Registers the WebSocket's connection, to be closed with the session's others on `loop`. Called on the loop's
+    /// thread.
     func keep(_ link: WebSocketLink, on loop: Loop) { self.pools[loop.index].keep(link) }
 
-    /// The connection of a WebSocket is closed, or somebody else closes it.
+    /// Drops the connection of a WebSocket, which is closed or which another owner closes. Called on the loop's thread.
     func forget(_ link: WebSocketLink, on loop: Loop) { self.pools[loop.index].forget(link) }
 
     /// Makes a suspended task.
@@ -186,18 +188,17 @@ public final class Session: Sendable {
 
     // MARK: The end
 
-    /// Takes no more tasks, lets those that there are finish, and then closes every connection.
+    /// Takes no more tasks, lets the present ones finish, and then closes every connection.
     ///
-    /// A task that is never resumed holds this up. Returns when all is over.
+    /// Returns when all is done. A task that is never resumed delays this for ever.
     public func finishTasksAndInvalidate() async { await self.invalidate(cancellingTasks: false, resetting: false) }
 
-    /// Takes no more tasks, cancels those that there are, and closes every connection. Returns when all is over.
+    /// Takes no more tasks, cancels the present ones, and closes every connection. Returns when all is done.
     public func invalidateAndCancel() async { await self.invalidate(cancellingTasks: true, resetting: false) }
 
-    /// Ends the session's tasks and forgets what it has learned: connections, TLS sessions, verdicts, names, and the
-    /// cookies of a jar of its own. What the configuration has named, a jar or a cache, keeps what it has: another session may
-    /// share it, and the program can empty it. Afterwards the session takes tasks as if it were new; while this lasts it takes
-    /// none.
+    /// Ends the session's tasks and drops its state: connections, TLS sessions, verdicts, names, and the cookies of its
+    /// own jar. A jar or cache that the configuration names keeps its content: another session may share it, and the
+    /// program can empty it. The session takes no tasks while this lasts; afterwards it takes them as if it were new.
     public func reset(cancellingTasks: Bool = true) async {
         await self.invalidate(cancellingTasks: cancellingTasks, resetting: true)
     }
@@ -210,7 +211,7 @@ public final class Session: Sendable {
         await self.registry.waitUntilSettled()
     }
 
-    /// A task is over and everything about its end was told.
+    /// Called when a task is over and every hook has heard of its end.
     func taskEnded() { self.finish(self.registry.taskEnded()) }
 
     private func finish(_ ending: TaskRegistry.Ending) {
@@ -234,7 +235,7 @@ public final class Session: Sendable {
     }
 }
 
-/// A verdict and when it was made, at most the length of one transfer later.
+/// A verdict, and the time at which it was noted: at most the length of one transfer after it was made.
 package struct DatedVerdict: Sendable {
     package let verdict: Verdict
     package let moment: UnixTime

@@ -4,48 +4,48 @@ public import PintleMessage
 
 /// A demand for credentials (RFC 9110 §11).
 public struct Challenge: Sendable, Equatable {
-    /// How it can be answered, and for which realm. Of several offers each is a challenge of its own, while those before
-    /// it are rejected: first the schemes that take no password, as the server has them, then Digest and Basic.
+    /// The scheme and realm. If the server offers several schemes, each becomes a challenge of its own as long as those
+    /// before it are rejected: first the schemes without a password, in the server's order, then Digest and Basic.
     public let method: AuthenticationMethod
-    /// What the server wrote: the scheme's name in lower case, its parameters or its token.
+    /// The server's own words: the scheme's name in lower case, and its parameters or its token.
     public let offer: AuthenticationChallenge
-    /// Where it comes from.
+    /// The server that asks.
     public let authority: Authority
-    /// Whether a proxy asks (407), and not the origin (401).
+    /// True if a proxy asks (407), false if the origin does (401).
     public let isProxy: Bool
-    /// How often this task has answered this scheme and was asked again; Digest and Basic count as one.
+    /// The number of times that this task has answered this scheme and was asked again; Digest and Basic count as one.
     public let previousFailureCount: Int
 
     /// The scheme's name in lower case, such as `bearer`.
     public var scheme: String { self.offer.scheme }
-    /// The protection space within the origin (RFC 9110 §11.5); nil where the challenge names none.
+    /// The protection space within the origin (RFC 9110 §11.5); nil if the challenge names none.
     public var realm: String? { self.offer.realm }
 }
 
-/// What to do about a ``Challenge``.
+/// The answer to a ``Challenge``.
 ///
-/// Neither text nor mirror of it shows a secret.
+/// Neither its text nor its mirror shows a secret.
 public enum ChallengeAnswer: Sendable, Equatable {
-    /// Make the request again with a name and a password. A scheme that takes none is passed over.
+    /// Repeat the request with a name and a password. A scheme without passwords is passed over.
     case use(Credential)
-    /// Make the request again with a bearer token (RFC 6750), whatever the scheme is.
+    /// Repeat the request with a bearer token (RFC 6750), whatever the scheme is.
     case bearer(String)
-    /// Make the request again with this value of Authorization, or of Proxy-Authorization: for any scheme, such as
-    /// `Hawk id="1", mac="…"`. Redirects to the same origin carry it on.
+    /// Repeat the request with this value of Authorization, or of Proxy-Authorization: for any scheme, such as
+    /// `Hawk id="1", mac="…"`. Redirects to the same origin keep it.
     case authorization(String)
-    /// Make the request again with a Kerberos ticket of this process's user (RFC 4559), for the service `HTTP` of the
-    /// host that asks. A scheme other than Negotiate is passed over. It takes MIT's libgssapi_krb5, and a ticket, which
-    /// kinit gets; without either the task fails as ``SessionError/Code/cannotSend``.
+    /// Repeat the request with a Kerberos ticket of this process's user (RFC 4559), for the service `HTTP` of the host
+    /// that asks. A scheme other than Negotiate is passed over. This needs MIT's libgssapi_krb5, and a ticket, as kinit
+    /// gets it; without either the task fails as ``SessionError/Code/cannotSend``.
     ///
-    /// The server learns who the user is: answer only servers that are to know. NTLM, which Negotiate may also stand
-    /// for, is not spoken.
+    /// The server learns the user's identity: answer only servers that may know it. NTLM, which Negotiate may also
+    /// mean, is not supported.
     case negotiate
-    /// Do as without the hook: a scheme that takes no password is passed over, a name and a password of the
-    /// configuration are sent once. Without them the 401 or 407 is the task's response.
+    /// Do as without the hook: pass over schemes without passwords, and send the configuration's name and password
+    /// once. Without them the 401 or 407 is the task's response.
     case performDefault
     /// Fail the task as `cancelled`.
     case cancel
-    /// Pass over this offer; the next one that the server made is a challenge of its own.
+    /// Pass over this offer; the server's next one becomes a challenge of its own.
     case reject
 }
 
@@ -70,9 +70,9 @@ extension ChallengeAnswer: CustomStringConvertible, CustomDebugStringConvertible
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [self.description]) }
 }
 
-/// What to do with a response whose head has arrived.
+/// The treatment of a response whose head has arrived.
 public enum ResponseDisposition: Sendable {
-    /// Go on.
+    /// Continue.
     case allow
     /// Fail the task as `cancelled`.
     case cancel

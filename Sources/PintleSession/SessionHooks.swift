@@ -4,8 +4,8 @@ public import NIOCore
 public import PintleMessage
 public import PintleTrust
 
-/// What a program wants to decide, or to know, while the tasks of a session run. What is not set leaves things as they
-/// are.
+/// Callbacks with which a program decides, or is notified, while the tasks of a session run. A hook that is not set
+/// changes nothing.
 ///
 ///     let session = try Session(hooks: SessionHooks {
 ///         $0.willRedirect = { task, request, _ in
@@ -13,46 +13,46 @@ public import PintleTrust
 ///         }
 ///     })
 ///
-/// Decisions are asynchronous and run off the engine's threads; their task waits, and cancelling it does not wait for
-/// them. The two about a handshake, and all notices of tasks, are called on an engine thread, in the order of what they
-/// tell of: they must not block. A session keeps its hooks, so one that they hold never goes by itself.
+/// Decisions are asynchronous and run off the engine's threads; their task waits for them, but cancelling it does not.
+/// The two decisions about a handshake, and all notices of tasks, are called on an engine thread, in the order of their
+/// events: they must not block. A session keeps its hooks, so a session that its own hooks refer to is never released.
 public struct SessionHooks: Sendable {
     // MARK: Decisions
 
     /// A redirect is about to be followed.
     ///
-    /// - Returns: the request to make: the proposed one, another, or nil to stop here. Then the redirect itself is the
-    ///   task's response.
-    /// - Throws: what fails the task, as `underlying` of a `hookFailed`.
+    /// - Returns: the request to make, which is the proposed one or another; or nil to stop here, so that the redirect
+    ///   itself becomes the task's response.
+    /// - Throws: the error that fails the task, as `underlying` of a `hookFailed`.
     public var willRedirect:
         (
             @Sendable (_ task: SessionTask, _ proposed: SessionRequest, _ response: ResponseHead) async throws
                 -> SessionRequest?
         )?
 
-    /// A server, with 401, or a proxy, with 407, asks for credentials.
+    /// A server (401) or a proxy (407) asks for credentials.
     ///
-    /// - Throws: what fails the task, as `underlying` of a `hookFailed`.
+    /// - Throws: the error that fails the task, as `underlying` of a `hookFailed`.
     public var wasChallenged: (@Sendable (_ task: SessionTask, _ challenge: Challenge) async throws -> ChallengeAnswer)?
 
-    /// A body is needed again that cannot be made again, or, for an upload without a source, at first.
+    /// A body is needed again but cannot be read again; or an upload has no source and needs its first body.
     ///
-    /// - Returns: nil where there is none; the task then fails as `cannotRewind`, or sends no body.
+    /// - Returns: the body, or nil if there is none; the task then fails as `cannotRewind`, or sends no body.
     public var needsBody: (@Sendable (_ task: SessionTask) async throws -> UploadSource?)?
 
-    /// The head of the response that is the task's result has arrived, and none of its body.
+    /// The head of the task's final response has arrived, but none of its body.
     public var receivedResponse:
         (@Sendable (_ task: SessionTask, _ response: ResponseHead) async throws -> ResponseDisposition)?
 
-    /// The response of a task is about to be offered to the cache, also a 304 to the program's own conditions; what a 304 to the
-    /// cache's conditions confirms is there already.
+    /// The response of a task is about to be offered to the cache, also a 304 to the program's own conditions. Not
+    /// called for a 304 to the cache's conditions, as the response that it confirms is stored already.
     ///
-    /// - Returns: what is offered, of which head and body count; nil for nothing.
+    /// - Returns: the response to offer, of which head and body are used; nil for none.
     public var willCache: (@Sendable (_ task: SessionTask, _ response: CachedResponse) async -> CachedResponse?)?
 
-    /// A download is whole, in a temporary file.
+    /// A download is complete, in a temporary file.
     ///
-    /// - Returns: where it is to be moved; nil for the task's own destination.
+    /// - Returns: the path to move it to; nil for the task's own destination.
     public var finishedDownload:
         (
             @Sendable (_ task: SessionTask, _ temporaryFile: String, _ response: ResponseHead) async throws
@@ -61,18 +61,18 @@ public struct SessionHooks: Sendable {
 
     // MARK: The handshake
 
-    /// A server shows its chain. What this says goes, the policy's pins included; without it the session's policy
-    /// decides.
+    /// A server shows its chain. This decision takes precedence over everything, the policy's pins included; without
+    /// the hook the session's policy decides.
     public var decidesTrust: (@Sendable (_ session: Session, _ trust: ServerTrust) -> TrustDecision)?
 
-    /// A server asks for a certificate. Without it the configuration's is shown.
+    /// A server asks for a certificate. Without the hook the configuration's is shown.
     public var choosesIdentity:
         (@Sendable (_ session: Session, _ request: ClientCertificateRequest) -> ClientIdentity?)?
 
     // MARK: Notices
 
-    /// Bytes of the request's body were taken by the connection: `count` since the last notice, `progress` all of them,
-    /// and how many there will be.
+    /// The connection took bytes of the request's body: `count` since the last notice; `progress` has their total, and
+    /// the expected length.
     public var sentBody: (@Sendable (_ task: SessionTask, _ count: Int, _ progress: TaskProgress) -> Void)?
 
     /// Bytes of the response's body arrived, for a task that keeps them in memory or streams them.
@@ -81,21 +81,22 @@ public struct SessionHooks: Sendable {
     /// Bytes of a download were written to its file.
     public var wroteDownload: (@Sendable (_ task: SessionTask, _ count: Int, _ progress: TaskProgress) -> Void)?
 
-    /// A download goes on where an earlier one had ended.
+    /// A download continues where an earlier one ended.
     public var resumedDownload: (@Sendable (_ task: SessionTask, _ offset: UInt64, _ progress: TaskProgress) -> Void)?
 
-    /// A data task has become a download, as its ``ResponseDisposition/becomeDownload(_:)`` wanted. It is the same task.
+    /// A data task has become a download, as its ``ResponseDisposition/becomeDownload(_:)`` demanded. It is still one
+    /// task.
     public var becameDownload: (@Sendable (_ task: SessionTask) -> Void)?
 
-    /// How the task went; before ``completed``.
+    /// The metrics of the task are complete. Called before ``completed``.
     public var collectedMetrics: (@Sendable (_ task: SessionTask, _ metrics: TaskMetrics) -> Void)?
 
-    /// The task is over, and no longer listed; well when `error` is nil.
+    /// The task is over and no longer listed. It succeeded if `error` is nil.
     public var completed: (@Sendable (_ task: SessionTask, _ error: SessionError?) -> Void)?
 
-    /// The session takes no more tasks, and the last one has ended. This one is called off the engine's threads.
+    /// The session takes no more tasks, and the last one has ended. This notice is called off the engine's threads.
     public var becameInvalid: (@Sendable (_ session: Session) -> Void)?
 
-    /// Makes hooks of which `set` sets some.
+    /// Makes hooks; `set` sets those that the program needs.
     public init(_ set: (inout SessionHooks) -> Void = { _ in }) { set(&self) }
 }

@@ -2,35 +2,36 @@
 
 public import PintleMessage
 
-/// What a task asks for: method, URL and fields; the body is the task's.
+/// The request of a task: method, URL and fields. The body belongs to the task.
 public struct SessionRequest: Sendable, Equatable {
     /// A case-sensitive token (RFC 9110 §9.1).
     public var method: String
-    /// Where it goes.
+    /// The target of the request.
     public var url: HTTPURL
-    /// The header section. Host is written by the session unless it is here; fields that frame the body or belong to
-    /// one connection are refused, except Content-Length, which gives a stream of unknown length its length.
+    /// The header section. The session writes Host unless it is here. Fields that frame the body or belong to one
+    /// connection are refused, except Content-Length, which gives a stream of unknown length its length.
     public var fields: Fields
     /// Overrides the session's ``SessionConfiguration/connectTimeout``.
     public var connectTimeout: Duration?
     /// Overrides the session's ``SessionConfiguration/timeout``.
     public var timeout: Duration?
-    /// When the task has to be over, redirects, challenges and repetitions included, whatever the session's
-    /// ``SessionConfiguration/resourceTimeout`` says. A suspended task is not over by it before it is resumed.
+    /// The time by which the task must be over, redirects, challenges and repetitions included, whatever the session's
+    /// ``SessionConfiguration/resourceTimeout`` is. It cannot end a suspended task before that is resumed.
     public var deadline: ContinuousClock.Instant?
     /// Overrides the session's ``SessionConfiguration/decompression``.
     public var decompression: Decompression?
     /// Overrides the session's ``SessionConfiguration/cachePolicy``.
     public var cachePolicy: CachePolicy?
-    /// Overrides the session's ``SessionConfiguration/serviceType``. Requests of different types have connections of their
-    /// own, as a connection's packets are marked alike.
+    /// Overrides the session's ``SessionConfiguration/serviceType``. Requests of different types use different
+    /// connections, as all packets of a connection carry one mark.
     public var serviceType: ServiceType?
     /// Overrides the session's ``SessionConfiguration/redirects``.
     public var redirects: RedirectRule?
-    /// True where making the request twice does what making it once does; nil leaves that to the method (RFC 9110
+    /// True if making the request twice has the same effect as making it once; if nil, the method decides (RFC 9110
     /// §9.2.2).
     public var isIdempotent: Bool?
-    /// How fast a body is sent; nil for as fast as the server takes it. It holds when a body is sent again too.
+    /// The pace at which the body is sent; nil for as fast as the server takes it. It also holds if the body is sent
+    /// again.
     public var throttle: Throttle?
 
     /// Makes a request.
@@ -42,12 +43,14 @@ public struct SessionRequest: Sendable, Equatable {
 
     /// Makes a request for an absolute http or https URL.
     ///
-    /// - Throws: ``SessionError`` with `invalidURL`, saying what is wrong with it.
+    /// - Throws: ``SessionError`` with `invalidURL`; its message says what is wrong with the URL.
     public init(_ method: String = "GET", _ url: String, fields: Fields = Fields()) throws(SessionError) {
         self.init(method, try HTTPURL.checked(url), fields: fields)
     }
 
-    /// - Throws: ``SessionError`` with `invalidRequest` for what would not be one request on the wire.
+    /// Checks the method and the fields.
+    ///
+    /// - Throws: ``SessionError`` with `invalidRequest` if they would not make one valid request on the wire.
     func checkSyntax() throws(SessionError) {
         guard FieldSyntax.isName(self.method) else {
             throw SessionError(.invalidRequest, "\(self.method.debugDescription) is not a method")

@@ -4,18 +4,18 @@ internal import NIOConcurrencyHelpers
 public import NIOCore
 public import PintleMessage
 
-/// A response whose head has arrived and whose body arrives as it is read.
+/// A response whose head has arrived. Its body arrives while it is read.
 public struct SessionResponse: Sendable {
     /// Status, reason and fields.
     public let head: ResponseHead
-    /// The length of the body in bytes, where the origin declared it; nil for a body that is decoded.
+    /// The length of the body in bytes, if the origin declared it; nil for a body that is decoded.
     public let length: UInt64?
-    /// The content codings that are undone, in the order in which they were applied; empty where the body comes as it
-    /// was sent.
+    /// The content codings that are removed, in the order in which they were applied; empty if the body comes as it was
+    /// sent.
     public let contentCodings: [String]
     /// The body. Reading slowly slows the origin; dropping it cancels the task.
     public let body: ResponseBody
-    /// The task behind it, whose metrics are complete when the body has ended.
+    /// The task that made the request; its metrics are complete when the body has ended.
     public let task: SessionTask
 }
 
@@ -30,19 +30,19 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Reads the body from its beginning.
     public func makeAsyncIterator() -> Iterator { Iterator(iterator: self.producer.makeAsyncIterator()) }
 
-    /// Waits for one piece after another.
+    /// An iterator that waits for each piece.
     public struct Iterator: AsyncIteratorProtocol {
         let iterator: Producer.AsyncIterator
 
         /// The next piece, or nil when the body is complete.
         ///
-        /// - Throws: ``SessionError`` when the rest cannot be had; a body that was cut never ends with nil.
+        /// - Throws: ``SessionError`` if the rest cannot be had; a body that was cut off never ends with nil.
         @concurrent public mutating func next() async throws -> ByteBuffer? { try await self.iterator.next() }
     }
 
     /// Reads the whole body.
     ///
-    /// - Parameter limit: the most bytes that are kept.
+    /// - Parameter limit: the highest number of bytes to keep.
     /// - Throws: ``SessionError`` as the iterator does; `tooLarge` over the limit.
     public func collect(upTo limit: Int) async throws -> ByteBuffer {
         var whole = ByteBuffer()
@@ -69,7 +69,7 @@ final class ResponseHandoff: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Whether the reader wants more. What it does not want it may leave: it is kept in the sequence.
+    /// True if the reader wants more. More may be given all the same: the sequence keeps it.
     var hasDemand: Bool { self.state.withLockedValue { $0.hasDemand } }
 
     /// Waits for the head.
@@ -81,7 +81,7 @@ final class ResponseHandoff: Sendable {
             }
             if isThere { waiting.resume() }
         }
-        // Taken out: a response that is kept here would never be dropped.
+        // Taken out: a response that stayed here would never be released.
         let response = self.state.withLockedValue { state in
             defer { state.response = nil }
             return state.response
@@ -90,6 +90,8 @@ final class ResponseHandoff: Sendable {
         return try response.get()
     }
 
+    /// Delivers the head and opens the body.
+    ///
     /// - Parameter wake: called when there is demand again.
     func begin(
         _ head: ResponseHead, length: UInt64?, contentCodings: [String], _ task: SessionTask,
@@ -122,7 +124,7 @@ final class ResponseHandoff: Sendable {
     /// Ends the body, or the wait for the head.
     func finish(_ error: SessionError?) {
         let source = self.state.withLockedValue { state in
-            // The task and the source hold each other otherwise.
+            // Otherwise the task and the source would hold each other.
             defer { (state.source, state.task, state.wake) = (nil, nil, nil) }
             return state.source
         }

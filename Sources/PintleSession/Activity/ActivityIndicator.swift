@@ -5,31 +5,31 @@ internal import NIOConcurrencyHelpers
 internal import PintleActivity
 internal import PintleSystem
 
-/// Tells a program when its sessions are busy for long enough that a person should see it: AFNetworking's activity
-/// indicator, for whatever a program has to show.
+/// Notifies a program when its sessions are busy for long enough that a person should see it: AFNetworking's activity
+/// indicator, for any kind of display.
 ///
 ///     let indicator = ActivityIndicator { isVisible in statusLine.show(isVisible ? "loading" : "") }
 ///     indicator.observe(session)
 ///
-/// It counts the tasks that run, each once however it is suspended and resumed. Work that is over within the activation
-/// delay never shows, and pauses shorter than the completion delay do not hide it.
+/// It counts the running tasks, each once however often it is suspended and resumed. Work that is over within the
+/// activation delay never shows, and pauses shorter than the completion delay do not hide the indicator.
 public final class ActivityIndicator: Sendable {
     fileprivate struct State: Sendable {
         var machine: ActivityStateMachine
-        /// Changes of the visibility that nobody was told of yet.
+        /// Changes of the visibility that were not reported yet.
         var untold: [Bool] = []
-        /// True while a thread tells of them: one at a time keeps them in order.
+        /// True while a thread reports them: one thread at a time keeps them in order.
         var isTelling = false
     }
 
     private let state: NIOLockedValueBox<State>
     private let visibilityChanged: @Sendable (Bool) -> Void
 
-    /// Begins quiet.
+    /// Makes an indicator that is hidden.
     ///
     /// - Parameters:
-    ///   - activationDelay: how long work must last before it shows; zero or less shows it at once.
-    ///   - completionDelay: how long it must be quiet before it hides; zero or less hides it at once.
+    ///   - activationDelay: the time for which work must last before the indicator shows; zero or less shows it at once.
+    ///   - completionDelay: the time without work before the indicator hides; zero or less hides it at once.
     ///   - visibilityChanged: called on any thread, one call at a time. It must not block.
     public init(
         activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170),
@@ -42,13 +42,13 @@ public final class ActivityIndicator: Sendable {
 
     // MARK: Asking
 
-    /// True where activity shows.
+    /// True while activity shows.
     public var isVisible: Bool { self.state.withLockedValue { $0.machine.isVisible } }
-    /// How many tasks run.
+    /// The number of running tasks.
     public var count: Int { self.state.withLockedValue { $0.machine.count } }
 
-    /// Whether activity moves the indicator at all. Turning it off hides it at once; turned on, it moves with the next
-    /// change of the count, which is followed all the time.
+    /// True if activity moves the indicator. Turning it off hides the indicator at once. After it is turned on, the
+    /// indicator follows from the next change of the count; the count itself is kept all the time.
     public var isEnabled: Bool {
         get { self.state.withLockedValue { $0.machine.isEnabled } }
         set {
@@ -62,7 +62,8 @@ public final class ActivityIndicator: Sendable {
 
     // MARK: Counting
 
-    /// Follows the tasks that a session resumes from now on, until it is invalid or gone, or the indicator is.
+    /// Follows the tasks that a session resumes from now on, until the session is invalid or released, or the indicator
+    /// is released.
     public func observe(_ session: Session) {
         // Unbounded, as a lost event would leave the count wrong for ever; each is a few words, and taken at once.
         let events = session.events.subscribe(policy: .unbounded)
@@ -76,10 +77,10 @@ public final class ActivityIndicator: Sendable {
         }
     }
 
-    /// Counts work that is no session's.
+    /// Counts work outside of sessions.
     public func started() { self.input { $0.started(at: $1) } }
 
-    /// Work that ``started()`` has counted is over. At zero the count stays zero.
+    /// Ends work that ``started()`` has counted. A count of zero stays zero.
     public func ended() { self.input { $0.ended(at: $1) } }
 
     private func follow(_ event: SessionEvent, _ tasks: inout [Int: TaskParticipation]) {
@@ -114,13 +115,13 @@ public final class ActivityIndicator: Sendable {
             defer { state.isTelling = true }
             return !state.isTelling
         }
-        // Outside the lock: what is called may ask the indicator.
+        // Outside of the lock: the callback may ask the indicator.
         while tells, let visibility = self.state.withLockedValue({ $0.nextToTell() }) {
             self.visibilityChanged(visibility)
         }
     }
 
-    /// A timer is never stopped: the machine knows the one that it waits for, and ignores the others.
+    /// Arms a timer. It is never stopped: the machine knows which timer it waits for, and ignores the others.
     private func arm(_ timer: ActivityStateMachine.Timer, after delay: Duration) {
         let deadline = DispatchTime.now() + .nanoseconds(Int(delay.wholeNanoseconds))
         DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in

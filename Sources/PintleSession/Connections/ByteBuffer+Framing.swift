@@ -4,7 +4,7 @@ package import NIOCore
 package import PintleMessage
 
 extension ByteBuffer {
-    /// Writes one chunk (RFC 9112 §7.1); an empty one would end the body and is not written.
+    /// Writes one chunk (RFC 9112 §7.1). An empty one would end the body, so it is not written.
     package mutating func writeChunk(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 0 else { return }
         self.writeChunkSize(bytes.count)
@@ -12,7 +12,7 @@ extension ByteBuffer {
         self.writeStaticString("\r\n")
     }
 
-    /// Writes the beginning of a chunk: so many bytes have to follow, more than none, and CRLF behind them.
+    /// Writes the beginning of a chunk. This number of bytes, at least one, and a CRLF must follow.
     package mutating func writeChunkSize(_ count: Int) {
         withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { space in
             _ = self.writeBytes(UnsafeRawBufferPointer(rebasing: space.digits(of: UInt64(count), radix: 16)))
@@ -27,17 +27,17 @@ extension ByteBuffer {
         self.writeStaticString("\r\n")
     }
 
-    /// The bytes at a place among the readable ones, in the same memory.
+    /// Returns a part of the readable bytes, in shared memory.
     func slice(_ range: Range<Int>) -> ByteBuffer? {
         self.getSlice(at: self.readerIndex + range.lowerBound, length: range.count)
     }
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// Writes a number without an intermediate string: this runs for every message.
+    /// Writes a number without an intermediate string, as this runs for every message.
     ///
     /// - Parameter radix: from 10 to 16.
-    /// - Returns: the last of these bytes, which must be twenty.
+    /// - Returns: the last of this buffer's bytes, of which there must be twenty.
     func digits(of value: UInt64, radix: UInt64) -> Slice<UnsafeRawBufferPointer> {
         var rest = value
         var start = 20

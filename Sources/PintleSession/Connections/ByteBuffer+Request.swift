@@ -6,7 +6,7 @@ internal import PintleMessage
 extension ByteBuffer {
     /// Writes the head of a request (RFC 9112 §3).
     ///
-    /// - Parameter forwarder: the proxy that it goes to.
+    /// - Parameter forwarder: the proxy that gets the request; nil if the origin does.
     mutating func writeRequest(_ asked: Transfer.Asked, to forwarder: ProxyServer?) {
         let authorization = asked.request.fields.contains(.proxyAuthorization) ? nil : forwarder?.authorization
         var limit = asked.request.method.utf8.count + asked.request.path.utf8.count + asked.request.fields.byteCount
@@ -50,7 +50,7 @@ extension ByteBuffer {
 }
 
 extension HeadBytes {
-    /// Writes an authority as ``Authority/description(for:)`` has it.
+    /// Writes an authority in the form of ``Authority/description(for:)``.
     fileprivate mutating func write(_ authority: Authority, for scheme: Scheme) {
         let isIPv6 = authority.isIPv6
         if isIPv6 { self.write("[") }

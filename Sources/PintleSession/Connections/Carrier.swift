@@ -5,19 +5,19 @@ internal import PintleMessage
 internal import PintleSystem
 internal import PintleTrust
 
-/// Carries one transfer: a connection of HTTP/1.1, or a stream of one of HTTP/2.
+/// Carries one transfer: a connection of HTTP/1.1, or a stream of a connection of HTTP/2.
 ///
-/// It asks the transfer what to send, and tells it what comes. Used on its loop's thread only.
+/// It asks the transfer for bytes to send, and passes it received ones. Used only on its loop's thread.
 protocol Carrier: AnyObject {
-    /// There is more of the body to be sent, or it may be sent now.
+    /// Called when there is more of the body to be sent, or when it may be sent now.
     func sendMore()
     /// True while the next bytes of the body can be moved to the peer through a pipe.
     var takesPipes: Bool { get }
-    /// The transfer takes no more of the response for now.
+    /// Called when the transfer takes no more of the response for now.
     func pauseReading()
-    /// The transfer takes more of the response.
+    /// Called when the transfer takes more of the response.
     func resumeReading()
-    /// Gives the transfer up, without a word to it.
+    /// Drops the transfer without notifying it.
     func abandon()
 }
 
@@ -25,26 +25,26 @@ extension Carrier {
     var takesPipes: Bool { false }
 }
 
-/// Tells why a carrier is of no more use to its transfer.
+/// The reason why a carrier can no longer serve its transfer.
 enum CarrierFailure {
     /// The peer ended the connection before the response was complete.
     case closed
     /// The connection broke, with the cause in words.
     case broken(String?)
-    /// The peer's bytes are no response.
+    /// The peer's bytes are not a valid response.
     case malformed(WireError)
     /// The peer ended the stream of HTTP/2.
     case reset
-    /// The peer has done nothing with the request, and says so (RFC 9113 §8.7).
+    /// The peer has not processed the request, and says so (RFC 9113 §8.7).
     case refused
-    /// The request has not left, or the peer has taken no more requests on the connection before it came (RFC 9113 §6.8).
+    /// The request was not sent, or the peer took no more requests on the connection before it came (RFC 9113 §6.8).
     case unseen
-    /// The peer's frames break HTTP/2.
+    /// The peer's frames violate HTTP/2.
     case brokenFrames
-    /// More frames came than are held for a client that does not take them.
+    /// More frames arrived than are held for a client that does not take them.
     case excessive
 
-    /// The cause in words, where there are any.
+    /// Returns the cause in words, if there are any.
     static func words(for error: any Error) -> String? {
         switch error {
         case let error as IOError: SystemError(error.errnoCode).description
@@ -55,14 +55,14 @@ enum CarrierFailure {
     }
 }
 
-/// A connection that a pool keeps while nobody uses it: a member of a list that knows its neighbours.
+/// An idle connection that a pool keeps: an element of a linked list.
 protocol KeptConnection: AnyObject {
-    /// When it was kept.
+    /// The time since which it has been idle.
     var keptSince: NIODeadline { get }
-    /// The one that was kept before it.
+    /// The connection that was kept before it.
     var older: (any KeptConnection)? { get set }
-    /// The one that was kept after it.
+    /// The connection that was kept after it.
     var newer: (any KeptConnection)? { get set }
-    /// Closes it.
+    /// Closes the connection.
     func close()
 }

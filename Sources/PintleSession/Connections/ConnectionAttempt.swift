@@ -7,8 +7,8 @@ internal import PintleMessage
 internal import PintleSystem
 internal import PintleTrust
 
-/// Makes one connection: libcurl dials, by a SOCKS proxy where there is one; what follows is Pintle's own: TLS with an https
-/// proxy, the wish for a tunnel, TLS with the origin under the session's policy. Used on its loop's thread only.
+/// Makes one connection: dials it, makes the TLS handshake with an https proxy, asks for a tunnel, and makes the TLS handshake
+/// with the origin under the session's policy. Used only on its loop's thread.
 final class ConnectionAttempt {
     typealias Completion = (Result<MadeConnection, SessionError>, TransferMetrics) -> Void
 
@@ -18,30 +18,30 @@ final class ConnectionAttempt {
     private enum State {
         case dialling(any RunningDial)
         case shakingHands(TLSConnection, with: Peer)
-        /// A tunnel is asked of the proxy.
+        /// The proxy is asked for a tunnel.
         case asking(ConnectExchange)
         case over
     }
 
-    /// The wish for a tunnel, and the proxy's answer.
+    /// The CONNECT request for a tunnel, and the proxy's response.
     private struct ConnectExchange {
-        /// The bytes of the wish that are left to be sent.
+        /// The bytes of the request that are still to be sent.
         var unsent: ByteBuffer
         var reader: ResponseReader
-        /// The beginning of a line of the answer.
+        /// The beginning of a line of the response.
         var line: [UInt8] = []
     }
 
     private let request: TransferRequest
     private let proxy: ProxyLink?
-    /// The protocols that are offered to an https origin by ALPN (RFC 7301), the best first.
+    /// The protocols that are offered to an https origin by ALPN (RFC 7301), the preferred one first.
     private let protocols: [String]
-    private unowned let pool: TransferPool  // The pool ends its attempts before it goes.
+    private unowned let pool: TransferPool  // The pool ends its attempts before it is released.
     private var state = State.over
     private var completion: Completion?
     private var descriptor: Int32 = -1
     private var interest = Readiness()
-    /// TLS with the proxy, once it is established.
+    /// The TLS connection to the proxy, once it is established.
     private var outer: TLSConnection?
     private let verdict = VerdictBox()
     private let proxyVerdict = VerdictBox()
@@ -50,7 +50,8 @@ final class ConnectionAttempt {
     private var timeLimit = TimeAmount.zero
     private var timer: LoopTimer?
 
-    /// - Parameter request: what the connection is for; one that is to be handed over goes by a tunnel.
+    /// - Parameter request: the request that needs the connection; if it wants the connection itself, a forwarding proxy is
+    ///   asked for a tunnel.
     init(for request: TransferRequest, by proxy: ProxyLink?, protocols: [String], in pool: TransferPool) {
         self.request = request
         self.proxy = proxy
@@ -61,21 +62,21 @@ final class ConnectionAttempt {
 
     private var loop: Loop { self.pool.loop }
 
-    /// True where the proxy has to be asked for a tunnel (RFC 9110 §9.3.6).
+    /// True if the proxy must be asked for a tunnel (RFC 9110 §9.3.6).
     private var needsTunnel: Bool {
         guard let server = self.proxy?.server, server.forwards else { return false }
         return self.request.scheme == .https || self.request.wantsConnection
     }
 
-    /// Begins.
+    /// Begins the attempt.
     ///
     /// - Parameters:
-    ///   - time: the longest time for it all.
+    ///   - time: the longest time for all steps together.
     ///   - completion: called once, unless the attempt is cancelled.
     func begin(within time: TimeAmount, _ completion: @escaping Completion) {
         self.completion = completion
         self.timeLimit = time
-        // unowned: `finish` disarms the timer, and no attempt goes before it.
+        // Why unowned holds: `finish` disarms the timer, and runs before an attempt is released.
         self.timer = LoopTimer { [unowned self] in self.timeIsOver() }
         if let timer { self.loop.arm(timer, at: self.start + time) }
         let target = DialTarget(
@@ -83,11 +84,11 @@ final class ConnectionAttempt {
             serviceType: self.request.serviceType,
             interface: self.request.interface ?? self.pool.configuration.interface, timeLimit: time,
             lookupLimit: self.request.lookupTimeout)
-        // unowned: `finish` gives the dial up.
+        // Why unowned holds: `finish` cancels the dial.
         self.state = .dialling(self.pool.dialler.dial(target) { [unowned self] in self.dialled($0, $1) })
     }
 
-    /// Gives it up; nobody is told.
+    /// Cancels the attempt; its completion is not called.
     func cancel() {
         self.completion = nil
         self.finish()
@@ -155,12 +156,12 @@ final class ConnectionAttempt {
             identity: questions.map { questions in { questions.identity(for: $0) } })
     }
 
-    /// Goes on as far as the socket allows.
+    /// Continues as far as the socket allows.
     private func advance() {
         switch self.state {
         case .shakingHands(let connection, let peer):
             let outcome = connection.shakeHands()
-            // A hook that was asked may have ended it.
+            // A hook may have ended the attempt.
             guard case .shakingHands = self.state else { return }
             switch outcome {
             case .end: self.established(connection, with: peer)
@@ -203,7 +204,7 @@ final class ConnectionAttempt {
 
     // MARK: The tunnel by a proxy
 
-    /// Sends the wish, and takes the proxy's answer line by line: what comes behind it is not the proxy's any more.
+    /// Sends the CONNECT, and reads the proxy's response line by line: bytes after its head are not the proxy's any more.
     private func ask(_ begun: ConnectExchange) {
         var connect = begun
         while connect.unsent.readableBytes > 0 {
@@ -235,9 +236,9 @@ final class ConnectionAttempt {
         self.wait(for: readiness)
     }
 
-    /// Reads a line of the answer.
+    /// Parses a line of the response.
     ///
-    /// - Returns: the final status, when the head is complete.
+    /// - Returns: the final status when the head is complete; nil before.
     private static func status(_ connect: inout ConnectExchange) throws(WireError) -> UInt16? {
         let line = connect.line
         connect.line = []
@@ -257,10 +258,10 @@ final class ConnectionAttempt {
         return StreamOutcome(count, of: "send", until: .write)
     }
 
-    /// Takes bytes up to the end of a line, and none behind it.
+    /// Reads bytes up to the end of a line, and none after it.
     ///
-    /// - Parameter line: what was taken of it before, and is now.
-    /// - Returns: `bytes` when its end is there.
+    /// - Parameter line: the bytes of the line that were read before; the new ones are appended.
+    /// - Returns: `bytes` when the line is complete.
     private func takeLine(_ line: inout [UInt8]) -> StreamOutcome {
         let limit = self.pool.configuration.responseHead.line + 2
         return withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { space in
@@ -318,7 +319,7 @@ final class ConnectionAttempt {
 
     private func timeIsOver() {
         if case .dialling(let dial) = self.state, dial.keepsTime, let timer {
-            // Its own limit began a moment later.
+            // The dial's own time limit began a moment later.
             return self.loop.arm(timer, at: .now() + .milliseconds(100))
         }
         self.fail(.connectTimeout(self.request.authority, by: self.proxy?.server, within: self.timeLimit))

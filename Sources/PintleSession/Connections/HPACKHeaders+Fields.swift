@@ -4,10 +4,10 @@ internal import NIOCore
 package import NIOHPACK
 package import PintleMessage
 
-// Heads as HTTP/2 has them (RFC 9113 §8.2, §8.3). Values are text of bytes (`String.latin1Bytes`), which `HTTP2HeadFrames` makes
-// of what comes, and bytes of what leaves.
+// Heads of HTTP/2 (RFC 9113 §8.2, §8.3). Values are Latin-1 text (`String.latin1Bytes`): `HTTP2HeadFrames` makes it of received
+// bytes, and bytes of it before they are sent.
 extension HPACKHeaders {
-    /// The header section of a request.
+    /// Makes the header section of a request.
     init(_ request: TransferRequest) {
         let authority = request.fields[.host] ?? request.authority.description(for: request.scheme)
         self.init([
@@ -16,7 +16,7 @@ extension HPACKHeaders {
         ])
         self.reserveCapacity(request.fields.count + 6)
         request.fields.forEachLine { name, line in
-            // The others of the connection's were taken out where the request came from.
+            // The other fields of the connection were removed when the request was made.
             guard name != .host, name != .connection, name != .transferEncoding, name != .upgrade else { return }
             self.add(line: line)
         }
@@ -28,26 +28,27 @@ extension HPACKHeaders {
         }
     }
 
-    /// A trailer section.
+    /// Makes a trailer section.
     package init(trailers: Fields) {
         self.init()
         trailers.forEachLine { _, line in self.add(line: line) }
     }
 
-    /// Adds a line of HTTP/1.1.
+    /// Adds a field line of HTTP/1.1.
     package mutating func add(line: UnsafeRawBufferPointer) {
         let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
         let value = UnsafeRawBufferPointer(
             rebasing: line[colon...].dropFirst().drop { $0 == UInt8(ascii: " ") })
-        // A token, and so ASCII.
+        // The name is a token, and so ASCII.
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
-        // An entry that is remembered has the peer's length, and text another. `HTTP2HeadFrames` knows text by that.
+        // Values that are not ASCII are not indexed: as text they are longer than at the peer, so that the tables would differ.
+        // `HTTP2HeadFrames` also recognises text by that.
         self.add(name: name, value: String(latin1: value), indexing: ASCII.isAll(value) ? .indexable : .nonIndexable)
     }
 
-    /// The head of a response.
+    /// Returns the head of a response.
     ///
-    /// - Throws: ``WireError`` where it would be none in HTTP/1.1, or is over the limits.
+    /// - Throws: ``WireError`` if it would be invalid in HTTP/1.1, or is over the limits.
     func responseHead(within limits: HeadLimits) throws(WireError) -> ResponseHead {
         let status = self.first(name: ":status") ?? ""
         var line: Result<ResponseHead, WireError> = .success(ResponseHead(status: 0))
@@ -59,9 +60,9 @@ extension HPACKHeaders {
         return head
     }
 
-    /// The fields of a section, without the pseudo fields.
+    /// Returns the fields of a section, without the pseudo fields.
     ///
-    /// - Throws: ``WireError`` where one would be none in HTTP/1.1, or they are over the limits.
+    /// - Throws: ``WireError`` if a field would be invalid in HTTP/1.1, or they are over the limits.
     package func fields(within limits: HeadLimits) throws(WireError) -> Fields {
         var fields = Fields(reservingBytes: 512)
         var byteCount = 0
@@ -86,13 +87,15 @@ extension HPACKHeaders {
     }
 }
 
-/// The interim responses of one stream. An origin could otherwise have memory grow with such as never end: no window bounds
-/// them.
+/// Counts the interim responses of one stream. Otherwise an origin could send them for ever and make memory grow: no window
+/// limits them.
 struct InterimHeads {
     private var lines = 0
     private var bytes = 0
 
-    /// - Throws: ``WireError`` where all together go over the limits of one head.
+    /// Counts another interim response.
+    ///
+    /// - Throws: ``WireError`` if all together are over the limits of one head.
     mutating func count(_ headers: HPACKHeaders, within limits: HeadLimits) throws(WireError) {
         self.lines += headers.count + 1
         for header in headers { self.bytes += header.name.utf8.count + header.value.unicodeScalars.count }

@@ -7,22 +7,22 @@ internal import PintleMessage
 internal import PintleSystem
 internal import PintleTrust
 
-/// A connection to an origin, or to a proxy that forwards, on which HTTP/1.1 is spoken (RFC 9112): one request after another.
+/// A connection of HTTP/1.1 to an origin, or to a proxy that forwards (RFC 9112): one request after another.
 ///
-/// Whatever comes while nothing is asked spoils the connection: bytes that wait before a request was sent are no answer to
-/// it, and an origin that ends a connection takes no more of them (RFC 9112 §9.2, §9.3). Used on its loop's thread only.
+/// Any input without a request under way makes the connection unusable: bytes that came before a request was sent cannot be its
+/// response, and an origin that ends a connection takes no more requests (RFC 9112 §9.2, §9.3). Used only on its loop's thread.
 final class HTTP1Connection: KeptConnection, Carrier {
     private enum Phase {
-        /// Nothing is asked.
+        /// No request is under way.
         case idle
-        /// A transfer has it, whose request is sent at the end of the turn.
+        /// A transfer has it, and its request is sent at the end of the turn.
         case taken(Transfer)
-        /// A request is on its way, or its response.
+        /// A request is being sent, or its response received.
         case asking(Transfer)
         case closed
     }
 
-    /// The rest of the request under way that is to be sent behind ``staged``.
+    /// The part of the current request that is sent after ``staged``.
     private enum Outgoing: Equatable {
         case nothing
         case length(left: UInt64)
@@ -33,46 +33,46 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     let host: OriginHost
     let made: MadeConnection
-    /// True where a request was answered over it before.
+    /// True if it has carried a complete response before.
     private(set) var isKept = false
     private(set) var keptSince = NIODeadline.uptimeNanoseconds(0)
     var older: (any KeptConnection)?
     var newer: (any KeptConnection)?
-    /// Tells whose connection it is, once somebody logs in on it.
+    /// The login on the connection, and its owner.
     private(set) var login = ConnectionLogin()
     private let pool: TransferPool
     private let descriptor: Int32
-    /// Carries the bytes; nil where they go over the socket as they are.
+    /// Carries the bytes; nil if they go over the socket in plaintext.
     private let tls: TLSConnection?
-    /// True where the pool has the session of TLS.
+    /// True if the pool has got the TLS session.
     private var hasGivenSession = false
     private var phase = Phase.idle
     private var keptInTurn: UInt64 = 0
     private var interest = Readiness()
-    /// Epoll has nothing more to say about the descriptor.
+    /// True if epoll has reported the end of the connection, and so has nothing more to report.
     private var isHungUp = false
-    // What is sent.
+    // Sending.
     private var staged = ByteBuffer()
     private var outgoing = Outgoing.nothing
     private var isPumping = false
     private var waitsForRoom = false
     /// The failure after which nothing more can be sent.
     private var sendFailure: (any Error)?
-    // What is received.
+    // Receiving.
     private var response: ResponseReader
-    /// The bytes that were received and could not be understood yet, or were not wanted.
+    /// Received bytes that could not be parsed yet, or were not wanted yet.
     private var rest = ByteBuffer()
-    /// Bytes of a body that nobody looks at; nil until there were any.
+    /// The pipe for bytes of a body that are moved unseen; nil until there were any.
     private var piped: PipedBytes?
-    /// The buffer that is being understood; nil where it is none that a part of can be given away.
+    /// The receive buffer that is being parsed; nil if no part of it may be passed on without a copy.
     private var received: ByteBuffer?
-    /// True where a part of it was given away.
+    /// True if a part of that buffer was passed on without a copy.
     private var hasShared = false
     private var hasAnswer = false
     private var isConsuming = false
-    /// The end of the input, where it came before the transfer took what is before it.
+    /// The end of the input, if it came before the transfer took the bytes before it.
     private var heldEnd: StreamOutcome?
-    /// The `101 Switching Protocols` that has come.
+    /// The `101 Switching Protocols` that was received.
     private var switching: ResponseHead?
 
     init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
@@ -86,14 +86,14 @@ final class HTTP1Connection: KeptConnection, Carrier {
         self.setInterest(.read)
     }
 
-    /// A loop that has ended closes nothing.
+    /// A loop that ends only releases its connections, so that they are closed here.
     deinit { if case .closed = self.phase {} else { Glibc.close(self.descriptor) } }
 
     private var loop: Loop { self.pool.loop }
 
     // MARK: For the pool
 
-    /// Gives the connection to a transfer, whose request leaves at the end of the turn.
+    /// Gives the connection to a transfer; its request is sent at the end of the turn.
     func take(for transfer: Transfer) {
         guard case .idle = self.phase else { preconditionFailure("BUG: a connection that is in use is taken") }
         self.phase = .taken(transfer)
@@ -103,9 +103,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
     /// Sends the request.
     private func start(_ transfer: Transfer) {
         if self.isKept {
-            // No wait of the loop has looked yet whether something came behind the last response.
+            // The loop has not polled since the last response, so that input after it would be unnoticed.
             guard self.keptInTurn < self.loop.turn else { return self.loop.atEndOfTurn(self) }
-            // In TLS inside of TLS bytes may wait that no descriptor tells of.
+            // With TLS inside TLS, bytes may be waiting that epoll does not see.
             let mayHide = !self.loop.sawAllEvents || self.made.proxyTLS != nil && self.made.isToOrigin
             if mayHide, self.hasArrivals { return self.spoil() }
             precondition(self.rest.readableBytes == 0, "BUG: a connection was kept with bytes of its last response")
@@ -118,19 +118,19 @@ final class HTTP1Connection: KeptConnection, Carrier {
         self.pump()
     }
 
-    /// Closes the connection; whoever has it is not told.
+    /// Closes the connection without notifying its transfer.
     func close() {
         if case .closed = self.phase { return }
-        // Says that nothing more comes (RFC 8446 §6.1), where that can be said at once.
+        // Sends the closing alert (RFC 8446 §6.1), if that can be done at once.
         _ = self.tls?.finishOutput()
         self.leave()
         Glibc.close(self.descriptor)
     }
 
-    /// Closes the connection of an owner that has ended, unless it is in use.
+    /// Closes the connection if it is idle; called when its owner has ended.
     func closeIfIdle() { if case .idle = self.phase { self.close() } }
 
-    /// Ends the part of this object in the connection, which stays as it is.
+    /// Detaches this object from the connection, which stays open.
     private func leave() {
         self.login.end(on: self)
         let wasIdle = if case .idle = self.phase { true } else { false }
@@ -144,7 +144,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         self.pool.closed(at: self.host)
     }
 
-    /// Gives the connection away, with what came behind the head.
+    /// Hands the connection over, with the bytes that came after the head.
     private func handOver(_ head: ResponseHead, to transfer: Transfer) {
         let early = self.rest
         self.leave()
@@ -162,12 +162,12 @@ final class HTTP1Connection: KeptConnection, Carrier {
         return self.staged.readableBytes == 0
     }
 
-    /// Epoll is told of a pause when it reports something during it: most are over before.
+    /// Does nothing: most pauses are over before epoll reports anything. Only then is epoll told of the pause.
     func pauseReading() {}
 
     func resumeReading() {
         self.updateInterest()
-        // The bytes that are here may be all that comes; epoll knows nothing of it, nor of a descriptor that hung up.
+        // The bytes that are here may be the last ones; epoll knows neither of them nor of a descriptor that hung up.
         let isHere = self.rest.readableBytes > 0 || self.isPiping
         guard isHere || self.isHungUp || self.tls != nil, !self.isConsuming else { return }
         self.loop.atEndOfTurn(self)
@@ -181,7 +181,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         if self.isHungUp || self.tls != nil || self.isPiping { self.read() }
     }
 
-    /// True where bytes are on their way to the client in a pipe.
+    /// True if bytes are on their way to the client in a pipe.
     private var isPiping: Bool { self.piped.map { $0.count > 0 } ?? false }
 
     // MARK: Sending
@@ -204,7 +204,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         }
     }
 
-    /// Sends as much as there is and the socket takes.
+    /// Sends as many bytes as there are and the socket takes.
     private func pump() {
         guard case .asking(let transfer) = self.phase, !self.isPumping, self.sendFailure == nil else { return }
         self.isPumping = true
@@ -226,7 +226,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         }
         guard self.isAsking(transfer) else { return }
         self.updateInterest()
-        // Where bytes are being understood, what is left of them comes first.
+        // While received bytes are being parsed, the rest of them comes first.
         if !self.isConsuming, self.isSent, self.response.isBodyOver, !self.isPiping { self.finish(transfer) }
     }
 
@@ -234,19 +234,19 @@ final class HTTP1Connection: KeptConnection, Carrier {
         if case .asking(let current) = self.phase { current === transfer } else { false }
     }
 
-    /// True where the whole request has left, or no more of it will.
+    /// True if the whole request was sent, or no more of it will be.
     private var isSent: Bool {
         if self.sendFailure != nil { return true }
         return self.staged.readableBytes == 0 && (self.outgoing == .nothing || self.outgoing == .unwanted)
     }
 
-    /// Tells whether a piece of the body leaves next.
+    /// Returns true if a piece of the body is sent next.
     private func hasBodyBehind(_ transfer: Transfer) -> Bool {
         guard case .length = self.outgoing else { return false }
         return transfer.nextStep == .bytes
     }
 
-    /// Tells whether there is a piece of the body to be sent; stages the end of one that has none.
+    /// Returns true if there is something of the body to send; stages the last chunk if that is what is left.
     private func mayGoOn(_ transfer: Transfer) -> Bool {
         switch self.outgoing {
         case .nothing, .unwanted: return false
@@ -260,7 +260,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         case .wait: return false
         case .end:
             guard case .chunks = self.outgoing else {
-                // Framing was promised that cannot be kept.
+                // The promised length cannot be kept.
                 self.close()
                 transfer.fail(.cannotSend, "the body for \(transfer.asked.request.authority) ended before its length")
                 return false
@@ -272,7 +272,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
         }
     }
 
-    /// - Returns: whether to go on.
+    /// Sends a piece of the body.
+    ///
+    /// - Returns: true if sending can continue.
     private func sendPiece(of transfer: Transfer) -> Bool {
         // The last chunk was staged.
         if self.staged.readableBytes > 0 { return true }
@@ -294,7 +296,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         return true
     }
 
-    /// Moves bytes of the body that nobody here has seen.
+    /// Moves bytes of the body from a pipe to the socket, unseen.
     private func move(_ piped: PipedBytes, of transfer: Transfer, left: UInt64) -> Bool {
         let outcome = piped.drain(into: self.descriptor)
         if case .bytes(let count) = outcome {
@@ -304,7 +306,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         return self.accepted(outcome)
     }
 
-    /// Puts the next piece of the body behind what is staged.
+    /// Appends the next piece of the body to ``staged``.
     private func stagePiece(of transfer: Transfer) {
         let count: Int
         switch self.outgoing {
@@ -327,14 +329,16 @@ final class HTTP1Connection: KeptConnection, Carrier {
         transfer.sent(count)
     }
 
-    /// - Returns: whether all of it has left.
+    /// Sends the staged bytes.
+    ///
+    /// - Returns: true if the socket can take more.
     private func sendStaged(holdingBack: Bool) -> Bool {
         let outcome = self.staged.withUnsafeReadableBytes { self.transmit($0, holdingBack: holdingBack) }
         if case .bytes(let count) = outcome { self.staged.moveReaderIndex(forwardBy: count) }
         return self.accepted(outcome)
     }
 
-    /// - Returns: whether more can be sent now.
+    /// - Returns: true if more can be sent now.
     private func accepted(_ outcome: StreamOutcome) -> Bool {
         switch outcome {
         case .bytes: return true
@@ -342,17 +346,17 @@ final class HTTP1Connection: KeptConnection, Carrier {
             self.waitsForRoom = true
             return false
         case .end:
-            // TLS tells so of a peer that has said its last word and broken the connection behind it.
+            // TLS reports this for a peer that has closed its output and then broken the connection.
             self.sendFailure = IOError(errnoCode: ECONNRESET, reason: "send")
             return false
         case .failed(let error):
-            // The bytes that the origin has sent before it stopped listening may be its answer (RFC 9112 §9.5).
+            // The bytes that the origin sent before it stopped reading may be its response (RFC 9112 §9.5).
             self.sendFailure = error
             return false
         }
     }
 
-    /// - Parameter holdingBack: whether more follows at once, with which it should share a packet.
+    /// - Parameter holdingBack: true if more bytes follow at once, which should share a packet with these.
     private func transmit(_ bytes: UnsafeRawBufferPointer, holdingBack: Bool = false) -> StreamOutcome {
         if let tls { return StreamOutcome(tls.write(bytes)) }
         let flags = holdingBack ? MSG_NOSIGNAL | MSG_MORE : MSG_NOSIGNAL
@@ -378,19 +382,19 @@ final class HTTP1Connection: KeptConnection, Carrier {
                 self.waitsForRoom = true
                 return self.updateInterest()
             case .wouldBlock:
-                // It has something to say after all.
+                // The descriptor can still report something, so it is watched again.
                 if self.isHungUp { self.isHungUp = false }
                 return self.updateInterest()
             case .end, .failed:
                 guard transfer.isReadingPaused, self.rest.readableBytes > 0 else {
                     return self.ended(outcome, transfer)
                 }
-                // The bytes before the end are still to be understood.
+                // The bytes before the end must still be parsed.
                 self.heldEnd = outcome
                 return self.updateInterest()
             }
         }
-        // Of what TLS has deciphered already epoll knows nothing.
+        // Epoll does not know of bytes that TLS has already decrypted.
         if self.tls != nil || self.isHungUp { self.loop.atEndOfTurn(self) }
     }
 
@@ -403,9 +407,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
         return outcome
     }
 
-    /// Moves bytes of a body that nobody looks at.
+    /// Moves bytes of a body through a pipe, unseen.
     ///
-    /// - Returns: `bytes` where some were moved; nil where they have to be received.
+    /// - Returns: `bytes` if some were moved; nil if they must be received instead.
     private func move(_ transfer: Transfer) -> StreamOutcome? {
         if !self.isPiping {
             guard transfer.takesPipes, self.tls == nil, self.rest.readableBytes == 0,
@@ -440,7 +444,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         }
     }
 
-    /// The end came with the last bytes of a response: whoever has the connection by now gets nothing from it.
+    /// Handles an end that came with the last bytes of a response: the transfer that has the connection by now cannot use it.
     private func noteEnd(_ outcome: StreamOutcome) {
         switch (outcome, self.phase) {
         case (.end, .idle), (.end, .taken), (.failed, .idle), (.failed, .taken): self.spoil()
@@ -448,20 +452,20 @@ final class HTTP1Connection: KeptConnection, Carrier {
         }
     }
 
-    /// Fills a buffer.
+    /// Fills a receive buffer.
     ///
-    /// - Returns: `bytes` where there may be more; otherwise why there is not, also where some came before.
+    /// - Returns: `bytes` if there may be more; otherwise the reason why not, even if some were received.
     private func receive(_ buffer: inout ByteBuffer) -> StreamOutcome {
         var outcome = StreamOutcome.end
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Loop.receiveCapacity) { space in
             guard let tls else {
                 let count = recv(self.descriptor, space.baseAddress, space.count, 0)
                 outcome = StreamOutcome(count, of: "recv", until: .read)
-                // Less than there is room for was all that there was, but for the end.
+                // A short read means that no more is there, except perhaps the end.
                 if 0 < count, count < space.count, !self.isHungUp { outcome = .wouldBlock(until: .read) }
                 return max(0, count)
             }
-            // For the end of a body it is not worth the buffer.
+            // For the short rest of a body, reading ahead is not worth its buffer.
             tls.readsAhead = self.response.isComplete && (self.response.missingBytes ?? .max) >= HTTP1Amounts.leastAhead
             let (count, end) = tls.fill(space)
             outcome = StreamOutcome(end)
@@ -470,7 +474,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         return outcome
     }
 
-    /// True where something came that nobody has asked for: the end, or bytes. Records that are for TLS alone are taken in.
+    /// True if there is input without a request: the end, or bytes. Records that are for TLS alone are processed.
     private var hasArrivals: Bool {
         var byte: UInt8 = 0
         guard let tls else {
@@ -486,7 +490,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
             self.rest.writeImmutableBuffer(buffer)
             return self.consumeRest()
         }
-        // The common case: the bytes are understood where they were received.
+        // The common case: the bytes are parsed in the receive buffer.
         self.received = buffer
         self.understand(transfer) { step in
             let used = buffer.withUnsafeReadableBytes(step)
@@ -508,7 +512,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         }
     }
 
-    /// Has `feed` give bytes to the step that understands them, and ends what they bring to an end.
+    /// Parses the bytes that `feed` passes to the parsing step, and then ends the exchange if they complete or break it.
     private func understand(_ transfer: Transfer, _ feed: ((UnsafeRawBufferPointer) -> Int) -> Void) {
         self.isConsuming = true
         var failure: WireError?
@@ -527,9 +531,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
         if self.response.isBodyOver, self.isSent { self.finish(transfer) }
     }
 
-    /// Understands as much of `bytes` as can be, and is wanted.
+    /// Parses as many of `bytes` as are complete and wanted.
     ///
-    /// - Returns: how many that were.
+    /// - Returns: the number of parsed bytes.
     private func step(_ bytes: UnsafeRawBufferPointer, _ transfer: Transfer) throws(WireError) -> Int {
         var offset = 0
         while self.isAsking(transfer), !transfer.isReadingPaused || !self.response.isComplete, self.switching == nil {
@@ -552,14 +556,14 @@ final class HTTP1Connection: KeptConnection, Carrier {
         case .more: break
         case .interim(let head): transfer.received(interim: head)
         case .head(let head, _) where head.status == 101:
-            // Behind a request that is not complete there would be no telling its body from the other protocol.
+            // After an incomplete request, the rest of its body could not be told from bytes of the new protocol.
             guard transfer.asked.request.upgrade != nil, self.isSent else {
                 throw WireError(.malformed, "it switches protocols without being asked, or before it has the request")
             }
             self.switching = head
         case .head(let head, let length):
             self.login.look(at: head, to: transfer.asked, on: self)
-            // An origin that answers so has no use for the rest of the body (RFC 9112 §9.5).
+            // An origin that answers so does not need the rest of the body (RFC 9112 §9.5).
             if head.status >= 300, !self.isSent {
                 self.outgoing = .unwanted
                 self.staged.clear()
@@ -568,7 +572,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         }
     }
 
-    /// - Parameter isCut: whether the peer has not said that this was all, as it has to in TLS.
+    /// - Parameter isCut: true if the peer has not sent the closing alert that TLS demands.
     private func inputEnded(_ transfer: Transfer, isCut: Bool) {
         if self.response.isBodyOver || self.response.isBodyUnlimited && !isCut {
             return self.finish(transfer, endedByPeer: true)
@@ -578,11 +582,11 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     // MARK: The end
 
-    /// The response is complete.
+    /// Ends a complete response.
     private func finish(_ transfer: Transfer, endedByPeer: Bool = false) {
         let isWhole = self.staged.readableBytes == 0 && self.outgoing == .nothing && self.sendFailure == nil
         let trailers = self.response.trailers
-        // Tickets of TLS 1.3 come behind the handshake; by now they are there.
+        // TLS 1.3 sends tickets after the handshake; by now they have arrived.
         if !self.hasGivenSession, self.made.isToOrigin, let session = self.tls?.session {
             self.hasGivenSession = true
             self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
@@ -598,7 +602,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         transfer.finished(trailers: trailers)
     }
 
-    /// True where records were read ahead behind the response; those that are for TLS alone are taken in.
+    /// True if bytes were read ahead after the response; records that are for TLS alone are processed.
     private var hasReadTooMuch: Bool { self.tls?.hasWaiting == true && self.hasArrivals }
 
     private func keep() {
@@ -615,7 +619,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     private func end(_ end: CarrierFailure, _ transfer: Transfer) {
         var end = end
-        // The reason is in the failure that came first.
+        // The earlier failure has the reason.
         if case .closed = end, let sendFailure, !self.hasAnswer {
             end = .broken(CarrierFailure.words(for: sendFailure))
         }
@@ -626,19 +630,19 @@ final class HTTP1Connection: KeptConnection, Carrier {
         transfer.lost(end, afterUse: self.isKept, hasAnswer: hasAnswer, hasHead: hasHead, lacksChunks: lacksChunks)
     }
 
-    /// Something came that nobody has asked for.
+    /// Closes the connection because of input without a request.
     private func spoil() {
         let phase = self.phase
         self.close()
         guard case .taken(let transfer) = phase else { return }
         if self.isKept { return transfer.lostBeforeRequest() }
-        // An origin that ends or fills each connection at once would be dialled for ever.
+        // Otherwise an origin that closes, or writes to, each new connection at once would be dialled for ever.
         transfer.lost(.closed, afterUse: false, hasAnswer: false, hasHead: false, lacksChunks: false)
     }
 
     // MARK: Epoll
 
-    /// - Parameter hasReport: whether epoll has just told of something to read.
+    /// - Parameter hasReport: true if epoll has just reported input.
     private func updateInterest(hasReport: Bool = false) {
         guard !self.isHungUp else { return }
         switch self.phase {
@@ -677,7 +681,7 @@ extension HTTP1Connection: DescriptorWatcher, TurnEndWork {
         case .asking: break
         }
         if readiness.isBroken {
-            // Both directions are closed: what is left is read up to its end. Epoll would report this for ever.
+            // Both directions are closed: what is left is read up to the end. Epoll would report this again and again.
             self.isHungUp = true
             self.interest = Readiness()
             self.loop.unwatch(self.descriptor)

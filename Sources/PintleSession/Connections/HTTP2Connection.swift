@@ -7,46 +7,46 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintleTrust
 
-/// A connection to an origin on which HTTP/2 is spoken (RFC 9113), by SwiftNIO's codec: a stream for each transfer. Used on its
-/// loop's thread only.
+/// A connection of HTTP/2 to an origin (RFC 9113), by SwiftNIO's codec, with a stream for each transfer. Used only on its
+/// loop's thread.
 final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
-    // Why @unchecked holds: the channel and its handlers are on the pool's loop, which calls everything here.
+    // Why @unchecked holds: the channel and its handlers are on the pool's loop, which makes all calls here.
 
     let host: OriginHost
     let made: MadeConnection
     private(set) var keptSince = NIODeadline.uptimeNanoseconds(0)
     var older: (any KeptConnection)?
     var newer: (any KeptConnection)?
-    /// True where a transfer was carried to its end.
+    /// True if a transfer was carried to its end.
     private(set) var hasServed = false
     private let pool: TransferPool
     private let channel: SocketChannel
-    // weak: the handler has the connection as its watcher.
+    // weak: the handler holds the connection as its watcher.
     private weak var heads: HTTP2HeadFrames?
     private var multiplexer: NIOHTTP2Handler.StreamMultiplexer?
     private var streams: [ObjectIdentifier: HTTP2Stream] = [:]
     private var streamsByNumber: [Int: HTTP2Stream] = [:]
-    /// What has come and nobody has taken, by what it costs to hold it, in bytes.
+    /// The cost of frames that have arrived and were not taken, in bytes.
     private var untaken = 0
-    /// The part that is drawn from the common memory for it.
+    /// The memory for them that is reserved from the common budget.
     private var share = MemoryShare()
-    /// As many streams as the peer takes; RFC 9113 §6.5.2 advises not less than 100, until it says something else.
+    /// The number of streams that the peer allows. Until it sets one, 100: RFC 9113 §6.5.2 recommends no less.
     private var limit = 100
     private var isLeaving = false
     /// Streams that begin at the end of this turn.
     private var starting: [HTTP2Stream] = []
     private var isClosed = false
-    /// True once the peer's frames have broken HTTP/2; the connection ends then.
+    /// True once the peer's frames have violated HTTP/2; then the connection ends.
     fileprivate(set) var isBroken = false
-    /// True once the peer was told of an error of the connection.
+    /// True once the peer was notified of an error of the connection.
     fileprivate var hasFailed: Bool { self.heads?.hasFailed ?? true }
 
     /// The bytes that the peer may send on a stream before they are read.
     private static let window = 256 * 1024
-    /// The most PING, SETTINGS and other frames of a kind in a time. Implementations of gRPC send a PING in each round trip while
-    /// content comes, and origins may end each stream by a reset. The codec keeps eight bytes for each frame.
+    /// The most PING, SETTINGS and other frames of one kind within a time. Implementations of gRPC send a PING in each round
+    /// trip while content comes, and origins may end each stream by a reset. The codec keeps eight bytes for each frame.
     private static let mostFrames = (count: 2000, time: TimeAmount.milliseconds(100))
-    /// The most that waits on a stream to be taken, in bytes: its window, in frames of some twenty bytes each.
+    /// The highest cost of waiting frames on a stream, in bytes: that of a full window in frames of some twenty bytes each.
     private static let mostUntaken = 16 * HTTP2Connection.window
 
     init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
@@ -54,7 +54,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         self.host = host
         self.pool = pool
         self.channel = made.makeChannel(on: pool.loop)
-        // A GOAWAY may wait there, and tells which requests were never looked at.
+        // A GOAWAY may be waiting, which tells which requests were never processed.
         self.channel.readsBeforeFailing = true
         pool.opened(at: host)
         host.http2.append(self)
@@ -85,15 +85,15 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
             HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: headLimit)),
             HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
         ]
-        // The streams do so: an answer of another length than it declares is no reason to end the others on the connection.
+        // The streams validate it: a response with another length than it declares must not end the connection's other streams.
         settings.contentLengthValidation = .disabled
         settings.targetWindowSize = 16 * Self.window
         settings.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: headLimit)
         settings.controlFrameRateLimit.maximumCount = Self.mostFrames.count
         settings.controlFrameRateLimit.windowLength = Self.mostFrames.time
-        // Frames on streams that were given up count as well, over all of the connection's life.
+        // No limit, as frames on abandoned streams count as well, over the connection's whole life.
         settings.maximumConnectionGlitches = .max
-        // Counted over all of a connection's life, unless a head or the end of a stream comes.
+        // Counted over the connection's whole life, until a head or the end of a stream comes.
         settings.maximumSequentialEmptyDataFrames = 10_000
         return settings
     }
@@ -103,7 +103,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         stream.targetWindowSize = Self.window
         stream.outboundBufferSizeHighWatermark = 64 * 1024
         stream.outboundBufferSizeLowWatermark = 32 * 1024
-        // An origin ends no more streams than it is asked for.
+        // An origin can reset no more streams than were opened to it.
         stream.streamResetFrameRateLimit.maximumCount = Self.mostFrames.count
         stream.streamResetFrameRateLimit.windowLength = Self.mostFrames.time
         stream.streamErrorRateLimit.maximumCount = Self.mostFrames.count
@@ -111,10 +111,10 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         return stream
     }
 
-    /// True once the peer takes no more streams, or the connection is over.
+    /// True once the peer accepts no more streams, or the connection is over.
     var takesNoMore: Bool { self.isLeaving || self.isClosed }
 
-    /// True where another transfer can be carried.
+    /// True if another transfer can be carried.
     var hasRoom: Bool { !self.isLeaving && !self.isClosed && self.channel.isActive && self.streams.count < self.limit }
 
     /// Carries a transfer.
@@ -123,7 +123,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         let stream = HTTP2Stream(transfer, on: self, limits: self.pool.configuration.responseHead)
         self.streams[ObjectIdentifier(stream)] = stream
         transfer.isCarried(by: stream)
-        // Not at once: a channel that fails tells so from within the call.
+        // Not at once: a channel that fails reports that from within the call.
         if self.starting.isEmpty { self.pool.loop.atEndOfTurn(self) }
         self.starting.append(stream)
     }
@@ -132,7 +132,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         let starting = self.starting
         self.starting.removeAll()
         for stream in starting where !stream.isOver {
-            // The peer takes no more of them: nothing of this one was sent.
+            // The peer accepts no more streams; nothing of this one was sent.
             guard !self.takesNoMore else {
                 stream.failed(.unseen)
                 continue
@@ -145,7 +145,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         }
     }
 
-    /// A transfer was carried to its end.
+    /// Notes that a transfer was carried to its end.
     func served() {
         if !self.hasServed, self.made.isToOrigin, let session = self.made.tls?.session {
             self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
@@ -153,26 +153,26 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         self.hasServed = true
     }
 
-    /// A stream has its number.
+    /// Notes the number of a stream.
     func began(_ stream: HTTP2Stream, as number: Int) { self.streamsByNumber[number] = stream }
 
-    /// True unless the codec keeps the head of the stream until the peer has room for it, or has not seen it.
+    /// True if the codec has sent the head of the stream; it may keep the head until the peer has room.
     func hasSentHead(of stream: HTTP2Stream) -> Bool { stream.number ?? .max <= self.heads?.lastStream ?? 0 }
 
-    /// The streams that have not begun for the peer: the next of them is sent once another one ends.
+    /// The streams that have not begun for the peer: the codec sends the next of them when another one ends.
     private var unsent: [HTTP2Stream] { self.streams.values.filter { !self.hasSentHead(of: $0) } }
 
     /// The transfers that wait for a stream.
     var waiting: [Transfer] { self.unsent.compactMap(\.transfer) }
 
-    /// What has come was taken, or dropped, where `change` is negative.
+    /// Changes the cost of frames that were not taken; `change` is negative if frames were taken or dropped.
     func untaken(changedBy change: Int) {
         self.untaken += change
         guard let memory = self.pool.memory else { return }
         self.share.resize(to: self.untaken, of: memory)
     }
 
-    /// A stream is over.
+    /// Removes a stream that is over.
     func ended(_ stream: HTTP2Stream) {
         if let number = stream.number { self.streamsByNumber[number] = nil }
         guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil, self.streams.isEmpty, !self.isClosed
@@ -197,11 +197,11 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         }
     }
 
-    /// Carries no more transfers: the peer takes none, or is not trusted any more.
+    /// Carries no more transfers: the peer accepts none, or is no longer trusted.
     func leave() {
         self.isLeaving = true
         self.host.http2.removeAll { $0 === self }
-        // The codec would send them yet. At a GOAWAY it tells the streams above the last one that it has sent, and no others.
+        // The codec would still send them: at a GOAWAY it fails only streams that it has sent.
         for stream in self.unsent { stream.failed(.unseen) }
         if self.streams.isEmpty { self.close() }
     }
@@ -228,7 +228,7 @@ extension HTTP2Connection: HTTP2FrameWatcher {
     func sectionEnded() {}
 }
 
-/// Takes what concerns the connection as a whole.
+/// Handles the frames and events of the connection as a whole.
 private final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
 
@@ -243,8 +243,8 @@ private final class ConnectionHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) { self.connection.closed() }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The streams are told of theirs; after one of the connection, for which there was a GOAWAY, nothing can be understood any
-        // more. The codec fires both alike.
+        // The codec fires errors of streams and of the connection alike. Streams hear of their own; after one of the
+        // connection, for which a GOAWAY was sent, no more frames can be parsed.
         if error.isOfHTTP2 {
             guard self.connection.hasFailed else { return }
             self.connection.isBroken = true

@@ -3,7 +3,7 @@
 internal import NIOHTTP2
 
 extension Error {
-    /// True for what the codec says of frames that break HTTP/2, those of one stream or of the connection, which has got a GOAWAY
-    /// then. Its wrapper for errors of streams is none of its protocol for errors.
+    /// True if the codec reports frames that violate HTTP/2, on one stream, or on the connection, which then ends with a GOAWAY.
+    /// The codec's wrapper for errors of streams does not conform to its own protocol for errors.
     package var isOfHTTP2: Bool { self is any NIOHTTP2Error || self is NIOHTTP2Errors.StreamError }
 }

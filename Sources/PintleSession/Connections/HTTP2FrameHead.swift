@@ -4,7 +4,7 @@ internal import NIOCore
 
 /// The head of a frame (RFC 9113 §4.1).
 package struct HTTP2FrameHead {
-    /// The kinds of frames that are looked at (§6).
+    /// The types of frames that are examined (§6).
     package enum Kind {
         package static let data: UInt8 = 0
         package static let headers: UInt8 = 1
@@ -26,16 +26,16 @@ package struct HTTP2FrameHead {
 
     static let size = 9
 
-    /// The cost of holding a frame beside its content, in bytes; not less than the memory that the codec takes for one.
+    /// The cost of holding a frame in addition to its content, in bytes; at least the memory that the codec takes for one.
     package static let cost = 256
 
-    /// The bytes behind it.
+    /// The number of bytes after the head.
     package let length: Int
     package let kind: UInt8
     let flags: UInt8
     package let stream: Int
 
-    /// Nil if it has not come as a whole.
+    /// Nil if the head has not arrived completely.
     init?(_ bytes: ByteBuffer, at index: Int) {
         guard let high: UInt16 = bytes.getInteger(at: index), let low: UInt8 = bytes.getInteger(at: index + 2),
             let kind: UInt8 = bytes.getInteger(at: index + 3), let flags: UInt8 = bytes.getInteger(at: index + 4),
@@ -47,30 +47,30 @@ package struct HTTP2FrameHead {
         self.stream = Int(stream & 0x7FFF_FFFF)
     }
 
-    /// Of DATA and HEADERS.
+    /// Valid for DATA and HEADERS.
     package var endsStream: Bool { self.flags & Flag.endStream != 0 }
-    /// Of HEADERS and CONTINUATION.
+    /// Valid for HEADERS and CONTINUATION.
     var endsHeaders: Bool { self.flags & Flag.endHeaders != 0 }
-    /// Of DATA and HEADERS.
+    /// Valid for DATA and HEADERS.
     var isPadded: Bool { self.flags & Flag.padded != 0 }
-    /// Of HEADERS.
+    /// Valid for HEADERS.
     var hasPriority: Bool { self.flags & Flag.priority != 0 }
-    /// Of SETTINGS.
+    /// Valid for SETTINGS.
     var isAcknowledgement: Bool { self.flags & Flag.acknowledgement != 0 }
 }
 
-/// Sees the frames that come from a peer before the codec does.
+/// Examines the frames of a peer before the codec does.
 package protocol HTTP2FrameWatcher: AnyObject {
-    /// A frame is next. Of what is longer its content may not have come.
+    /// Called for the next frame. The content of a longer frame may not have arrived.
     ///
-    /// - Parameter content: its bytes without padding.
-    /// - Returns: false if it has to wait until `HTTP2HeadFrames.goOn()`, and is asked about again.
+    /// - Parameter content: the number of its bytes without padding.
+    /// - Returns: false if the frame must wait until `HTTP2HeadFrames.goOn()`; then this is called again for it.
     func admits(_ frame: HTTP2FrameHead, content: Int) -> Bool
 
-    /// True for a RST_STREAM that says nothing any more, and that the codec is not to count as one of a flood.
+    /// True for a RST_STREAM that has no meaning any more, and that the codec must not count as part of a flood.
     func isLate(_ reset: HTTP2FrameHead) -> Bool
 
-    /// A header section has come as a whole.
+    /// Called when a header section has arrived completely.
     func sectionEnded()
 }
 
@@ -79,7 +79,7 @@ extension HTTP2FrameWatcher {
 }
 
 extension ByteBuffer {
-    /// True for the greeting of a client, which is no frame.
+    /// True for the greeting of a client, which is not a frame.
     var beginsGreeting: Bool {
         self.readableBytes >= 4 && self.getInteger(at: self.readerIndex, as: UInt32.self) == 0x5052_4920
     }
@@ -97,12 +97,12 @@ extension ByteBuffer {
         self.writeInteger(value)
     }
 
-    /// Writes a header block as HEADERS, or as a CONTINUATION, and as many more CONTINUATION frames as it takes.
+    /// Writes a header block as a HEADERS or CONTINUATION frame, and as many further CONTINUATION frames as are needed.
     ///
     /// - Parameters:
-    ///   - prefix: what stands in front of the block in the first frame.
-    ///   - flags: of the whole; END_HEADERS is for the last frame.
-    ///   - size: the longest frame.
+    ///   - prefix: the bytes before the block in the first frame.
+    ///   - flags: the flags of the section; END_HEADERS is set on the last frame.
+    ///   - size: the highest length of a frame.
     mutating func writeSection(
         _ block: some Collection<UInt8>, behind prefix: ByteBuffer = ByteBuffer(), kind: UInt8, flags: UInt8,
         stream: Int,

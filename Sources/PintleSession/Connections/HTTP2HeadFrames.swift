@@ -3,27 +3,26 @@
 package import NIOCore
 internal import PintleMessage
 
-/// Reads the frames of a connection for SwiftNIO's codec: lets heads of any bytes, and of any size up to a limit, pass it in both
-/// directions (RFC 9113 §4.3, §6.10), and tells a watcher of what comes.
+/// Filters the frames between a connection and SwiftNIO's codec: heads with any bytes, and of any size up to a limit, pass in
+/// both directions (RFC 9113 §4.3, §6.10), and a watcher sees the frames of the peer.
 ///
-/// Five things of the codec (swift-nio-http2 1.46) stand in the way of heads:
-/// - It has their fields as strings, and takes bytes for UTF-8. They pass it as Latin-1 text (`HeaderBlockEscaper`), and what it
-///   writes without indexing was that (`HeaderBlockUnescaper`).
-/// - It writes a head as one frame, and none at all if that is longer than SETTINGS_MAX_FRAME_SIZE of the peer. It is told that
-///   the peer takes frames of any size, and what the peer does not take is cut into CONTINUATION frames here.
-/// - Its decoder takes no more than 16 KiB before the peer has acknowledged the settings of this side. The acknowledgement is
-///   brought forward, and the peer's own is left out.
-/// - Heads over the limit end the connection. It is given a larger limit than the peer is told of, so that they are found where
-///   a stream can be refused by itself.
-/// - It fills any table for compression that the peer allows, up to 4 GiB. It is told of no more than the 4 KiB of RFC 9113
-///   §6.5.2.
+/// Five properties of the codec (swift-nio-http2 1.46) stand in the way of heads:
+/// - It has their fields as strings, and takes bytes for UTF-8. So they pass it as Latin-1 text (`HeaderBlockEscaper`), and
+///   text that it writes without indexing becomes bytes again (`HeaderBlockUnescaper`).
+/// - It writes a head as one frame, and none at all if that is longer than the peer's SETTINGS_MAX_FRAME_SIZE. So it is told
+///   that the peer accepts frames of any size, and frames that are too long are split into CONTINUATION frames here.
+/// - Its decoder accepts no more than 16 KiB before the peer has acknowledged the settings of this side. So it gets an
+///   acknowledgement at once, and the peer's own is dropped.
+/// - Heads over the limit end the connection. So it is given a larger limit than the peer is told, and such heads are found
+///   where their stream alone can be refused.
+/// - It fills any compression table that the peer allows, up to 4 GiB. So it is told of at most the 4 KiB of RFC 9113 §6.5.2.
 package final class HTTP2HeadFrames: ChannelDuplexHandler {
     package typealias InboundIn = ByteBuffer
     package typealias InboundOut = ByteBuffer
     package typealias OutboundIn = IOData
     package typealias OutboundOut = IOData
 
-    /// The end of the connection that this is.
+    /// The side of the connection that this program is.
     package enum Side { case client, server }
 
     private typealias Kind = HTTP2FrameHead.Kind
@@ -37,54 +36,55 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     }
 
     private static let greeting = 24
-    /// The frames that every peer takes, and the largest that there are.
+    /// The length of frames that every peer accepts, and the highest that there is.
     private static let frameSizes: (least: UInt32, most: UInt32) = (1 << 14, 1 << 24 - 1)
-    /// Longer SETTINGS go on as they are, to be refused: there are not as many kinds, and clients send them to keep a loop busy.
+    /// Longer SETTINGS are passed on for the codec to refuse: there are not that many settings; clients send them to keep a
+    /// loop busy.
     private static let longestSettings = (ofClients: 6 * 64, ofServers: 16 * 1024)
 
-    /// The limit that the codec has, for a limit that the peer is told of: what is over that, but not by far, is a matter of a
-    /// stream. A byte over 0x7F counts twice there.
+    /// Returns the codec's limit for a limit that the peer is told: a head between the two is refused by its stream alone. A
+    /// byte over 0x7F counts twice there.
     package static func decoderLimit(for limit: Int) -> Int { 2 * limit + 64 * 1024 }
 
-    /// The table that the codec has for the fields of the peer, in place of the one that the peer is told of.
+    /// The size of the codec's table for the fields of the peer; the peer is told another one.
     package static let decoderTable = HeaderBlockEscaper.decoderTable
 
-    /// The frames in which a head of that limit may come.
+    /// Returns the highest number of frames in which a head of that limit may come.
     package static func mostContinuations(for limit: Int) -> Int { decoderLimit(for: limit) / 4096 + 16 }
 
     private let side: Side
     private let announcedLimit: UInt32
     private let watcher: any HTTP2FrameWatcher
     private var context: ChannelHandlerContext?
-    /// The bytes that are left of the peer's greeting, or of the frame under way.
+    /// The number of missing bytes of the peer's greeting, or of the current frame.
     private var left: Int
-    /// The beginning of what is looked at as a whole, or of what waits.
+    /// The beginning of a frame that is processed as a whole, or of frames that wait.
     private var held = ByteBuffer()
-    /// The bytes without which nothing can be done about it.
+    /// The number of held bytes from which on they can be processed.
     private var wanted = 0
     /// True if the watcher has admitted the frame that is held.
     private var isAdmitted = false
-    /// True while the watcher has what comes wait.
+    /// True while the watcher makes the frames of the peer wait.
     package private(set) var isPausing = false
     private var escaper: HeaderBlockEscaper
-    /// The stream of a header section that is not complete.
+    /// The stream of an incomplete header section.
     private var sectionStream: Int?
     private var hasSettings = false
     private var dropsAcknowledgement = true
     private var frameSize = HTTP2HeadFrames.frameSizes.least
-    /// The highest stream on which a head was written; the codec may keep those of higher ones until the peer takes them.
+    /// The highest stream with a head that was written; the codec may keep those of higher ones until the peer accepts them.
     package private(set) var lastStream = 0
-    /// The bytes that are left of the frame that is being written.
+    /// The number of missing bytes of the frame that is being written.
     private var leftToWrite = 0
-    /// True until the acknowledgement of the settings that were made up here for the codec is left out.
+    /// True until the codec's acknowledgement of the settings that were made up here is dropped.
     private var dropsOwnAcknowledgement: Bool
-    /// The sizes of the codec's table that came in a section without fields; the next section begins with them.
+    /// The table sizes that the codec wrote in a section without fields; the next section begins with them.
     private var tableSizes: [UInt8] = []
-    /// True once the peer was told of an error of the connection. The codec fires those of streams as well, but only for this one
-    /// it sends a GOAWAY. What comes is thrown away then.
+    /// True once the peer was notified of an error of the connection; its bytes are then dropped. The codec fires errors of
+    /// streams as well, but sends a GOAWAY only for this one.
     package private(set) var hasFailed = false
 
-    /// - Parameter limit: the size of heads that the peer is told of, in bytes.
+    /// - Parameter limit: the limit on heads that the peer is told, in bytes.
     package init(_ side: Side, limit: Int, watcher: any HTTP2FrameWatcher) {
         self.side = side
         self.announcedLimit = UInt32(clamping: limit)
@@ -103,13 +103,13 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     package func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
         guard self.side == .client else { return }
-        // A server's settings come later than the first request leaves, which may have a long head.
+        // A server's settings come after the first request was sent, which may have a long head.
         var settings = ByteBuffer()
         settings.writeFrameHead(length: 6, kind: Kind.settings)
         settings.writeSetting(Setting.maxFrameSize, Self.frameSizes.most)
         context.fireChannelRead(self.wrapInboundOut(settings))
         self.acknowledge(context)
-        // Else the codec flushes nothing before the server has sent something: not the first request either.
+        // Otherwise the codec flushes nothing, not even the first request, before the server has sent something.
         context.fireChannelReadComplete()
     }
 
@@ -132,7 +132,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         self.take(bytes, context)
     }
 
-    /// Takes what had to wait.
+    /// Processes the frames that had to wait.
     package func goOn() {
         self.isPausing = false
         let bytes = self.held
@@ -143,7 +143,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     }
 
     private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
-        // The common case: neither heads nor settings are in it, and it goes on as it is.
+        // The common case: bytes without heads and settings are passed on unchanged.
         var start = bytes.readerIndex
         var index = start
         while index < bytes.writerIndex {
@@ -187,29 +187,29 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         self.pass(bytes, from: start, to: bytes.writerIndex, context)
     }
 
-    /// The bytes of a frame without padding; nil if it has not come yet how much is padding.
+    /// Returns the number of a frame's bytes without padding; nil if the length of the padding has not arrived yet.
     private static func content(of head: HTTP2FrameHead, in bytes: ByteBuffer, at index: Int) -> Int? {
         guard head.kind == Kind.data, head.isPadded, head.length > 0 else { return head.length }
         let padding: UInt8? = bytes.getInteger(at: index + HTTP2FrameHead.size)
         return padding.map { max(0, head.length - 1 - Int($0)) }
     }
 
-    /// True for a frame that is not passed on in pieces, since it may not go on as it is.
+    /// True for a frame that is not passed on in pieces, as it may have to be changed or dropped.
     private func isWhole(_ head: HTTP2FrameHead) -> Bool {
         switch head.kind {
         case Kind.settings:
             head.length <= (self.side == .server ? Self.longestSettings.ofClients : Self.longestSettings.ofServers)
-        // Whatever is out of its place or too long is for the codec to refuse.
+        // A frame that is out of place, or too long, is left for the codec to refuse.
         case Kind.headers: self.hasSettings && self.sectionStream == nil && head.length <= Self.frameSizes.least
         case Kind.continuation: self.sectionStream == head.stream && head.length <= Self.frameSizes.least
-        // It is left out.
+        // A late reset is dropped.
         case Kind.reset: self.sectionStream == nil && head.length == 4 && self.watcher.isLate(head)
         default: false
         }
     }
 
     private func hold(_ bytes: ByteBuffer, from index: Int, until wanted: Int) {
-        // In memory of its own: the buffer is the loop's.
+        // In memory of its own, as the buffer is the loop's.
         self.held = ByteBuffer()
         self.held.reserveCapacity(max(wanted, bytes.writerIndex - index))
         if let rest = bytes.getSlice(at: index, length: bytes.writerIndex - index) {
@@ -227,7 +227,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         context.fireChannelRead(self.wrapInboundOut(part))
     }
 
-    /// Takes a HEADERS or CONTINUATION frame.
+    /// Processes a HEADERS or CONTINUATION frame.
     private func takeSection(
         _ head: HTTP2FrameHead, _ bytes: ByteBuffer, at index: Int, _ context: ChannelHandlerContext
     ) {
@@ -252,7 +252,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             }
             try result.get()
         } catch {
-            // The codec says so, by the entry of the table that there never is.
+            // The codec reports the error: the table never has an entry 0.
             (block, flags, isBroken) = ([0x80], flags | Flag.endHeaders, true)
         }
         self.sectionStream = head.endsHeaders ? nil : head.stream
@@ -264,12 +264,13 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         if isBroken { self.hasFailed = true }
     }
 
-    /// Takes a SETTINGS frame.
+    /// Processes a SETTINGS frame.
     private func takeSettings(
         _ head: HTTP2FrameHead, _ bytes: ByteBuffer, at index: Int, _ context: ChannelHandlerContext
     ) {
         guard !head.isAcknowledgement else {
-            // One that comes before the settings of the peer is an error, and one behind the first is not ours.
+            // The peer's first one is dropped, as the codec has got one already. One before the peer's settings is the codec's
+            // to refuse.
             if self.hasSettings, self.dropsAcknowledgement { return self.dropsAcknowledgement = false }
             return self.pass(bytes, from: index, to: index + HTTP2FrameHead.size + head.length, context)
         }
@@ -284,7 +285,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             }
             switch name {
             case Setting.headerTableSize: frame.writeSetting(name, min(value, UInt32(HeaderBlockEscaper.table)))
-            // The codec takes it from servers as well, which must not allow themselves to push (RFC 9113 §6.5.2).
+            // The codec accepts it from servers as well, which must not set it (RFC 9113 §6.5.2); it refuses the value 2.
             case Setting.enablePush where self.side == .client && value != 0: frame.writeSetting(name, 2)
             case Setting.maxFrameSize where (Self.frameSizes.least...Self.frameSizes.most).contains(value):
                 self.frameSize = value
@@ -292,7 +293,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             default: frame.writeSetting(name, value)
             }
         }
-        // A length that is no multiple of six is for the codec to refuse.
+        // A length that is no multiple of six is left for the codec to refuse.
         frame.writeBytes(bytes.getBytes(at: index + HTTP2FrameHead.size + 6 * count, length: head.length % 6) ?? [])
         frame.writeSetting(Setting.maxFrameSize, Self.frameSizes.most)
         context.fireChannelRead(self.wrapInboundOut(frame))
@@ -305,7 +306,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         guard case .byteBuffer(let bytes) = self.unwrapOutboundIn(data), self.leftToWrite == 0,
             let head = HTTP2FrameHead(bytes, at: bytes.readerIndex), !bytes.beginsGreeting
         else {
-            // Content may begin with any bytes; before the greeting nothing is left to write.
+            // Content may look like a frame; before the greeting nothing is left to write.
             if case .byteBuffer(let bytes) = self.unwrapOutboundIn(data) {
                 self.leftToWrite = max(0, self.leftToWrite - bytes.readableBytes)
             }
@@ -317,7 +318,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             self.lastStream = max(self.lastStream, head.stream)
             context.write(self.wrapOutboundOut(.byteBuffer(self.section(bytes, head))), promise: promise)
         case Kind.settings where head.isAcknowledgement && self.dropsOwnAcknowledgement:
-            // The server has sent nothing yet that could be acknowledged.
+            // The server has not sent any settings that could be acknowledged.
             self.dropsOwnAcknowledgement = false
             promise?.succeed()
         case Kind.settings:
@@ -342,7 +343,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         return bytes
     }
 
-    /// The frames of a head as the peer gets them. The codec writes no padding, and no priority.
+    /// Returns the frames of a head for the peer. The codec writes no padding, and no priority.
     private func section(_ bytes: ByteBuffer, _ head: HTTP2FrameHead) -> ByteBuffer {
         guard let payload = bytes.getSlice(at: bytes.readerIndex + HTTP2FrameHead.size, length: head.length) else {
             return bytes
@@ -369,12 +370,12 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
 }
 
 extension ByteBuffer {
-    /// True for a header block without fields, which has nothing but sizes of the table (RFC 7541 §6.3).
+    /// True for a header block without fields, which has nothing but table sizes (RFC 7541 §6.3).
     fileprivate var hasNoFields: Bool {
         var rest = self.readableBytesView
         while let first = rest.popFirst() {
             guard first & 0xE0 == 0x20 else { return false }
-            // A size of more than 30 goes on as long as there is a high bit.
+            // A size of more than 30 continues as long as bytes have their high bit set.
             guard first & 0x1F == 0x1F else { continue }
             while let next = rest.popFirst(), next & 0x80 != 0 {}
         }
@@ -383,7 +384,7 @@ extension ByteBuffer {
 
     /// Removes the padding of a HEADERS frame from its payload (RFC 9113 §6.2).
     ///
-    /// - Returns: false if that is longer than the payload.
+    /// - Returns: false if the padding is longer than the payload.
     fileprivate mutating func removePadding(of head: HTTP2FrameHead) -> Bool {
         guard head.isPadded else { return true }
         guard let padding: UInt8 = self.readInteger(), Int(padding) <= self.readableBytes else { return false }

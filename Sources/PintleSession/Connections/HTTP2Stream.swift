@@ -10,41 +10,41 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
 
-    /// Nil when it is over.
+    /// Nil when the transfer is over.
     private(set) var transfer: Transfer?
     private let connection: HTTP2Connection
     private let limits: HeadLimits
     private var channel: (any Channel)?
-    /// Names the stream on its connection; nil before it has begun.
+    /// The number of the stream on its connection; nil before it has begun.
     private(set) var number: Int?
-    /// What has come and was not taken, by what it costs to hold it, in bytes; the connection counts it, too.
+    /// The cost of frames that have arrived and were not taken, in bytes; the connection counts it, too.
     var untaken = 0
-    /// True once the head of the request was given to the codec.
+    /// True once the head of the request was passed to the codec.
     private var hasBegun = false
     private var hasHead = false
     private var hasAnswer = false
     private var hasSentAll = false
-    /// True once the end of the request is on its way to the peer, and no window or queue holds it.
+    /// True once the end of the request was sent to the peer, and does not wait for a window or in a queue.
     private var isEndWritten = false
-    /// The bytes of a body with a length that were not sent.
+    /// The unsent bytes of a body with a declared length.
     private var owedBytes: UInt64?
-    /// The bytes of the response's body that are still to come; nil where nobody knows.
+    /// The missing bytes of the response's body; nil if unknown.
     private var awaitedBytes: UInt64?
     private var interim = InterimHeads()
     private var isPumping = false
-    /// The frames that have come and were not taken.
+    /// The frames that have arrived and were not taken.
     private var waiting: CircularBuffer<HTTP2Frame.FramePayload> = []
-    /// True while frames that wait are taken.
+    /// True while waiting frames are processed.
     private var isTaking = false
-    /// True while the codec tells of frames that have come together.
+    /// True while the codec delivers frames that have arrived together.
     private var isReading = false
-    /// True if something was to be sent while frames came or were taken.
+    /// True if there was something to send while frames arrived or were processed.
     private var wantsToSend = false
-    /// How the stream was closed behind what waits; nil if it was not.
+    /// The reason why the stream was closed after the waiting frames; nil if it was not.
     private var ending: CarrierFailure?
 
     private static let pieceLimit = 16 * 1024
-    /// The most times that a buffer's worth is flushed in a turn.
+    /// The most times that a full buffer is flushed in a turn.
     private static let mostRounds = 4
 
     init(_ transfer: Transfer, on connection: HTTP2Connection, limits: HeadLimits) {
@@ -70,7 +70,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     func channelActive(context: ChannelHandlerContext) {
         guard let transfer, let channel else { return }
-        // A stream that is begun now would be an error of the connection, and take the others with it.
+        // Beginning a stream now would be an error of the connection, and would end the other streams too.
         guard !self.connection.takesNoMore else { return self.failed(.unseen) }
         self.hasBegun = true
         transfer.beganToSend()
@@ -81,7 +81,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         self.owedBytes = request.body.length
         let head = HTTP2Frame.FramePayload.headers(.init(headers: .init(request), endStream: endsHere))
         let written = self.writtenPromise(on: channel, endsRequest: endsHere)
-        // A head that does not leave as a whole is no request for the peer. The codec may keep it until the peer has room.
+        // If its head is not sent completely, the peer has no request. The codec may keep the head until the peer has room.
         let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
         written.futureResult.whenComplete { result in
             switch result {
@@ -98,7 +98,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         channel.read()
     }
 
-    /// A promise for a frame, by which the end of the request is noted as written.
+    /// Makes a promise for a frame, which notes that the end of the request was written.
     private func writtenPromise(on channel: any Channel, endsRequest: Bool) -> EventLoopPromise<Void> {
         let promise = channel.eventLoop.makePromise(of: Void.self)
         guard endsRequest else { return promise }
@@ -108,11 +108,12 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     }
 
     func sendMore() {
-        // The stream may have ended with what is told of next, and nothing is to be written on it then.
+        // A frame that is still to be processed may have ended the stream; then nothing may be written on it.
         guard !self.isReading, !self.isTaking else { return self.wantsToSend = true }
         guard let channel, channel.isActive, !self.isPumping else { return }
         self.isPumping = true
-        // Flushing may make room again, of which nothing else is heard meanwhile. Others want their share of a turn.
+        // Flushing may make room, which is not reported meanwhile. The rounds are limited, as other streams need their share of
+        // a turn.
         var rounds = 0
         while rounds < Self.mostRounds, self.writePieces(to: channel) {
             channel.flush()
@@ -124,9 +125,9 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         channel.eventLoop.execute { box.value.sendMore() }
     }
 
-    /// - Returns: whether there is something to be flushed.
+    /// - Returns: true if there is something to flush.
     private func writePieces(to channel: any Channel) -> Bool {
-        // Content that the codec keeps behind a head is lost with it, and a long body cannot be sent twice.
+        // The codec would lose content that it keeps after an unsent head, and a long body cannot be sent twice.
         guard self.connection.hasSentHead(of: self) else { return false }
         var hasWritten = false
         while let transfer, channel.isWritable, !self.hasSentAll {
@@ -139,7 +140,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
                     piece.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
                     return taken
                 }
-                // More than was promised is not sent, and what was is all that there is.
+                // Bytes beyond the declared length are not sent.
                 guard count > 0 else { return hasWritten }
                 if let owedBytes { self.owedBytes = owedBytes - UInt64(count) }
                 channel.write(HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(piece))), promise: nil)
@@ -168,7 +169,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     func pauseReading() {}
 
     func resumeReading() {
-        // The loop tells of the frames that wait, and not the call that resumes.
+        // Waiting frames are processed in a later turn, not within the call that resumes.
         guard let channel else { return }
         let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
         channel.eventLoop.execute { box.value.goOn() }
@@ -181,15 +182,15 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Frames that cross the end of a stream are of no use to any transfer.
+        // Frames that arrive after the end of a transfer are of no use.
         guard self.transfer != nil else { return }
         self.isReading = true
         self.waiting.append(self.unwrapInboundIn(data))
         self.takeWaiting()
     }
 
-    /// Takes the frames that wait, one after the other: if the transfer sends something when it is told of one, the codec may tell
-    /// of the next from within that call.
+    /// Processes waiting frames one after the other: if the transfer sends something in response to one, the codec may deliver
+    /// the next from within that call.
     private func takeWaiting() {
         guard !self.isTaking else { return }
         self.isTaking = true
@@ -200,7 +201,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         if let ending, let transfer, !transfer.isReadingPaused { self.failed(ending) }
     }
 
-    /// Sends what was given while frames were taken.
+    /// Sends what was passed in while frames were processed.
     private func sendOn() {
         guard self.wantsToSend, !self.isReading else { return }
         self.wantsToSend = false
@@ -210,7 +211,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     func channelReadComplete(context: ChannelHandlerContext) {
         self.isReading = false
         self.sendOn()
-        // The codec has told of everything.
+        // All frames have been delivered and taken.
         if self.waiting.isEmpty { self.took(self.untaken) }
         if let transfer, !transfer.isReadingPaused { context.read() }
     }
@@ -240,7 +241,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         }
     }
 
-    /// What had come is held elsewhere now, or nowhere.
+    /// Subtracts the cost of frames that were taken or dropped.
     private func took(_ cost: Int) {
         let taken = min(cost, self.untaken)
         self.untaken -= taken
@@ -272,8 +273,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     func channelInactive(context: ChannelHandlerContext) { self.closed(self.endOfConnection) }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The codec closes the streams above the last one of a GOAWAY so. Of one that its peer resets the frame has come before,
-        // and one whose frames break the rules has another code.
+        // The codec closes streams above the last one of a GOAWAY with this code. If the peer resets a stream, its frame has
+        // come before this; a stream with invalid frames gets another code.
         let isAboveLast = (error as? NIOHTTP2Errors.StreamClosed)?.errorCode == .cancel
         let isTurnedAway = isAboveLast || error is NIOHTTP2Errors.CreatedStreamAfterGoaway
         self.closed(isTurnedAway ? .unseen : .reset)
@@ -281,7 +282,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     private func closed(_ ending: CarrierFailure) {
         guard !self.waiting.isEmpty || self.isTaking else { return self.failed(ending) }
-        // The frames that wait may be all of the response. The connection has done its part, and may end before they are taken.
+        // The waiting frames may complete the response. The connection has delivered them, and may end before they are
+        // processed.
         if self.ending == nil { self.ending = ending }
         self.connection.ended(self)
     }
@@ -292,12 +294,12 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         guard let transfer else { return }
         guard self.awaitedBytes ?? 0 == 0 else { return self.failed(.closed) }
         self.connection.served()
-        // A stream that has ended both ways is closed (RFC 9113 §5.1). Servers count resets against their clients.
+        // A stream that has ended in both directions is closed (RFC 9113 §5.1). Servers count resets against their clients.
         self.leave(resetting: !self.isEndWritten)
         transfer.finished(trailers: trailers)
     }
 
-    /// The connection is over, and the stream with it.
+    /// Called when the connection is over, and the stream with it.
     func connectionEnded() { self.failed(self.hasBegun ? self.endOfConnection : .unseen) }
 
     private var endOfConnection: CarrierFailure { self.connection.isBroken ? .brokenFrames : .closed }
@@ -311,13 +313,13 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     func abandon() { self.leave() }
 
-    /// Lets the transfer go, and ends the stream where it has not ended.
+    /// Releases the transfer, and ends the stream if it has not ended.
     private func leave(resetting: Bool = true) {
         self.transfer = nil
         self.waiting.removeAll()
         self.took(self.untaken)
         if resetting, let channel {
-            // Else the codec sends a head that it keeps when the peer has room for it, and the stream never ends.
+            // Otherwise the codec sends a kept head when the peer has room for it, and the stream never ends.
             if self.hasBegun, !self.connection.hasSentHead(of: self) {
                 channel.writeAndFlush(HTTP2Frame.FramePayload.rstStream(.cancel), promise: nil)
             }

@@ -3,8 +3,8 @@
 package import NIOCore
 package import PintleMessage
 
-/// Writes the pieces of a head into room that is there already: a `ByteBuffer` asks at each piece whether its bytes are shared,
-/// and whether they have room.
+/// Writes the pieces of a head into reserved memory: a `ByteBuffer` would check for each piece if its storage is shared, and if
+/// it has room.
 package struct HeadBytes: ~Copyable {
     private let room: UnsafeMutableRawBufferPointer
     fileprivate private(set) var count = 0
@@ -42,9 +42,9 @@ package struct HeadBytes: ~Copyable {
 }
 
 extension ByteBuffer {
-    /// Writes a head, the pieces of which `body` gives.
+    /// Writes a head with the pieces that `body` writes.
     ///
-    /// - Parameter limit: the most bytes that it has.
+    /// - Parameter limit: the highest number of bytes of the head.
     package mutating func writeHead(atMost limit: Int, _ body: (inout HeadBytes) -> Void) {
         self.writeWithUnsafeMutableBytes(minimumWritableBytes: limit) { room in
             var head = HeadBytes(room)

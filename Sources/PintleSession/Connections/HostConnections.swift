@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// For whom a transfer is made, as far as the limits of a session tell clients apart.
+/// The client of a transfer, by which the limits of a session tell clients apart.
 package struct TransferClient: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
-    /// Makes one of 128 bits that stand for the client.
+    /// Makes a client from 128 bits that stand for it.
     package init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
 }
 
-/// The connections to one host, given to transfers in the order in which they ask.
+/// Distributes the connections to one host among transfers, in the order in which they ask.
 ///
-/// While others wait, no client is given more than half of them. Clients that have less than half are not kept waiting by
-/// one that took more while nobody else was there: what it has beyond its half does not count against them, so there may be
-/// half as many again for that time.
+/// While others wait, no client gets more than half of them. A client that took more while no other was there does not make
+/// clients with less than half wait: its excess over half does not count against them, so that there may temporarily be half as
+/// many connections again.
 struct HostConnections<Ticket: Equatable> {
     private struct Waiting {
         let ticket: Ticket
@@ -23,20 +23,20 @@ struct HostConnections<Ticket: Equatable> {
     private let limit: Int
     private let half: Int
     private var inUse = 0
-    /// What clients have beyond their halves, together.
+    /// The connections that clients have beyond their halves, together.
     private var excess = 0
     private var shares: [TransferClient?: Int] = [:]
     private var waiting: [Waiting] = []
 
-    /// - Parameter limit: at least one.
+    /// - Parameter limit: the highest number of connections, at least one.
     init(limit: Int) {
         self.limit = limit
         self.half = max(1, limit / 2)
     }
 
-    /// Gives a connection, or puts `ticket` at the end of those who wait.
+    /// Takes a connection, or puts `ticket` at the end of the queue.
     ///
-    /// - Returns: whether there is a connection at once.
+    /// - Returns: true if a connection is available at once.
     mutating func take(_ ticket: Ticket, for client: TransferClient?) -> Bool {
         let own = self.shares[client, default: 0]
         if self.waiting.isEmpty || own < self.half, self.mayTake(own) {
@@ -47,9 +47,9 @@ struct HostConnections<Ticket: Equatable> {
         return false
     }
 
-    /// Takes a connection back.
+    /// Gives a connection back.
     ///
-    /// - Returns: who is given one now.
+    /// - Returns: the tickets that get a connection now.
     mutating func giveBack(of client: TransferClient?) -> [Ticket] {
         guard let share = self.shares.index(forKey: client) else {
             preconditionFailure("BUG: a connection is given back that was not taken")
@@ -61,12 +61,12 @@ struct HostConnections<Ticket: Equatable> {
         return self.giveToWaiting()
     }
 
-    /// Lets one go that waits.
+    /// Removes a waiting ticket.
     mutating func remove(_ ticket: Ticket) { self.waiting.removeAll { $0.ticket == ticket } }
 
-    /// The host takes any number of transfers on one connection: nobody waits any more.
+    /// Gives a connection to every waiting ticket, as the host carries any number of transfers on one connection.
     ///
-    /// - Returns: who is given one now.
+    /// - Returns: the tickets that get one now.
     mutating func giveToAll() -> [Ticket] {
         defer { self.waiting = [] }
         for one in self.waiting { self.give(one.client, self.shares[one.client, default: 0]) }
@@ -83,7 +83,7 @@ struct HostConnections<Ticket: Equatable> {
         return given
     }
 
-    /// The first of those who have less than half, and where there is none the first of all.
+    /// The first waiting ticket of a client with less than half; if there is none, the first of all.
     private var nextPlace: Int? {
         guard !self.waiting.isEmpty else { return nil }
         if self.inUse - self.excess < self.limit,

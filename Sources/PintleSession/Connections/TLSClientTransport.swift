@@ -5,15 +5,15 @@ internal import NIOCore
 package import PintleLoop
 package import PintleTrust
 
-/// Carries the bytes of a connection in TLS: to the origin, to an https proxy, or to the origin inside of the proxy's.
+/// Carries the bytes of a connection in TLS: to the origin, to an https proxy, or to the origin inside the TLS of the proxy.
 final class TLSClientTransport: StreamTransport {
     private let connection: TLSConnection
     private let descriptor: Int32
     private(set) var shutdownNeeds: Readiness?
 
     /// - Parameters:
-    ///   - connection: established.
-    ///   - descriptor: connected and non-blocking; it is closed by ``close()``.
+    ///   - connection: must be established.
+    ///   - descriptor: must be connected and non-blocking; ``close()`` closes it.
     init(_ connection: TLSConnection, descriptor: Int32) {
         self.connection = connection
         self.descriptor = descriptor
@@ -46,7 +46,7 @@ extension StreamOutcome {
         case .end: self = .end
         case .wantsRead: self = .wouldBlock(until: .read)
         case .wantsWrite: self = .wouldBlock(until: .write)
-        // The descriptor has nothing to do with it; the channel is told when it can go on.
+        // Does not depend on the descriptor; the channel is notified when it can continue.
         case .wantsIdentity: self = .wouldBlock(until: [])
         case .failed(let failure): self = .failed(failure)
         }

@@ -9,7 +9,7 @@ internal import PintleTrust
 
 /// The connections and transfers of one session on one loop.
 ///
-/// Never shared between sessions: a connection serves under the one security policy that it was made under (invariant 1 of
+/// Never shared between sessions: a connection is used only under the security policy under which it was made (invariant 1 of
 /// the design).
 final class TransferPool: @unchecked Sendable {
     // Why @unchecked holds: after `init` only the loop's thread uses the pool; `start` and `closeAll` assert it.
@@ -19,33 +19,34 @@ final class TransferPool: @unchecked Sendable {
     let evaluator: TrustEvaluator
     let handshake: HandshakeQuestions?
     let dialler: CurlDialler
-    /// Where is counted what origins have sent and nobody has taken; nil if nobody wants to know.
+    /// The budget for bytes that origins have sent and no reader has taken; nil if they are not counted.
     let memory: MemoryBudget?
     /// The proxy of the session's configuration.
     private let proxy: ProxyLink?
     private var hosts: [ConnectionKey: OriginHost] = [:]
-    /// The host of the last request: to compare its key costs less than to hash another.
+    /// The host of the last request: comparing its key costs less than hashing a new one.
     private var latestHost: OriginHost?
-    /// Which origins have chosen HTTP/2, beyond the time that there are connections to them.
+    /// The origins that have chosen HTTP/2 (true) or not (false), also after their connections are closed.
     private var versions: [ConnectionKey: Bool] = [:]
-    /// Transfers under way, each at its ``Transfer/place``.
+    /// Running transfers, each at its ``Transfer/place``.
     private var running: [Transfer] = []
-    /// Transfers that are over, for later requests.
+    /// Finished transfers, for reuse by later requests.
     private var spare: [Transfer] = []
     private var kept = KeptConnections()
     private var connectionCount = 0
     private var expiry: LoopTimer?
     private var sessions: [Authority: (session: TLSSession, verdict: Verdict?)] = [:]
-    /// The last verdict on each host that is remembered, and when it was made.
+    /// The last verdict on each stored host, and the time at which it was noted.
     private(set) var verdicts: [Authority: DatedVerdict] = [:]
     private var isClosed = false
     private var idleHolder: DescriptorReserve.Registration?
-    /// The connections of WebSockets, which nobody else can use.
+    /// The connections of WebSockets, which other transfers cannot use.
     private var links: [ObjectIdentifier: WebSocketLink] = [:]
 
     private static let mostSpare = 256
     private static let rememberedHosts = 4096
-    /// A client that sends its next request as soon as it has an answer does so in less.
+    /// The idle time after which a connection may be closed for others. A client that sends its next request at once needs
+    /// less.
     private static let moment = TimeAmount.milliseconds(100)
 
     init(
@@ -59,7 +60,7 @@ final class TransferPool: @unchecked Sendable {
         self.handshake = handshake
         self.proxy = proxy
         self.dialler = CurlDialler(loop: loop, configuration: configuration, judge: judge, names: names)
-        // unowned: `closeAll` disarms the timer before the pool goes.
+        // Why unowned holds: `closeAll` disarms the timer before the pool is released.
         self.expiry = LoopTimer { [unowned self] in self.closeExpired() }
         self.dialler.freeDescriptor = { [unowned self] in self.closeOldest() }
         self.idleHolder = DescriptorReserve.register { [weak self] in
@@ -70,16 +71,16 @@ final class TransferPool: @unchecked Sendable {
 
     // MARK: Transfers
 
-    /// The number of transfers under way.
+    /// The number of running transfers.
     var runningCount: Int { self.running.count }
 
-    /// Starts a transfer. The delegate is held until it is told of the end.
+    /// Starts a transfer. The delegate is held until it hears of the end.
     func start(_ request: consuming TransferRequest, delegate: any TransferDelegate) -> Transfer {
         self.loop.assertInEventLoop()
         let transfer = self.spare.popLast() ?? Transfer(pool: self)
         transfer.place = self.running.count
         self.running.append(transfer)
-        // Whoever closed the session may have done so while this was on its way here.
+        // The session may have been closed while this call was on its way to the loop.
         if self.isClosed {
             transfer.beginToFail(consume request, delegate: delegate)
             return transfer
@@ -89,7 +90,7 @@ final class TransferPool: @unchecked Sendable {
         return transfer
     }
 
-    /// A transfer is over.
+    /// Removes a transfer that is over.
     func retire(_ transfer: Transfer) {
         guard let place = transfer.place, let last = self.running.popLast() else {
             preconditionFailure("BUG: a transfer that is not under way is retired, please report it")
@@ -102,7 +103,7 @@ final class TransferPool: @unchecked Sendable {
         if self.spare.count < Self.mostSpare, !self.isClosed { self.spare.append(transfer) }
     }
 
-    /// The proxy by which a request goes.
+    /// Returns the proxy for a request.
     private func proxy(for request: TransferRequest) -> ProxyLink? {
         switch request.way {
         case .configured: self.proxy.flatMap { $0.server.serves(request.authority) ? $0 : nil }
@@ -113,7 +114,7 @@ final class TransferPool: @unchecked Sendable {
 
     // MARK: Hosts
 
-    /// The connections that may carry `request`.
+    /// Returns the host with the connections that may carry `request`.
     func host(for request: TransferRequest, by proxy: ProxyLink?) -> OriginHost {
         let key = request.connectionKey(by: proxy)
         if let latestHost, latestHost.key == key { return latestHost }
@@ -125,7 +126,7 @@ final class TransferPool: @unchecked Sendable {
         switch self.configuration.httpVersion {
         case .http1: host.speaksHTTP2 = false
         case .http2:
-            // A proxy that forwards is spoken to in HTTP/1.1 all the same.
+            // A proxy that forwards is addressed in HTTP/1.1 nevertheless.
             host.knowsHTTP2 = request.forwarder(proxy) == nil
             host.speaksHTTP2 = host.knowsHTTP2
         case .automatic: host.speaksHTTP2 = key.scheme == .http ? false : self.versions[key]
@@ -134,30 +135,30 @@ final class TransferPool: @unchecked Sendable {
         return host
     }
 
-    /// An origin has chosen a version.
+    /// Notes the version that an origin has chosen.
     func note(speaksHTTP2: Bool, at host: OriginHost) {
         guard host.speaksHTTP2 != speaksHTTP2 else { return }
         host.speaksHTTP2 = speaksHTTP2
         if self.versions.count >= Self.rememberedHosts { self.versions.removeAll() }
-        // The key of a proxy may become another one's when the proxy is gone.
+        // Not stored for a proxy: its identifier may be reused when the proxy is released.
         if host.key.proxy == nil { self.versions[host.key] = speaksHTTP2 }
         // Any number of transfers share a connection of HTTP/2.
         if speaksHTTP2 { self.give(host.places?.giveToAll() ?? []) }
     }
 
-    /// A transfer is over: who waits for its place has it next.
+    /// Gives the place of a finished transfer to the next one that waits.
     func giveBackPlace(at host: OriginHost, of client: TransferClient?) {
         self.give(host.places?.giveBack(of: client) ?? [])
         self.forget(host)
     }
 
     private func give(_ transfers: [Transfer]) {
-        // All have theirs before one goes on: what it tells may end another one.
+        // All get their places before one continues: its delegate may end another one.
         for transfer in transfers { transfer.gotPlace() }
         for transfer in transfers { transfer.goOnWithPlace() }
     }
 
-    /// Lets a host go that nobody would miss.
+    /// Drops a host without connections and transfers.
     func forget(_ host: OriginHost) {
         guard host.isUnused else { return }
         if self.latestHost === host { self.latestHost = nil }
@@ -177,10 +178,10 @@ final class TransferPool: @unchecked Sendable {
         self.forget(host)
     }
 
-    /// A connection is idle from now on.
+    /// Keeps a connection that is idle from now on.
     func keep(_ connection: any KeptConnection) {
         self.kept.append(connection)
-        // It may be the oldest itself.
+        // The new connection may be the oldest itself.
         while let oldest = self.kept.oldest, self.connectionCount > self.configuration.idleConnections {
             oldest.close()
         }
@@ -188,7 +189,7 @@ final class TransferPool: @unchecked Sendable {
         self.loop.arm(expiry, at: oldest.keptSince + TimeAmount(limit: self.configuration.idleTimeout))
     }
 
-    /// A connection is idle no more.
+    /// Removes a connection that is no longer idle.
     func unkeep(_ connection: any KeptConnection) { self.kept.remove(connection) }
 
     private func closeExpired() {
@@ -202,7 +203,7 @@ final class TransferPool: @unchecked Sendable {
         }
     }
 
-    /// Closes the connection that has been idle for longest.
+    /// Closes the connection that has been idle for the longest time.
     ///
     /// - Returns: false if there is none.
     private func closeOldest() -> Bool {
@@ -211,21 +212,21 @@ final class TransferPool: @unchecked Sendable {
         return true
     }
 
-    /// Closes what was not used for a moment, so that others get the descriptors.
+    /// Closes connections that were idle for a moment, so that others get the descriptors.
     private func closeIdle() {
         let end = self.loop.turnTime - Self.moment
         while let oldest = self.kept.oldest, oldest.keptSince <= end { oldest.close() }
     }
 
-    // MARK: What is remembered
+    // MARK: Stored verdicts and TLS sessions
 
     func note(_ verdict: Verdict, on host: Authority) {
-        // Forgetting costs what a policy that only reports says; remembering every host for ever would cost memory.
+        // Dropping them loses reports of a policy that only reports; storing every host for ever would take too much memory.
         if self.verdicts.count >= Self.rememberedHosts { self.verdicts.removeAll() }
         self.verdicts[host] = DatedVerdict(verdict: verdict, moment: .now)
     }
 
-    /// A session of TLS to resume, with the verdict that it began with.
+    /// Returns a TLS session to resume, with the verdict of its first handshake.
     func session(for host: Authority) -> (session: TLSSession, verdict: Verdict?)? { self.sessions[host] }
 
     func remember(_ session: TLSSession, _ verdict: Verdict?, for host: Authority) {
@@ -235,7 +236,7 @@ final class TransferPool: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Ends everything: running transfers fail as cancelled, connections close.
+    /// Ends everything: running transfers fail as cancelled, and connections are closed.
     func closeAll() {
         self.loop.assertInEventLoop()
         guard !self.isClosed else { return }
@@ -244,7 +245,7 @@ final class TransferPool: @unchecked Sendable {
         self.dialler.close()
     }
 
-    /// Ends everything and begins anew: no connection, TLS session, resolved name or verdict is left.
+    /// Ends everything and starts afresh: no connection, TLS session, resolved name or verdict is left.
     func reset() {
         self.loop.assertInEventLoop()
         guard !self.isClosed else { return }
@@ -252,7 +253,7 @@ final class TransferPool: @unchecked Sendable {
         self.dialler.reset()
     }
 
-    /// Closes a WebSocket's connection with the others; at once where they are closed.
+    /// Registers a WebSocket's connection, to be closed with the others; closes it at once if they are closed already.
     func keep(_ link: WebSocketLink) {
         guard !self.isClosed else { return link.abort(Self.closed) }
         self.links[ObjectIdentifier(link)] = link
@@ -265,7 +266,7 @@ final class TransferPool: @unchecked Sendable {
     private func endTransfers() {
         let links = self.links.values
         for link in links { link.abort(Self.closed) }
-        // Those first that wait for a stream of HTTP/2: the ends of others would have them sent.
+        // First those that wait for a stream of HTTP/2: when other streams end, they would be sent.
         let waiting = self.hosts.values.flatMap(\.http2).flatMap(\.waiting)
         let known = Set(waiting.map { ObjectIdentifier($0) })
         for transfer in waiting + self.running.filter({ !known.contains(ObjectIdentifier($0)) }) {
@@ -283,7 +284,7 @@ final class TransferPool: @unchecked Sendable {
     }
 }
 
-/// The idle connections of a pool, the one that was kept first in front: a list whose members know their neighbours.
+/// The idle connections of a pool as a linked list, with the one that was kept first in front.
 private struct KeptConnections {
     private(set) var oldest: (any KeptConnection)?
     private var newest: (any KeptConnection)?
@@ -295,7 +296,7 @@ private struct KeptConnections {
         if self.oldest == nil { self.oldest = connection }
     }
 
-    /// Takes a connection out; nothing happens where it is none of them.
+    /// Removes a connection; does nothing if it is not in the list.
     mutating func remove(_ connection: any KeptConnection) {
         if self.oldest === connection { self.oldest = connection.newer }
         if self.newest === connection { self.newest = connection.older }

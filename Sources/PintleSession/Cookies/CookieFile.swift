@@ -5,29 +5,29 @@ internal import PintleMessage
 internal import PintleSystem
 internal import PintleTrust
 
-/// The file of a jar. It is written by one thread at a time, which lives as long as there is something to write.
+/// The file of a jar. One thread at a time writes it, and ends when there is nothing left to write.
 final class CookieFile: Sendable {
     private typealias Waiter = @Sendable (Result<Void, CookieFileError>) -> Void
 
     private struct State {
-        /// Told of the next save that begins.
+        /// Called with the result of the next save that begins.
         var waiting: [Waiter] = []
-        /// True where cookies have changed since the last save began, and are to be saved by themselves.
+        /// True if cookies have changed since the last save began, and changes are saved automatically.
         var isChanged = false
-        /// True where a thread takes care of both.
+        /// True if a thread takes care of both.
         var isAttended = false
     }
 
-    /// The most bytes that are read: about what as many cookies as a jar keeps can have.
+    /// The most bytes that are read: about as many as the highest number of cookies in a jar can have.
     private static let longest = 16 << 20
 
     private let path: String
     private let keepsSessionCookies: Bool
     private let savesChanges: Bool
-    /// How long changes are waited for that belong together.
+    /// The time after a change during which further changes are collected into one save.
     private let delay: Duration
     private let changed = Condition()
-    // Touched inside `changed.locked` alone.
+    // Touched only inside `changed.locked`.
     private nonisolated(unsafe) var state = State()
 
     init(_ path: String, keepsSessionCookies: Bool, savesChanges: Bool, delay: Duration = .seconds(1)) {
@@ -39,7 +39,7 @@ final class CookieFile: Sendable {
 
     // MARK: Reading
 
-    /// Reads the file; one that is not there has no cookies.
+    /// Reads the file; a missing file has no cookies.
     func read(skippingMalformedLines: Bool, into keep: (Cookie) -> Void) throws(CookieFileError) {
         let bytes = try self.contents()
         do throws(CookieLines.Malformed) {
@@ -72,7 +72,7 @@ final class CookieFile: Sendable {
 
     // MARK: Writing
 
-    /// Waits until the cookies are written that the jar has now.
+    /// Waits until the present cookies are written.
     func save(_ jar: CookieJar) async throws(CookieFileError) {
         let result = Locked<Result<Void, CookieFileError>?>(nil)
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
@@ -87,13 +87,13 @@ final class CookieFile: Sendable {
         try value.get()
     }
 
-    /// Has the cookies written before long, where changes are.
+    /// Notes that cookies have changed, so that they are saved soon, if changes are saved automatically.
     func noteChange(of jar: CookieJar) {
         guard self.savesChanges else { return }
         self.attend(jar) { $0.isChanged = true }
     }
 
-    /// Makes sure that a thread does what `change` asks for.
+    /// Applies `change`, and makes sure that a thread carries it out.
     private func attend(_ jar: CookieJar, _ change: (inout State) -> Void) {
         let isFirst = self.changed.locked {
             change(&self.state)
@@ -120,9 +120,9 @@ final class CookieFile: Sendable {
         }
     }
 
-    /// Waits for changes that belong together, unless somebody waits for the save.
+    /// Collects changes into one save for a while, unless a caller waits for the save.
     ///
-    /// - Returns: who is to be told; nil where there is nothing to save, and the thread is to end.
+    /// - Returns: the waiters to notify; nil if there is nothing to save, so that the thread must end.
     private func nextSave() -> [Waiter]? {
         self.changed.locked {
             let end = Condition.Deadline(in: self.delay)
@@ -151,17 +151,17 @@ final class CookieFile: Sendable {
     }
 }
 
-/// Why a file of cookies cannot be read or written.
+/// The reason why a file of cookies cannot be read or written.
 public struct CookieFileError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// The file may not be read, or is no regular file.
+        /// The file cannot be read, or is not a regular file.
         case unreadable
         /// The file has over 16 MiB.
         case tooLarge
-        /// A line of the file is no cookie; ``CookieFileError/line`` says which one.
+        /// A line of the file is not a cookie; ``CookieFileError/line`` is its number.
         case malformed
-        /// The file cannot be written; it is as it was.
+        /// The file cannot be written; it is unchanged.
         case unwritable
     }
 
@@ -169,9 +169,9 @@ public struct CookieFileError: Error, Sendable, Equatable, CustomStringConvertib
     public let code: Code
     /// The path of the file.
     public let path: String
-    /// The line that is to blame, counted from 1; nil where none is.
+    /// The number of the faulty line, counted from 1; nil if no line is at fault.
     public let line: Int?
-    /// The fault, without a word of the file's.
+    /// The fault, without text from the file.
     public let message: String
 
     init(_ code: Code, _ path: String, line: Int? = nil, _ message: String) {

@@ -5,24 +5,24 @@ internal import PintleCoding
 internal import PintleMessage
 internal import PintleSystem
 
-/// The body of a response as a task reads it: as it comes, or without its content codings.
+/// The body of a response as a task reads it: as it was sent, or with its content codings removed.
 ///
-/// Confined to the thread of the task's loop. What could take long to decode is decoded elsewhere, in steps of bounded
-/// work: a few bytes may unfold to thousands of times as many.
+/// Confined to the thread of the task's loop. Pieces that may take long to decode are decoded on other threads, in
+/// steps of bounded work: a few bytes may unfold to thousands of times their number.
 final class IncomingBody {
     private let flow: TransferFlow
     private let decoding: BodyDecoding?
     /// The bytes that have arrived and are not decoded yet.
     private var coded = ByteBuffer()
-    /// True where the decoder has more to give although it has taken all bytes.
+    /// True if the decoder has more output although it has taken all input.
     private var hasMore = false
 
-    /// The most bytes that are decoded on the loop: less work than to have it done elsewhere.
+    /// The most bytes that are decoded on the loop: decoding them takes less work than handing them to another thread.
     private static let smallPiece = 4 * 1024
-    /// About how many bytes a step makes, on the loop and elsewhere.
+    /// The approximate number of decoded bytes of a step on the loop; ``step`` is that of other threads.
     private static let smallStep = 32 * 1024
     private static let step = 256 * 1024
-    /// For work that keeps a processor busy. No more threads than processors would be of use.
+    /// Threads for decoding, which keeps a processor busy. More threads than processors would be of no use.
     private static let threads = ThreadPool(most: Engine.availableProcessors)
 
     init(_ flow: TransferFlow, decoding: BodyDecoding?) {
@@ -30,15 +30,16 @@ final class IncomingBody {
         self.decoding = decoding
     }
 
-    /// Waits for more of the body: what has arrived, or nil when it is complete.
+    /// Waits for more of the body.
     ///
-    /// - Throws: ``SessionError``; with `undecodable` or `tooLarge` for its codings.
+    /// - Returns: bytes that have arrived, or nil when the body is complete.
+    /// - Throws: ``SessionError``; with `undecodable` or `tooLarge` if the codings are at fault.
     func next() async throws(SessionError) -> ByteBuffer? {
         guard let decoding else { return try await self.flow.next() }
         while true {
             while self.hasMore || self.coded.readableBytes > 0 {
                 let piece = try await self.decodeSome(by: decoding)
-                // A decoded piece waits like the next one.
+                // A decoded piece observes suspension like the next one.
                 try await self.flow.waitWhileSuspended()
                 if piece.readableBytes > 0 { return piece }
             }
@@ -50,10 +51,10 @@ final class IncomingBody {
         }
     }
 
-    /// Waits for more of the body: what has arrived of one that comes as it is, and otherwise the next piece; nothing when
-    /// it is complete.
+    /// Waits for more of the body: all pieces that have arrived of a body without codings, otherwise one decoded piece.
     ///
-    /// - Throws: as ``next()``.
+    /// - Returns: the pieces; empty when the body is complete.
+    /// - Throws: ``SessionError`` as ``next()``.
     func nextPieces() async throws(SessionError) -> [ByteBuffer] {
         guard self.decoding != nil else { return try await self.flow.nextPieces() }
         return try await self.next().map { [$0] } ?? []
@@ -68,7 +69,7 @@ final class IncomingBody {
             step = try await Self.threads.resultForRun { () throws(SessionError) in
                 try decoding.step(coded, making: Self.step)
             }
-            // A thread that is quick, or this one that was interrupted, would have the task go on without a pause.
+            // If the pool's thread is done before this one waits, the task would continue without a pause for the loop.
             await self.flow.waitForTurn()
         }
         self.coded.moveReaderIndex(forwardBy: step.taken)
@@ -77,27 +78,27 @@ final class IncomingBody {
     }
 }
 
-/// Undoes the content codings of one body.
+/// Removes the content codings of one body.
 // Why @unchecked holds: it belongs to one task, which waits for each step before it asks for the next one.
 final class BodyDecoding: @unchecked Sendable {
     /// The outcome of one step.
     struct Step: Sendable {
         /// The decoded bytes.
         let bytes: ByteBuffer
-        /// How many coded bytes it has taken.
+        /// The number of coded bytes that were decoded.
         let taken: Int
-        /// True where there is more to come of what was taken.
+        /// True if the bytes taken have more output to come.
         let hasMore: Bool
     }
 
-    /// The codings that are undone, in the order in which they were applied.
+    /// The codings that are removed, in the order in which they were applied.
     let codings: [String]
     private let peer: Authority
     private let settings: Decompression
     private let decoder: ContentDecoder
     private var count = 0
 
-    /// - Throws: ``SessionError`` with `exhausted` where there is no memory for it.
+    /// - Throws: ``SessionError`` with `exhausted` if there is no memory for the decoder.
     init(_ codings: [ContentCoding], from peer: Authority, _ settings: Decompression) throws(SessionError) {
         self.codings = codings.map(\.rawValue)
         self.peer = peer
@@ -139,7 +140,9 @@ final class BodyDecoding: @unchecked Sendable {
         return Step(bytes: bytes, taken: taken, hasMore: progress == .more)
     }
 
-    /// - Throws: ``SessionError`` with `undecodable` where a coding has not come to its end.
+    /// Checks that the body is complete.
+    ///
+    /// - Throws: ``SessionError`` with `undecodable` if a coding has not reached its end.
     func finish() throws(SessionError) {
         do throws(ContentDecodingError) {
             try self.decoder.finish()

@@ -3,7 +3,7 @@
 internal import PintleCoding
 internal import PintleMessage
 
-/// Codings that a session asks for, and those that it undoes.
+/// The codings that a session asks for, and those that it removes.
 extension Session {
     private static let accepted = ContentCoding.allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -11,8 +11,8 @@ extension Session {
         request.decompression ?? self.configuration.decompression
     }
 
-    /// Asks for a body in codings, or, where `isResumable`, for one without: the rest of it may have to be asked for
-    /// later. A request that says itself what it accepts stays as it is.
+    /// Asks for a body in content codings; or without any if `isResumable`, as the rest of the body may have to be
+    /// requested later. A request that has its own Accept-Encoding stays as it is.
     func askForCodings(in request: inout SessionRequest, isResumable: Bool) {
         guard self.decompression(of: request).isOn, request.method != "HEAD", !request.fields.contains("Range"),
             !request.fields.contains("Accept-Encoding"),
@@ -21,7 +21,7 @@ extension Session {
         request.fields.append("Accept-Encoding", isResumable ? "identity" : Self.accepted)
     }
 
-    /// How the body of a response is decoded; nil where it is taken as it comes.
+    /// Returns the decoder of a response's body; nil if the body is used as it was sent.
     func decoding(
         of head: ResponseHead, to request: SessionRequest
     ) throws(SessionError) -> BodyDecoding? {
@@ -29,12 +29,12 @@ extension Session {
         return try BodyDecoding(codings, from: request.url.authority, self.decompression(of: request))
     }
 
-    /// True where a response is in codings that would be undone if it were no part of a body.
+    /// True if the response has codings that the session removes from whole bodies; a part of a body (206) counts too.
     func isCoded(_ head: ResponseHead, to request: SessionRequest) -> Bool {
         self.codings(of: head, to: request) != nil
     }
 
-    /// - Returns: nil where there are none that are undone.
+    /// Returns the codings that the session removes; nil if there are none.
     private func codings(of head: ResponseHead, to request: SessionRequest) -> [ContentCoding]? {
         guard head.fields.contains(.contentEncoding), self.decompression(of: request).isOn,
             !head.forbidsBody(to: request.method), let codings = try? head.fields.contentCodings(), !codings.isEmpty
@@ -44,7 +44,7 @@ extension Session {
 }
 
 extension ResponseHead {
-    /// The head of the body without its codings: without the fields that are about the bytes as they were sent.
+    /// Returns the head of the decoded body: without the fields that describe the bytes as they were sent.
     func withoutCodings() -> ResponseHead {
         var head = self
         for name in ["Content-Encoding", "Content-Length", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest"] {

@@ -7,11 +7,11 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintleSystem
 
-/// A dial that can be given up.
+/// A dial that can be cancelled.
 protocol RunningDial: AnyObject {
-    /// True while it keeps its own time: it ends by itself, and knows better what it was at.
+    /// True while the dial observes its own time limit: it ends by itself, and its error says in which phase it was.
     var keepsTime: Bool { get }
-    /// Gives it up; nobody is told.
+    /// Cancels the dial; its completion is not called.
     func cancel()
 }
 
@@ -19,7 +19,7 @@ extension Dial: RunningDial {
     var keepsTime: Bool { self.isRunning }
 }
 
-/// One connection to an address that is known. Whoever dials gives it up when its time is over.
+/// One connection to a known address. Its owner must cancel it when its time is over.
 final class AddressDial: RunningDial {
     private let target: DialTarget
     private let address: SocketAddress
@@ -30,12 +30,12 @@ final class AddressDial: RunningDial {
     private var completion: Dial.Completion?
     private var descriptor: Int32 = -1
     private var hasBegun = false
-    /// Armed while the process has no descriptor left.
+    /// The timer of the next attempt, while the process has no descriptor left.
     private var retry: LoopTimer?
     private var isWatched = false
-    /// How long a descriptor is waited for, and how often it is looked for one.
+    /// The time to wait for a free descriptor, and the pause between two attempts to get one.
     private static let (patience, pause) = (TimeAmount.seconds(1), TimeAmount.milliseconds(20))
-    /// The outcome, which is told at the end of the turn: by then whoever dials has the dial.
+    /// The outcome, which is reported at the end of the turn: by then the owner holds the dial.
     private var outcome: Result<Int32, SessionError>?
 
     init(
@@ -51,7 +51,7 @@ final class AddressDial: RunningDial {
         self.completion = completion
     }
 
-    /// Begins at the end of this turn, by which nothing may be wanted any more; the completion is called in a later one.
+    /// Begins at the end of this turn, as the dial may be cancelled before. The completion is called in a later turn.
     func begin() { self.loop.atEndOfTurn(self) }
 
     private func connect() {
@@ -70,8 +70,8 @@ final class AddressDial: RunningDial {
             return self.finish(.failure(CURLE_COULDNT_CONNECT, refusal: .system(code)))
         }
         self.serviceType.mark(self.descriptor, family: family)
-        // Small writes are not kept back to be joined (RFC 896): what is written is meant to leave. Without these options, where
-        // the kernel refuses them, the connection only is slower, or breaks unnoticed for longer.
+        // Small writes must leave at once instead of being joined (RFC 896). If the kernel refuses these options, the
+        // connection is only slower, or its breakage is noticed later.
         var on: Int32 = 1
         setsockopt(self.descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         setsockopt(self.descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -85,7 +85,7 @@ final class AddressDial: RunningDial {
 
     private static func isShortage(_ code: Int32) -> Bool { code == EMFILE || code == ENFILE }
 
-    /// Others that are asked to close what they hold idly need a moment.
+    /// Tries again after a pause: connections that were asked to close, as they are idle, need a moment.
     private func connectLater() {
         let retry = self.retry ?? LoopTimer { [weak self] in self?.connect() }
         self.retry = retry
@@ -116,7 +116,7 @@ final class AddressDial: RunningDial {
         case .success: self.outcome = .success(self.descriptor)
         case .failure(let result, let refusal, let system):
             self.closeSocket()
-            // One place has the words for both kinds of dials.
+            // `DialFailure` has the messages for both kinds of dials.
             let failure = DialFailure(
                 result: result, target: self.target, proxyError: 0, interface: nil, hasAddress: true, refusal: refusal,
                 systemError: system)

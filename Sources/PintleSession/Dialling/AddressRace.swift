@@ -2,27 +2,27 @@
 
 internal import NIOCore
 
-/// Decides which address of a name is dialled when: one after another without waiting for the answer to the one before, and
-/// the families of addresses in turn (RFC 8305 §4 and §5). The first that answers wins.
+/// Decides when each address of a name is dialled: one after another without waiting for the outcome of the one before,
+/// alternating between the address families (RFC 8305 §4 and §5). The first one that connects wins.
 ///
 /// A pure value; its owner has the clock and the sockets.
 struct AddressRace {
-    /// Tells what is to be done.
+    /// The next action of the owner.
     enum Step: Equatable {
         case dial(SocketAddress)
-        /// The dial that was begun first makes way for others.
+        /// Cancels the oldest dial, to make room for another.
         case giveUp(SocketAddress)
-        /// Nothing before this moment, unless a dial ends.
+        /// Do nothing before this moment, unless a dial ends.
         case rest(until: NIODeadline)
-        /// Nothing before a dial ends: all have begun.
+        /// Do nothing before a dial ends: all addresses are being dialled.
         case wait
-        /// No address is left.
+        /// No address is left; all have failed.
         case over
     }
 
     /// The time between two dials, as RFC 8305 recommends.
     static let delay = TimeAmount.milliseconds(250)
-    /// The most dials at the same time. Names may have any number of addresses, and each dial takes a descriptor.
+    /// The most dials at the same time: a name may have any number of addresses, and each dial takes a descriptor.
     static let mostAtOnce = 8
     /// The most addresses of a name that are dialled.
     static let mostAddresses = 64
@@ -33,7 +33,7 @@ struct AddressRace {
 
     /// - Parameters:
     ///   - addresses: in the order of the resolver, which knows the routes (RFC 6724).
-    ///   - winner: the address that answered the last time, which is dialled first.
+    ///   - winner: the address that connected the last time; it is dialled first.
     init(_ addresses: [SocketAddress], winner: SocketAddress? = nil) {
         var order = addresses
         if let winner, let place = order.firstIndex(of: winner) {
@@ -55,7 +55,7 @@ struct AddressRace {
         return result
     }
 
-    /// Tells what comes next; called until there is nothing to be done now.
+    /// Returns the next action; called until there is nothing to be done now.
     mutating func step(at now: NIODeadline) -> Step {
         guard let address = self.waiting.first else { return self.running.isEmpty ? .over : .wait }
         guard self.running.isEmpty || now >= self.next else { return .rest(until: self.next) }
@@ -66,7 +66,7 @@ struct AddressRace {
         return .dial(address)
     }
 
-    /// A dial has failed: the next begins at once.
+    /// Notes that a dial has failed: the next one begins at once.
     mutating func failed(_ address: SocketAddress) {
         self.running.removeAll { $0 == address }
         self.next = .uptimeNanoseconds(0)

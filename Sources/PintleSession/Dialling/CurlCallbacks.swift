@@ -2,8 +2,8 @@
 
 internal import CPintleCurl
 
-// Each callback recovers its object and calls one method. None throws, none waits. The objects are kept alive by the dialler,
-// which is closed before it goes.
+// Each callback recovers its object and calls one method. None throws, none waits. The dialler keeps the objects alive,
+// and is closed before it is released.
 
 private func dial(_ context: UnsafeMutableRawPointer?) -> Dial? {
     context.map { Unmanaged<Dial>.fromOpaque($0).takeUnretainedValue() }
@@ -13,7 +13,7 @@ private func dialler(_ context: UnsafeMutableRawPointer?) -> CurlDialler? {
     context.map { Unmanaged<CurlDialler>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// libcurl would begin a lookup in a thread of its own; any other result than zero keeps it from it.
+/// Called before libcurl starts a lookup in a thread of its own; a result other than zero prevents the lookup.
 func resolverCallback(
     _ resolver: UnsafeMutableRawPointer?, _ reserved: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {

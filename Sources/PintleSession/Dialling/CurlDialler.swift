@@ -6,8 +6,8 @@ package import NIOCore
 internal import PintleLoop
 package import PintleMessage
 
-/// Makes the sockets of one session on one loop. libcurl goes by SOCKS proxies and by network interfaces that a request names;
-/// nothing else is asked of it, and no byte of a response reaches it. Other names and addresses are dialled without it.
+/// Makes the sockets of one session on one loop. libcurl is used only for SOCKS proxies and for given network
+/// interfaces, and no byte of a response reaches it. All other connections are made without it.
 final class CurlDialler: @unchecked Sendable {
     // Why @unchecked holds: after `init` only the loop's thread uses it.
 
@@ -15,7 +15,7 @@ final class CurlDialler: @unchecked Sendable {
     let judge: (any AddressJudge)?
     let configuration: SessionConfiguration
     let names: NameLookups
-    /// Closes a connection that is idle, so that another one can be made.
+    /// Closes an idle connection, so that another one can be made.
     ///
     /// - Returns: false if there is none.
     var freeDescriptor: () -> Bool = { false }
@@ -23,24 +23,24 @@ final class CurlDialler: @unchecked Sendable {
     private var multi: UnsafeMutableRawPointer
     private var idle: [Dial] = []
     private var running: [ObjectIdentifier: Dial] = [:]
-    /// The interest in libcurl's sockets that epoll was told of.
+    /// The readiness of libcurl's sockets that epoll watches for.
     private var interests: [Int32: Readiness] = [:]
-    /// The socket that its dial keeps while libcurl lets it go.
+    /// The socket that stays open for its dial while libcurl closes the rest of the handle.
     private var released: Int32?
-    /// Dials that wait for addresses, by the numbers of their lookups.
+    /// Dials that wait for addresses, by the tickets of their lookups.
     private var lookups: [UInt64: Dial] = [:]
     private var lastLookup: UInt64 = 0
     private var timer: LoopTimer?
     private var turnEndRequested = false
-    /// Inside libcurl, where its multi functions must not be called.
+    /// True inside libcurl, when its multi functions must not be called.
     private var isInsideLibcurl = false
     private var postponed: [() -> Void] = []
     private var unstartable: [Dial] = []
     private var isClosed = false
 
-    /// The most easy handles that are kept for later dials.
+    /// The most idle easy handles that are kept for later dials.
     private static let idleHandles = 16
-    /// libcurl closes a connection at once where it may keep none; more than there are descriptors.
+    /// The connections that libcurl may keep: more than there are descriptors. With 0 it would close each one at once.
     private static let keptConnections = 1 << 30
 
     init(loop: Loop, configuration: SessionConfiguration, judge: (any AddressJudge)?, names: NameLookups) {
@@ -51,7 +51,7 @@ final class CurlDialler: @unchecked Sendable {
         self.known = KnownAddresses(lifetime: TimeAmount(configuration.dnsCache))
         self.multi = Self.makeMulti()
         self.prepareMulti()
-        // unowned: `close` disarms the timer before it goes.
+        // Why unowned holds: `close` disarms the timer before the dialler is released.
         self.timer = LoopTimer { [unowned self] in self.act(CURL_SOCKET_TIMEOUT, 0) }
     }
 
@@ -97,12 +97,12 @@ final class CurlDialler: @unchecked Sendable {
     private func add(_ dial: Dial) {
         dial.isAdded = dial.isTaken && curl_multi_add_handle(self.multi, dial.easyPointer) == CURLM_OK
         guard !dial.isAdded else { return }
-        // Told later: the owner may not hold the dial yet.
+        // Reported later: the owner may not hold the dial yet.
         self.unstartable.append(dial)
         self.requestTurnEnd()
     }
 
-    /// Ends a dial of which nobody wants to hear any more.
+    /// Ends a dial whose outcome its owner no longer wants.
     func cancel(_ dial: Dial) {
         self.whenOutsideLibcurl { [self] in
             guard self.running[ObjectIdentifier(dial)] != nil else { return }
@@ -110,7 +110,7 @@ final class CurlDialler: @unchecked Sendable {
         }
     }
 
-    /// Ends a dial with an error of ours.
+    /// Ends a dial with an error of Pintle's own.
     func end(_ dial: Dial, _ error: SessionError) {
         self.whenOutsideLibcurl { [self] in
             guard self.running[ObjectIdentifier(dial)] != nil else { return }
@@ -127,13 +127,13 @@ final class CurlDialler: @unchecked Sendable {
         if self.idle.count < Self.idleHandles, !self.isClosed { self.idle.append(dial) }
     }
 
-    /// Takes a handle out of the multi handle, and closes what is left of it there.
+    /// Takes a dial's handle out of the multi handle, which closes its remaining connection.
     private func remove(_ dial: Dial) {
         if dial.isAdded { curl_multi_remove_handle(self.multi, dial.easyPointer) }
         dial.isAdded = false
     }
 
-    /// Closes everything; nobody is told.
+    /// Ends all dials without calling their completions, and closes libcurl's handle.
     func close() {
         self.loop.assertInEventLoop()
         guard !self.isClosed else { return }
@@ -142,7 +142,7 @@ final class CurlDialler: @unchecked Sendable {
         curl_multi_cleanup(self.multi)
     }
 
-    /// Forgets the addresses of names.
+    /// Ends all dials and forgets the addresses of names.
     func reset() {
         guard !self.isClosed else { return }
         self.forgetAll()
@@ -160,7 +160,7 @@ final class CurlDialler: @unchecked Sendable {
 
     // MARK: Names
 
-    /// The addresses of a name that need no lookup: they are known, or are always the same (RFC 6761 §6.3).
+    /// Returns the addresses of a name that needs no lookup: they are known, or always the same (RFC 6761 §6.3).
     func addresses(of name: String) -> [SocketAddress]? {
         if name == "localhost" || name.hasSuffix(".localhost") { return Self.loopback }
         return self.known.addresses(of: name, at: self.loop.turnTime)
@@ -172,14 +172,15 @@ final class CurlDialler: @unchecked Sendable {
         self.known.note(addresses, of: name, at: self.loop.turnTime)
     }
 
-    /// The address of a name that has answered the last time.
+    /// Returns the address of the name that connected the last time.
     func winner(of name: String) -> SocketAddress? { self.known.winner(of: name, at: self.loop.turnTime) }
 
     func note(winner: SocketAddress, of name: String) {
         self.known.note(winner: winner, of: name, at: self.loop.turnTime)
     }
 
-    /// libcurl needs the addresses of a name, and was told that there are none; it is given them when they are there.
+    /// Looks up a name for libcurl after libcurl's own lookup was prevented. The dial is added again when its addresses
+    /// are known.
     private func lookUp(_ name: String, for dial: Dial) {
         self.remove(dial)
         self.lastLookup += 1
@@ -196,7 +197,7 @@ final class CurlDialler: @unchecked Sendable {
     }
 
     private func found(_ answer: NameLookups.Answer, _ ticket: UInt64) {
-        // It was cancelled, or out of time.
+        // The dial was cancelled, or its time was over.
         guard let dial = self.lookups.removeValue(forKey: ticket) else { return }
         dial.endLookup()
         let nothing = "\(dial.target.dialledHost) has no address"
@@ -207,7 +208,7 @@ final class CurlDialler: @unchecked Sendable {
         }
     }
 
-    /// Nobody waits for the addresses any more.
+    /// Drops the dial that waits for this lookup.
     func forgetLookup(_ ticket: UInt64) { self.lookups[ticket] = nil }
 
     // MARK: Driving libcurl
@@ -225,7 +226,7 @@ final class CurlDialler: @unchecked Sendable {
         self.settle()
     }
 
-    /// Does what had to wait for libcurl to return, and tells of dials that are over.
+    /// Does the work that had to wait until libcurl returned, and reports finished dials.
     private func settle() {
         while !self.isClosed {
             while !self.postponed.isEmpty {
@@ -241,7 +242,7 @@ final class CurlDialler: @unchecked Sendable {
         }
     }
 
-    /// The owner of an easy handle.
+    /// Returns the dial that owns an easy handle.
     private static func dial(of easy: UnsafeMutableRawPointer) -> Dial? {
         var context: UnsafePointer<CChar>?
         _ = pintle_get_text(easy, CURLINFO_PRIVATE, &context)
@@ -257,7 +258,7 @@ final class CurlDialler: @unchecked Sendable {
         end()
     }
 
-    /// Asks for a call of libcurl at the end of this turn: one for all dials that were begun in it.
+    /// Requests one call of libcurl at the end of this turn, for all dials that began in it.
     private func requestTurnEnd() {
         guard !self.turnEndRequested else { return }
         self.turnEndRequested = true
@@ -275,7 +276,7 @@ final class CurlDialler: @unchecked Sendable {
         }
     }
 
-    /// Notes what libcurl wants of a socket.
+    /// Watches a socket as libcurl demands.
     func setInterest(_ what: Int32, in socket: Int32) {
         var interest = Readiness()
         if what == CURL_POLL_IN || what == CURL_POLL_INOUT { interest.insert(.read) }
@@ -290,7 +291,7 @@ final class CurlDialler: @unchecked Sendable {
         if self.interests.removeValue(forKey: socket) != nil { self.loop.unwatch(socket) }
     }
 
-    /// libcurl has no more use for a socket.
+    /// Called when libcurl no longer needs a socket.
     func close(_ socket: Int32) -> Int32 {
         self.unwatch(socket)
         return socket == self.released ? 0 : Glibc.close(socket)
@@ -316,7 +317,8 @@ extension CurlDialler: DescriptorWatcher, TurnEndWork {
 }
 
 extension Authority {
-    /// The address with the port, where the host is one. Without a zone, which only the system's resolver understands.
+    /// The address with the port, if the host is an address. Excludes zones, which only the system's resolver
+    /// understands.
     package var address: SocketAddress? {
         guard self.host.utf8.first.map({ ASCII.isDigit($0) }) == true || self.host.contains(":") else { return nil }
         return try? SocketAddress(ipAddress: self.host, port: Int(self.port))

@@ -7,30 +7,30 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintleSystem
 
-/// The destination of a dial, and the way to it.
+/// The destination of a dial, and the route to it.
 struct DialTarget {
     /// The origin that the connection is for.
     var authority: Authority
-    /// The proxy on the way.
+    /// The proxy on the route.
     var proxy: ProxyLink?
-    /// For whom names are looked up.
+    /// The client for which names are looked up; its lookups are limited.
     var client: TransferClient?
-    /// How packets are marked; nil for the session's way.
+    /// The mark of the packets; nil for the session's default.
     var serviceType: ServiceType?
-    /// The network interface that it leaves by; nil leaves it to the routes.
+    /// The network interface to use; if nil, the routing table decides.
     var interface: String?
     /// The longest time for resolving and connecting together.
     var timeLimit: TimeAmount
-    /// The longest time for resolving alone; nil for the same.
+    /// The longest time for resolving alone; nil for `timeLimit`.
     var lookupLimit: TimeAmount?
 
     /// The SOCKS proxy that makes the connection to the origin.
     var socks: ProxyLink? { self.proxy.flatMap { $0.server.scheme == .socks5 ? $0 : nil } }
 
-    /// Where the connection ends as libcurl sees it: at the origin, or at a proxy that speaks HTTP.
+    /// The end of the connection as libcurl sees it: the origin, or an HTTP proxy.
     var end: Authority { self.socks == nil ? self.dialled : self.authority }
 
-    /// Whose name is looked up, and whose address is dialled.
+    /// The host whose name is looked up and dialled: the proxy, or else the origin.
     var dialled: Authority { self.proxy?.server.authority ?? self.authority }
 
     /// The host that is dialled, in a sentence.
@@ -38,7 +38,7 @@ struct DialTarget {
         self.proxy.map { "the proxy \($0.server.authority.host)" } ?? "the host \(self.authority.host)"
     }
 
-    /// Asks whether an address may be dialled; returns the reason where it may not.
+    /// Returns the reason why an address may not be dialled; nil if it may.
     func refusal(of address: SocketAddress, by judge: any AddressJudge) -> String? {
         self.proxy == nil
             ? judge.refusal(dialling: address, asked: self.authority)
@@ -46,24 +46,24 @@ struct DialTarget {
     }
 }
 
-/// One connection that libcurl makes. The object and its handle are used again by the dialler.
+/// One connection that libcurl makes. The dialler reuses the object and its handle.
 final class Dial {
-    /// Gives a connected, non-blocking socket to its new owner, or says why there is none.
+    /// Passes a connected, non-blocking socket to its new owner, or the error.
     typealias Completion = (Result<Int32, SessionError>, TransferMetrics) -> Void
 
-    /// Lets its dials go when it is closed; until then they hold each other.
+    /// A reference cycle, which the dialler breaks when it is closed: it then releases its dials.
     private let dialler: CurlDialler
     private var easy: EasyHandle
     private(set) var target = Dial.nowhere
     private var completion: Completion?
     var isAdded = false
-    /// True where libcurl took all that it was told.
+    /// True if libcurl accepted all options of the dial.
     private(set) var isTaken = true
     private var refusal: SocketRefusal?
     /// The name that libcurl wanted to look up.
     private var wantedName: String?
     private var hasAddresses = false
-    /// Addresses that are waited for.
+    /// The ticket of the lookup that the dial waits for.
     private var lookup: UInt64?
     private var lookupStart = NIODeadline.uptimeNanoseconds(0)
     private var lookupTime = TimeAmount.zero
@@ -78,14 +78,14 @@ final class Dial {
         self.easy.configure(
             dialler.configuration, context: Unmanaged.passUnretained(self).toOpaque(),
             dialler: Unmanaged.passUnretained(dialler).toOpaque())
-        // unowned: `end` disarms the timer before the dial goes.
+        // Why unowned holds: `end` disarms the timer before the dial is released.
         self.timer = LoopTimer { [unowned self] in self.failToLookUp() }
     }
 
     var easyPointer: UnsafeMutableRawPointer { self.easy.pointer }
     var isRunning: Bool { self.completion != nil }
 
-    /// Gives it up; nobody is told.
+    /// Cancels the dial; its completion is not called.
     func cancel() {
         guard self.isRunning else { return }
         self.completion = nil
@@ -116,23 +116,23 @@ final class Dial {
         self.easy.limitConnecting(to: max(.milliseconds(1), self.deadline - now))
     }
 
-    /// Has libcurl dial these addresses of the host's name.
+    /// Gives libcurl these addresses of the host's name to dial.
     ///
-    /// - Returns: whether it understands them.
+    /// - Returns: true if libcurl accepts them.
     func use(_ addresses: [SocketAddress]) -> Bool {
         self.hasAddresses = true
         return self.easy.use(addresses, of: self.target.dialled.host, port: self.target.dialled.port)
     }
 
-    /// The name that libcurl wants the addresses of; it is told once.
+    /// Returns the name that libcurl wanted to look up, and clears it.
     func takeWantedName() -> String? {
         defer { self.wantedName = nil }
         return self.wantedName
     }
 
-    /// Collects what came of the dial.
+    /// Collects the outcome of the dial.
     ///
-    /// - Returns: what tells its owner, and the socket that libcurl must leave open.
+    /// - Returns: a closure that reports to the owner, and the socket that libcurl must leave open.
     func collect(_ result: CURLcode) -> (tell: () -> Void, socket: Int32?) {
         var metrics = TransferMetrics()
         self.easy.fill(&metrics)
@@ -148,7 +148,9 @@ final class Dial {
         return ({ completion?(.success(socket), metrics) }, socket)
     }
 
-    /// - Returns: what tells its owner.
+    /// Ends the dial with an error.
+    ///
+    /// - Returns: a closure that reports to the owner.
     func failed(with error: SessionError) -> () -> Void {
         var metrics = TransferMetrics()
         self.easy.fill(&metrics)
@@ -156,7 +158,7 @@ final class Dial {
         return { completion?(.failure(error), metrics) }
     }
 
-    /// Puts everything back for the next dial.
+    /// Resets the dial for its next use.
     func end() {
         if let lookup { self.dialler.forgetLookup(lookup) }
         if let timer { self.dialler.loop.disarm(timer) }
@@ -177,14 +179,14 @@ final class Dial {
 
     // MARK: Called by libcurl
 
-    /// libcurl is about to look the host's name up, in a thread of its own.
+    /// Called when libcurl is about to look up the host's name in a thread of its own.
     ///
-    /// - Returns: whether it may: such names are never looked up.
+    /// - Returns: true for localhost and for addresses, for which libcurl asks no resolver.
     func mayResolve() -> Bool {
         let name = self.target.dialled.host
         let isLocal = name == "localhost" || name.hasSuffix(".localhost")
         if isLocal || (try? SocketAddress(ipAddress: name, port: 0)) != nil { return true }
-        // A second time it would be asked for what it was given.
+        // If libcurl has been given the addresses already, another lookup would bring the same ones.
         if !self.hasAddresses { self.wantedName = name }
         return false
     }

@@ -6,25 +6,26 @@ internal import NIOCore
 internal import PintleMessage
 internal import PintleSystem
 
-/// The reason for which a dial got no socket for an address.
+/// The reason why there is no socket for an address.
 enum SocketRefusal {
-    /// The judge of addresses refuses it, for this reason.
+    /// The judge of addresses forbids it, for this reason.
     case address(String)
-    /// The system has none; its error.
+    /// The system could not make one, with this `errno`.
     case system(Int32)
 }
 
-/// A dial that was given up, as far as it is known, and the one place where its codes become ours.
+/// The facts about a failed dial. This is the only place that turns libcurl's and the system's codes into a
+/// `SessionError`.
 struct DialFailure {
     let result: CURLcode
     let target: DialTarget
-    /// libcurl's number for what a SOCKS proxy answered.
+    /// libcurl's number for the answer of a SOCKS proxy.
     let proxyError: Int
-    /// The interface that the connection has to leave by.
+    /// The interface that the connection must use.
     let interface: String?
-    /// True where there was an address to be dialled.
+    /// True if there was an address to dial.
     let hasAddress: Bool
-    /// Why there was no socket for an address; nil where there was one.
+    /// The reason why there was no socket for an address; nil if there was one.
     let refusal: SocketRefusal?
     let systemError: Int32
 
@@ -41,7 +42,7 @@ struct DialFailure {
         }
     }
 
-    /// To whom the connection was to be made.
+    /// The peer that was dialled, in a sentence.
     private var dialled: String {
         self.proxy.map { "the proxy \($0.authority)" } ?? self.target.authority.description
     }
@@ -90,7 +91,7 @@ struct DialFailure {
             cause: cause)
     }
 
-    /// A SOCKS proxy did not make the connection.
+    /// The error for a connection that a SOCKS proxy did not make.
     private var unmadeConnection: SessionError {
         guard let proxy else { preconditionFailure("BUG: a proxy has failed that was not asked") }
         let name = "the SOCKS proxy \(proxy.authority)"
@@ -117,7 +118,7 @@ struct DialFailure {
         }
     }
 
-    /// libcurl's code in Pintle's words, where they say more than the message does.
+    /// libcurl's code in words; nil if they add nothing to the message.
     private var words: String? {
         switch self.result {
         case CURLE_COULDNT_CONNECT:
@@ -133,7 +134,7 @@ struct DialFailure {
 }
 
 extension SessionError {
-    /// Connecting, with all that belongs to it, has taken too long.
+    /// Returns the error for a connection, with its lookup and handshakes, that took too long.
     static func connectTimeout(_ origin: Authority, by proxy: ProxyServer?, within limit: TimeAmount) -> SessionError {
         let way = proxy.map { " by the proxy \($0.authority)" } ?? ""
         return SessionError(.connectTimeout, "no connection to \(origin)\(way) within \(limit.inWords)")
@@ -141,7 +142,7 @@ extension SessionError {
 }
 
 extension ProxyServer {
-    /// What is to be done where the proxy wants to know who asks.
+    /// The advice for a proxy that demands credentials.
     var remedy: String {
         self.credential == nil
             ? "give the proxy's credential in the configuration"

@@ -4,15 +4,15 @@ internal import CPintleCurl
 internal import NIOCore
 internal import PintleMessage
 
-/// Owns one `CURL *`. Used on one thread; freed with its owner, after it was taken out of its multi handle.
+/// Owns one `CURL *`. Used on one thread; freed with its owner, after removal from its multi handle.
 struct EasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
-    /// The URL that is set already, so that a reused handle does not parse it again.
+    /// The authority in the URL that is set already, so that a reused handle does not parse it again.
     private var end: Authority?
     private var socks: ProxyLink?
     private var interface: String?
     private var connectMilliseconds = -1
-    /// libcurl reads the list while it is set, and never frees it.
+    /// libcurl reads the list as long as it is set, and never frees it.
     private var addresses: UnsafeMutablePointer<curl_slist>?
 
     init() {
@@ -25,20 +25,20 @@ struct EasyHandle: ~Copyable {
         curl_slist_free_all(self.addresses)
     }
 
-    /// Sets what never changes for a handle of this session: dialling, in design's words.
+    /// Sets the options that never change for the handles of this session.
     func configure(
         _ configuration: SessionConfiguration, context: UnsafeMutableRawPointer, dialler: UnsafeMutableRawPointer
     ) {
         self.set(CURLOPT_NOSIGNAL, 1)
         self.set(CURLOPT_PROTOCOLS_STR, "http")
         self.set(CURLOPT_CONNECT_ONLY, 1)
-        // Without this libcurl obeys the environment, and a proxy would call itself.
+        // Otherwise libcurl would obey the proxy variables of the environment, and a proxy might call itself.
         self.set(CURLOPT_PROXY, "")
         self.set(CURLOPT_NOPROXY, "")
         self.set(CURLOPT_SOCKS5_AUTH, pintle_auth_basic)
         self.set(CURLOPT_TCP_NODELAY, 1)
         self.set(CURLOPT_TCP_KEEPALIVE, 1)
-        // With 0 libcurl would forget the addresses that it is given before it dials one.
+        // With 0 libcurl would forget the given addresses before it dials one.
         self.set(CURLOPT_DNS_CACHE_TIMEOUT, max(1, Int(clamping: configuration.dnsCache.components.seconds)))
         self.set(CURLOPT_PRIVATE, context)
         self.set(CURLOPT_OPENSOCKETDATA, context)
@@ -50,14 +50,14 @@ struct EasyHandle: ~Copyable {
             pintle_set_resolver_function(self.pointer, resolverCallback), CURLOPT_RESOLVER_START_FUNCTION)
     }
 
-    /// Sets what belongs to one dial.
+    /// Sets the options of one dial.
     ///
-    /// - Returns: whether libcurl took it all.
+    /// - Returns: true if libcurl accepted them all.
     mutating func prepare(_ target: DialTarget) -> Bool {
         var isTaken = true
         if self.end != target.end {
             isTaken = self.takes(CURLOPT_URL, "http://\(target.end.description(for: .http))/")
-            // Set anew the next time.
+            // If refused, the next dial sets it again.
             self.end = isTaken ? target.end : nil
         }
         if self.socks !== target.socks {
@@ -66,7 +66,7 @@ struct EasyHandle: ~Copyable {
         }
         if self.interface != target.interface {
             self.interface = target.interface
-            // The prefix says that it is no address and no name.
+            // The prefix says that this is an interface, neither an address nor a host name.
             let spelled = target.interface.map { "if!\($0)" }
             self.check(pintle_set_text(self.pointer, CURLOPT_INTERFACE, spelled), CURLOPT_INTERFACE)
         }
@@ -75,7 +75,7 @@ struct EasyHandle: ~Copyable {
         return isTaken
     }
 
-    /// Limits the time for connecting, from when libcurl is given the handle.
+    /// Limits the time for connecting, counted from the moment at which libcurl is given the handle.
     mutating func limitConnecting(to time: TimeAmount) {
         let milliseconds = Int(time.nanoseconds / 1_000_000)
         guard milliseconds != self.connectMilliseconds else { return }
@@ -83,17 +83,18 @@ struct EasyHandle: ~Copyable {
         self.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
     }
 
-    /// Puts addresses of a name into libcurl's cache, where they stay as long as those that it has looked up itself.
+    /// Puts addresses of a name into libcurl's cache, where they stay as long as those of its own lookups.
     ///
-    /// - Returns: whether that can be said to libcurl at all.
+    /// - Returns: true if libcurl accepts them.
     mutating func use(_ addresses: [SocketAddress], of name: String, port: UInt16) -> Bool {
-        // To libcurl a star is every name.
+        // libcurl takes a star for every name.
         guard name != "*", !name.contains(":") else { return false }
         let list = addresses.compactMap { address in
             address.ipAddress.map { $0.contains(":") ? "[\($0.prefix { $0 != "%" })]" : $0 }
         }.joined(separator: ",")
         self.forgetAddresses()
-        // The plus has the entry expire. Versions differ in whether they keep a dot at the end of the name.
+        // With the plus the entry expires. Versions of libcurl differ in whether they keep a dot at the end of the
+        // name.
         let bare = name.hasSuffix(".") ? String(name.dropLast()) : name
         self.addresses = curl_slist_append(nil, "+\(bare):\(port):\(list)")
         self.addresses = curl_slist_append(self.addresses, "+\(bare).:\(port):\(list)")
@@ -117,7 +118,7 @@ struct EasyHandle: ~Copyable {
         metrics.address = self.text(CURLINFO_PRIMARY_IP)
     }
 
-    /// libcurl counts in microseconds, and has zero for a phase that did not happen.
+    /// Returns a time of libcurl's, which counts in microseconds and has zero for a phase that did not happen.
     private func offset(_ info: CURLINFO) -> Duration? {
         var value: curl_off_t = 0
         guard pintle_get_offset(self.pointer, info, &value) == CURLE_OK, value > 0 else { return nil }
@@ -158,14 +159,14 @@ struct EasyHandle: ~Copyable {
         pintle_set_text(self.pointer, option, value) == CURLE_OK
     }
 
-    /// What is set here depends on nothing from outside: a libcurl that refuses it is not the one that this was built for.
+    /// The options set here do not depend on input: a libcurl that refuses one is not the one that this was built for.
     private func check(_ result: CURLcode, _ option: CURLoption) {
         precondition(result == CURLE_OK, "BUG: libcurl refuses option \(option.rawValue): code \(result.rawValue)")
     }
 }
 
 extension TransferMetrics {
-    /// Adds what had passed when libcurl's clock started to all phases that there were.
+    /// Adds the time that had passed before libcurl's clock started to every phase that took place.
     mutating func delay(by time: Duration) {
         for phase in [\Self.nameLookup, \.connect, \.tls, \.firstByte] {
             if let passed = self[keyPath: phase] { self[keyPath: phase] = passed + time }

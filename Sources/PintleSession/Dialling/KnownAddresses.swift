@@ -2,7 +2,7 @@
 
 internal import NIOCore
 
-/// The addresses that names had when they were looked up, and those that have answered.
+/// The addresses that names had at their last lookup, and the one of each name that connected last.
 struct KnownAddresses {
     private struct Entry {
         var addresses: [SocketAddress]
@@ -10,24 +10,24 @@ struct KnownAddresses {
         var winner: (address: SocketAddress, end: NIODeadline)?
     }
 
-    /// The most names that are remembered.
+    /// The most names that are stored.
     static let most = 4096
-    /// How long the address that has answered is the first one dialled (RFC 8305 §9 has caches expire).
+    /// The time for which the address that connected last is dialled first (RFC 8305 §9 demands that it expires).
     static let winnersStay = TimeAmount.minutes(10)
 
     private let lifetime: TimeAmount
     private var entries: [String: Entry] = [:]
 
-    /// - Parameter lifetime: of addresses.
+    /// - Parameter lifetime: the time for which addresses are kept.
     init(lifetime: TimeAmount) { self.lifetime = lifetime }
 
-    /// The addresses of a name; nil where it has to be looked up.
+    /// Returns the addresses of a name; nil if it must be looked up.
     func addresses(of name: String, at now: NIODeadline) -> [SocketAddress]? {
         guard let entry = self.entries[name], now < entry.end else { return nil }
         return entry.addresses
     }
 
-    /// The address that answered the last time.
+    /// Returns the address that connected the last time.
     func winner(of name: String, at now: NIODeadline) -> SocketAddress? {
         guard let winner = self.entries[name]?.winner, now < winner.end else { return nil }
         return winner.address
@@ -40,7 +40,7 @@ struct KnownAddresses {
         self.entries[name]?.end = now + self.lifetime
     }
 
-    /// As many as are dialled, of both families.
+    /// Returns the first addresses of both families, of each at most as many as a race dials.
     private static func first(of addresses: [SocketAddress]) -> [SocketAddress] {
         let first = addresses.first?.protocol
         let families = [addresses.filter { $0.protocol == first }, addresses.filter { $0.protocol != first }]

@@ -4,8 +4,8 @@ internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
 
-/// One connection to a host by its name: it is looked up, and its addresses are dialled as an ``AddressRace`` says, each judged
-/// before.
+/// One connection to a host by its name: the name is looked up, and its addresses are dialled in the order of an
+/// ``AddressRace``, after the judge has allowed each.
 final class NameDial: RunningDial, @unchecked Sendable {
     // Why @unchecked holds: only its loop's thread uses it. The thread of a lookup passes a weak reference on.
 
@@ -13,12 +13,12 @@ final class NameDial: RunningDial, @unchecked Sendable {
     private let dialler: CurlDialler
     private let start: NIODeadline
     private let deadline: NIODeadline
-    /// The longest time for the look-up alone.
+    /// The longest time for the lookup alone.
     private let lookupLimit: TimeAmount
     private var completion: Dial.Completion?
     private var race: AddressRace?
     private var dials: [SocketAddress: AddressDial] = [:]
-    /// The failure that says most of those that there were.
+    /// The most telling failure so far.
     private var failure: SessionError?
     private var metrics = TransferMetrics()
     private lazy var timer = LoopTimer { [weak self] in self?.proceed() }
@@ -34,10 +34,10 @@ final class NameDial: RunningDial, @unchecked Sendable {
 
     private var loop: Loop { self.dialler.loop }
 
-    /// Its own words for a time-out tell whether there was an address.
+    /// True while the dial runs: its own time-out error tells whether an address was found.
     var keepsTime: Bool { self.completion != nil }
 
-    /// Begins; the completion is called in a later turn or at the end of this one.
+    /// Begins the dial; its completion is called in a later turn or at the end of this one.
     func begin() { self.loop.atEndOfTurn(self) }
 
     func cancel() {
@@ -61,7 +61,7 @@ final class NameDial: RunningDial, @unchecked Sendable {
     }
 
     private func found(_ answer: NameLookups.Answer) {
-        // It was cancelled, or out of time.
+        // The dial was cancelled, or its time was over.
         guard self.completion != nil, self.race == nil else { return }
         let nothing = "\(self.target.dialledHost) has no address"
         switch answer {
@@ -103,7 +103,7 @@ final class NameDial: RunningDial, @unchecked Sendable {
     private func dial(_ address: SocketAddress) {
         var place = address
         place.port = Int(self.target.dialled.port)
-        // unowned: `end` gives the dials up.
+        // Why unowned holds: `end` cancels the dials.
         let dial = AddressDial(self.target, at: place, of: self.dialler) { [unowned self] result, metrics in
             self.dialled(address, result, metrics.address)
         }
@@ -161,8 +161,8 @@ extension NameDial: TurnEndWork {
 }
 
 extension SessionError.Code {
-    /// How much the failure of one address says about a host with several: a rule of ours more than an answer, and that more
-    /// than what was not tried for want of a route.
+    /// The rank of one address's failure, if a host has several: a limit or rule of this program ranks above a refusal
+    /// by the host, that above other errors; a missing route is last.
     fileprivate var weight: Int {
         switch self {
         case .exhausted: 4

@@ -4,11 +4,11 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleSystem
 
-/// Looks names up for the transfers of all sessions of an engine, away from the loops.
+/// Looks up names for the transfers of all sessions of an engine, off the loops.
 ///
-/// The system's resolver blocks a thread for each name, for many seconds where no server answers, and cannot be broken off.
-/// So there is a bounded number of threads, and a limit for each client; a name that is being looked up is not looked up
-/// twice. Answers are kept by whoever asked.
+/// The system's resolver blocks a thread for each name, for many seconds if no server answers, and cannot be
+/// interrupted. So the number of threads is bounded, and each client has a limit. Concurrent lookups of one name are
+/// joined. Answers are not cached here, but by the diallers.
 final class NameLookups: Sendable {
     typealias Answer = Result<[SocketAddress], HostResolver.Failure>
     typealias Completion = @Sendable (Answer) -> Void
@@ -17,7 +17,7 @@ final class NameLookups: Sendable {
     private let threads = ThreadPool(most: LookupTable<Completion>.threads)
     private let lookUp: @Sendable (String) -> Answer
 
-    /// - Parameter lookUp: asks the resolver, blocking the thread.
+    /// - Parameter lookUp: asks the resolver and blocks the thread.
     init(_ lookUp: @escaping @Sendable (String) -> Answer = NameLookups.askSystem) { self.lookUp = lookUp }
 
     @Sendable
@@ -25,10 +25,10 @@ final class NameLookups: Sendable {
         Result { () throws(HostResolver.Failure) in try HostResolver.lookUp(name) }
     }
 
-    /// Looks a name up, or waits for the lookup of it that is under way.
+    /// Looks up a name, or joins the running lookup of it.
     ///
     /// - Parameter completion: called on another thread, unless the lookup is refused.
-    /// - Returns: the limit that forbids it; nil where the lookup has begun, or waits for its turn.
+    /// - Returns: the limit that forbids the lookup, in words; nil if it has begun, or waits for its turn.
     func begin(_ name: String, for client: TransferClient?, completion: @escaping Completion) -> String? {
         switch self.table.withLockedValue({ $0.add(name, for: client, completion) }) {
         case .refused(let limit): return limit
@@ -41,10 +41,10 @@ final class NameLookups: Sendable {
         }
     }
 
-    /// How many lookups are under way, those that wait for a thread among them.
+    /// The number of lookups that run or wait for a thread.
     var count: Int { self.table.withLockedValue { $0.count } }
 
-    /// Looks up one name after another, as long as names wait for a thread.
+    /// Looks up one name after another until no name waits for a thread.
     private func run(_ first: String) {
         var next: String? = first
         while let name = next { next = self.finish(name, self.lookUp(name)) }
@@ -58,14 +58,14 @@ final class NameLookups: Sendable {
     }
 }
 
-/// The names that are being looked up, or wait for it, and for whom.
+/// The names that are being looked up, or wait for it, with the client of each.
 struct LookupTable<Completion> {
-    /// What becomes of a lookup that somebody wants.
+    /// The result of asking for a lookup.
     enum Outcome: Equatable {
-        /// There is a thread for it, which the caller starts.
+        /// The caller must start it on a thread.
         case starts
         case waits
-        /// By this limit.
+        /// Refused; the text says by which limit.
         case refused(String)
     }
 
@@ -76,9 +76,9 @@ struct LookupTable<Completion> {
 
     /// The most lookups at the same time, a thread each.
     static var threads: Int { 64 }
-    /// The most of one client, under way or waiting; half of the threads, so that it cannot have them all.
+    /// The most lookups of one client, running or waiting; half of the threads, so that it cannot have them all.
     static var mostOfOne: Int { 32 }
-    /// The most of all clients.
+    /// The most lookups of all clients together.
     static var mostInAll: Int { 512 }
 
     private var lookups: [String: Lookup] = [:]
@@ -113,9 +113,9 @@ struct LookupTable<Completion> {
         return .starts
     }
 
-    /// A lookup is over.
+    /// Removes a finished lookup.
     ///
-    /// - Returns: who waited for it, and the name that its thread looks up next.
+    /// - Returns: the completions that waited for it, and the name that its thread looks up next.
     mutating func finish(_ name: String) -> ([Completion], next: String?) {
         guard let lookup = self.lookups.removeValue(forKey: name) else {
             preconditionFailure("BUG: a lookup has ended that never began")

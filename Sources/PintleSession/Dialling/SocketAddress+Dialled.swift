@@ -5,9 +5,9 @@ internal import Glibc
 internal import NIOCore
 
 extension SocketAddress {
-    /// The address that libcurl is about to dial, where it is IPv4 or IPv6.
+    /// The address that libcurl is about to dial, if it is IPv4 or IPv6.
     init?(dialled address: UnsafeMutablePointer<curl_sockaddr>) {
-        // `addr` is only the head of the address: it must be read in place, `addrlen` bytes long.
+        // `addr` is only the beginning of the address, which must be read in place, `addrlen` bytes long.
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
         let place = UnsafeRawPointer(address) + offset
         switch address.pointee.family {

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps the values of a ``Downloader``: AFNetworking's image request cache, for values of any type.
+/// Stores the values of a ``Downloader``: AFNetworking's image request cache, for values of any type.
 ///
-/// It is a layer of its own above the session's ``SessionConfiguration/cache``, which keeps responses by the rules of
-/// HTTP: what is here serves until the cache lets it go, however old it is. It is called from many threads at once,
-/// and must not block.
+/// It is a separate layer above the session's ``SessionConfiguration/cache``, which stores responses by the rules of
+/// HTTP: a value is served until this cache drops it, however old it is. It is called from many threads at once, and
+/// must not block.
 public protocol DownloadCache<Value>: Sendable {
     /// The type of the values.
     associatedtype Value: Sendable
 
-    /// The value of a request, or nil.
+    /// Returns the value stored for a request, or nil.
     func value(for request: SessionRequest) -> Value?
-    /// Says whether ``add(_:for:)`` is to be called with a value that has just arrived: once for each transfer.
+    /// Returns true if ``add(_:for:)`` shall be called with a value that has just arrived. Called once for each
+    /// transfer.
     func shouldCache(_ value: Value, for request: SessionRequest) -> Bool
-    /// Takes a value, in the place of the one that was there.
+    /// Stores a value and replaces an earlier one.
     func add(_ value: Value, for request: SessionRequest)
 }
 
 extension DownloadCache {
-    /// True: everything is kept.
+    /// Returns true: every value is stored.
     public func shouldCache(_ value: Value, for request: SessionRequest) -> Bool { true }
 }

@@ -2,21 +2,22 @@
 
 internal import PintleMessage
 
-/// The parts that two requests must share to be one transfer: all that the origin could tell them apart by, and what the
-/// session makes of its answer.
+/// The properties in which two requests must agree to share one transfer: all that the origin can tell apart, and the
+/// settings by which the session handles the response.
 ///
-/// Time limits, pace and service type are not in it: they are those of the request that came first.
+/// Time limits, pace and service type are not part of it: those of the first request apply.
 struct DownloadKey: Hashable, Sendable {
     private let method: String
     private let url: HTTPURL
-    /// Values in their order, which counts; names are in lower case, and their order does not count (RFC 9110 §5.3).
+    /// Values by name in lower case. The order of values with one name matters, that of the names does not (RFC 9110
+    /// §5.3).
     private let fields: [String: [String]]
     private let decompression: Decompression
     private let redirects: RedirectRule
-    /// Nil where the transfer goes to the origin whatever the policy is.
+    /// Nil if the transfer goes to the origin whatever the policy is.
     private let cachePolicy: CachePolicy?
 
-    /// - Returns: nil where two requests are always two transfers: their method may change something (RFC 9110 §9.2.1).
+    /// - Returns: nil if the request must not share a transfer: its method may change something (RFC 9110 §9.2.1).
     init?(_ request: SessionRequest, with configuration: SessionConfiguration) {
         guard RequestHead.isSafe(request.method) else { return nil }
         self.method = request.method

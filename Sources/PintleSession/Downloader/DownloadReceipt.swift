@@ -2,13 +2,12 @@
 
 public import FoundationEssentials
 
-/// Stands for one call of ``Downloader/download(_:id:completion:)``, and cancels it: ``Downloader/cancel(_:)``.
+/// Identifies one call of ``Downloader/download(_:id:completion:)``, and cancels it with ``Downloader/cancel(_:)``.
 public struct DownloadReceipt: Sendable, Identifiable {
-    /// The identifier that the caller has given, or a new one. It need not be unique: receipts are told apart by
-    /// themselves.
+    /// The identifier that the caller passed, or a new one. It need not be unique: equality does not depend on it.
     public let id: UUID
-    /// The task behind it, which all have in common who wait for the same value: for its progress. Cancelling the
-    /// task cancels all of them.
+    /// The task of the transfer, for its progress. All calls that wait for the same value share it, so cancelling the
+    /// task cancels them all.
     public let task: SessionTask
     let place: DownloadPlace
 }
@@ -19,7 +18,7 @@ extension DownloadReceipt: Hashable {
         left.task === right.task && left.place == right.place
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the properties that `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self.task))
         hasher.combine(self.place)

@@ -2,19 +2,19 @@
 
 internal import PintleSystem
 
-/// A place that shows what a ``Downloader`` brings: nothing, a placeholder, or the value that was asked for last
+/// A place that shows a value of a ``Downloader``: nothing, a placeholder, or the value that was requested last
 /// (AFNetworking's image view; a button has a slot for each of its states, a web view one of text).
 ///
 ///     let portrait = DownloadSlot(pictures)
 ///     portrait.load("ada.png", placeholder: silhouette)
 ///     for await picture in portrait.valueStream { draw(picture) }
 ///
-/// Each load takes the place of the one before, whose value and calls are dropped, failures too. What a slot loads is
-/// cancelled when the slot goes.
+/// Each load replaces the one before and drops its value or failure without a call. Releasing the slot cancels its
+/// load.
 public final class DownloadSlot<Value: Sendable>: Sendable {
-    /// Told of the value. It shows it: the slot does not.
+    /// Called with the value instead of showing it in the slot.
     public typealias Success = @Sendable (Downloader<Value>.Answer) -> Void
-    /// Told why there is no value; the placeholder stays.
+    /// Called with the reason if there is no value; the placeholder stays.
     public typealias Failure = @Sendable (SessionError) -> Void
 
     private struct Load: Sendable {
@@ -30,7 +30,7 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
         var lastNumber = 0
     }
 
-    /// The downloader that brings the values.
+    /// The downloader that loads the values.
     public let downloader: Downloader<Value>
     private let state: Locked<State>
     private let values = EventBroadcast<Value?>(.bufferingNewest(1))
@@ -50,33 +50,33 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
 
     // MARK: Asking
 
-    /// The value that is shown: a placeholder, or what was loaded. Setting it ends no load.
+    /// The value that is shown: a placeholder, or a loaded one. Setting it ends no load.
     public var value: Value? {
         get { self.state.withLock { $0.value } }
         set { self.state.withLock { self.show(newValue, &$0) } }
     }
 
-    /// The value as it is now, then whenever it has changed. A reader that is slow misses values, never the last one.
+    /// The current value, then each new one. A slow reader misses values, but never the last one.
     public var valueStream: AsyncStream<Value?> {
         self.state.withLock { self.values.subscribe(beginningWith: $0.value) }
     }
 
-    /// True from a load until its value or failure.
+    /// True from the start of a load until its value or failure.
     public var isLoading: Bool { self.state.withLock { $0.load != nil } }
 
-    /// The receipt of what is loaded, for the progress of its task; nil while there is no transfer.
+    /// The receipt of the current load, for the progress of its task; nil while there is no transfer.
     public var receipt: DownloadReceipt? { self.state.withLock { $0.load?.receipt } }
 
-    /// Waits until what is loaded now is shown, has failed, or was replaced or cancelled; no time where nothing is
-    /// loaded.
+    /// Waits until the current load is shown, has failed, or was replaced or cancelled; returns at once if there is
+    /// none.
     public func wait() async { await self.state.withLock { $0.load?.ended }?.wait() }
 
     // MARK: Loading
 
-    /// Loads what GET of a URL gives, as ``load(_:placeholder:success:failure:)-(SessionRequest,_,_,_)`` does.
+    /// Loads a URL with GET, like ``load(_:placeholder:success:failure:)-(SessionRequest,_,_,_)``.
     ///
-    /// - Parameter url: resolved against the client's base. Without one, or with one that is none, the placeholder is
-    ///   shown, even if it is nil, and `failure` is told `invalidURL`.
+    /// - Parameter url: resolved against the client's base. If it is nil or invalid, the placeholder is shown, even if
+    ///   that is nil, and `failure` is called with `invalidURL`.
     public func load(
         _ url: String?, placeholder: Value? = nil, success: Success? = nil, failure: Failure? = nil
     ) {
@@ -91,13 +91,13 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Loads the value of a request in place of what was loaded before; a transfer for an equal request goes on.
+    /// Loads the value of a request and replaces the load before; a transfer for an equal request continues.
     ///
     /// - Parameters:
-    ///   - placeholder: shown meanwhile, and when there is no value; nil leaves what is shown. A value that the cache
-    ///     has is shown at once instead.
-    ///   - success: told of the value in place of showing it; nil shows it.
-    ///   - failure: told why there is none.
+    ///   - placeholder: shown while the load runs, and if it fails; nil leaves the present value. If the cache has the
+    ///     value, that is shown at once instead.
+    ///   - success: called with the value instead of showing it; if nil, the value is shown.
+    ///   - failure: called with the reason if there is no value.
     public func load(
         _ request: SessionRequest, placeholder: Value? = nil, success: Success? = nil, failure: Failure? = nil
     ) {
@@ -117,11 +117,11 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
             return true
         }
         if !isCurrent, let receipt { self.downloader.cancel(receipt) }
-        // Only now: a transfer that both wait for is not to end in between.
+        // Dropped only now, so that a transfer that both loads share does not end in between.
         if let earlier { self.drop(earlier) }
     }
 
-    /// Ends what is loaded, without a word to who asked for it. What is shown stays.
+    /// Cancels the current load without calling its closures. The value that is shown stays.
     public func cancel() {
         let load = self.state.withLock { state in
             defer { state.load = nil }
@@ -142,12 +142,12 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
         _ failure: Failure?
     ) {
         let ended = self.state.withLock { state -> OneTimeEvent? in
-            // Another load, or a cancellation, came before.
+            // Another load or a cancellation came first.
             guard let load = state.load, load.number == number else { return nil }
             state.load = nil
             switch result {
             case .success(let answer): if success == nil { self.show(answer.value, &state) }
-            // Where there was no transfer, the placeholder is not there yet.
+            // If there was no transfer, the placeholder is not shown yet.
             case .failure: if load.receipt == nil, let placeholder = load.placeholder { self.show(placeholder, &state) }
             }
             return load.ended
@@ -160,7 +160,7 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
         ended.happen()
     }
 
-    /// Told while the state is held, so that values come in the order of their showing.
+    /// Posts the value under the lock, so that readers see values in the order of their showing.
     private func show(_ value: Value?, _ state: inout State) {
         state.value = value
         self.values.post(value)

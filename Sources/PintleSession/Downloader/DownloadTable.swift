@@ -1,64 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The place of one who has asked in a ``DownloadTable``.
+/// The place of one handler in a ``DownloadTable``.
 package struct DownloadPlace: Sendable, Hashable {
-    /// The number of the transfer, never given twice.
+    /// The number of the transfer, never used twice.
     package let transfer: Int
-    /// The number of the one who has asked, never given twice.
+    /// The number of the handler, never used twice.
     package let handler: Int
 }
 
-/// Keeps who waits for which transfer, which transfers run, and which wait for their turn: the decisions of a
-/// ``Downloader``, as a value that is told what happens.
+/// Keeps which handlers wait for which transfer, which transfers run, and which wait for their turn: the decisions of a
+/// ``Downloader`` as a value that is notified of events.
 ///
-/// A transfer counts from its start until its end was told, and only then: the maximum holds however many are
-/// cancelled.
+/// A transfer counts from its start until its end is reported here, even if it is cancelled: so the maximum always
+/// holds.
 package struct DownloadTable<Key: Hashable & Sendable, Work: Sendable, Handler: Sendable>: Sendable {
     private struct Transfer: Sendable {
         let key: Key?
         let work: Work
-        /// Those who wait, in the order in which they asked; empty when all of them have cancelled.
+        /// The handlers that wait, in the order of their calls; empty if all have been cancelled.
         var handlers: [(number: Int, handler: Handler)]
         var isStarted: Bool
     }
 
-    /// The outcome of asking.
+    /// The outcome of a call that asks for a value.
     package struct Admission: Sendable {
         package let place: DownloadPlace
-        /// The work that is waited for: the one that was there, or the new one.
+        /// The work to wait for: an existing one, or the new one.
         package let work: Work
-        /// True where there was one for the same key.
+        /// True if there was a transfer for the same key.
         package let hasJoined: Bool
-        /// True where the work is to be started now.
+        /// True if the caller must start the work now.
         package let starts: Bool
     }
 
     /// The outcome of a cancellation.
     package enum Cancellation: Sendable {
-        /// There is nobody at this place, or no more.
+        /// No handler waits at this place, or no longer.
         case nobody
-        /// Others wait for the same transfer.
+        /// Other handlers wait for the same transfer.
         case left(Handler)
-        /// Nobody is left, so the work is to be cancelled.
+        /// No handler is left, so the work must be cancelled.
         case abandoned(Handler, Work)
     }
 
-    /// The most transfers that run at a time.
+    /// The highest number of transfers that run at a time.
     package let limit: Int
-    /// The order in which transfers that wait are started.
+    /// The order in which waiting transfers are started.
     package let order: TransferQueue.Order
     /// The number of transfers that were started and have not ended.
     package private(set) var startedCount = 0
     private var transfers: [Int: Transfer] = [:]
-    /// Transfers that others can join.
+    /// The transfers that further requests can join, by key.
     private var joinable: [Key: Int] = [:]
-    /// Transfers that were not started, in the order of their making.
+    /// The transfers that were not started, in the order of their making.
     private var waiting: [Int] = []
     private var lastNumber = 0
 
     /// Makes an empty table.
     ///
-    /// - Parameter limit: at least 1.
+    /// - Parameter limit: the highest number of transfers that run at a time, at least 1.
     package init(limit: Int, order: TransferQueue.Order) {
         precondition(limit > 0, "a downloader with the limit \(limit) would never start anything")
         self.limit = limit
@@ -68,9 +68,9 @@ package struct DownloadTable<Key: Hashable & Sendable, Work: Sendable, Handler: 
     /// The number of transfers that were not started.
     package var waitingCount: Int { self.waiting.count }
 
-    /// Puts one who asks to those who wait for `key`.
+    /// Adds a handler to the transfer for `key`.
     ///
-    /// - Returns: nil where there is no transfer to join.
+    /// - Returns: nil if there is no transfer to join.
     package mutating func join(_ key: Key, _ handler: Handler) -> Admission? {
         guard let number = self.joinable[key], let work = self.transfers[number]?.work else { return nil }
         let place = DownloadPlace(transfer: number, handler: self.nextNumber())
@@ -78,9 +78,9 @@ package struct DownloadTable<Key: Hashable & Sendable, Work: Sendable, Handler: 
         return Admission(place: place, work: work, hasJoined: true, starts: false)
     }
 
-    /// Adds a transfer, or joins one that has come in between.
+    /// Adds a transfer, or joins one that was added in between.
     ///
-    /// - Parameter key: nil for one that nobody can join.
+    /// - Parameter key: nil for a transfer that no other request may join.
     package mutating func add(_ work: Work, for key: Key?, _ handler: Handler) -> Admission {
         if let key, let admission = self.join(key, handler) { return admission }
         let place = DownloadPlace(transfer: self.nextNumber(), handler: self.nextNumber())
@@ -92,7 +92,7 @@ package struct DownloadTable<Key: Hashable & Sendable, Work: Sendable, Handler: 
         return Admission(place: place, work: work, hasJoined: false, starts: starts)
     }
 
-    /// The work that is waited for at a place; nil where nobody waits any more.
+    /// Returns the work that the handler at this place waits for; nil if it no longer waits.
     package func work(at place: DownloadPlace) -> Work? {
         guard let transfer = self.transfers[place.transfer],
             transfer.handlers.contains(where: { $0.number == place.handler })
@@ -100,10 +100,10 @@ package struct DownloadTable<Key: Hashable & Sendable, Work: Sendable, Handler: 
         return transfer.work
     }
 
-    /// True where somebody waits for the transfer.
+    /// True if a handler waits for the transfer.
     package func isWanted(_ transfer: Int) -> Bool { self.transfers[transfer]?.handlers.isEmpty == false }
 
-    /// Takes one who waits out.
+    /// Removes a waiting handler.
     package mutating func cancel(_ place: DownloadPlace) -> Cancellation {
         guard var transfer = self.transfers[place.transfer],
             let index = transfer.handlers.firstIndex(where: { $0.number == place.handler })
@@ -111,7 +111,7 @@ package struct DownloadTable<Key: Hashable & Sendable, Work: Sendable, Handler: 
         let handler = transfer.handlers.remove(at: index).handler
         self.transfers[place.transfer] = transfer
         guard transfer.handlers.isEmpty else { return .left(handler) }
-        // Leaves the key to a new transfer for those who ask again, while this one goes to its end.
+        // Frees the key, so that the next equal request makes a new transfer while this one comes to its end.
         if let key = transfer.key { self.joinable[key] = nil }
         if !transfer.isStarted {
             self.transfers[place.transfer] = nil
@@ -120,10 +120,9 @@ package struct DownloadTable<Key: Hashable & Sendable, Work: Sendable, Handler: 
         return .abandoned(handler, transfer.work)
     }
 
-    /// Takes note of the end of a transfer. That of one which was cancelled before its start changes nothing.
+    /// Notes the end of a transfer. The end of one that was cancelled before its start changes nothing.
     ///
-    /// - Returns: those who waited for it, in the order in which they asked, and the work that is to be started in
-    ///   its place.
+    /// - Returns: the handlers that waited for it, in the order of their calls, and the work to start in its place.
     package mutating func ended(_ number: Int) -> (handlers: [Handler], starting: [Work]) {
         guard let transfer = self.transfers.removeValue(forKey: number) else { return ([], []) }
         if let key = transfer.key, self.joinable[key] == number { self.joinable[key] = nil }

@@ -4,37 +4,37 @@ public import FoundationEssentials
 public import PintleMessage
 internal import PintleSystem
 
-/// Brings values that are asked for often, by many and at once, such as pictures: equal requests are one transfer, so
-/// many run at a time, and what was there before comes from a cache (AFNetworking's image downloader, for values of
-/// any type).
+/// Loads values that are requested often and by many callers at once, such as pictures. Equal requests share one
+/// transfer, a limited number of transfers run at a time, and earlier values come from a cache (AFNetworking's image
+/// downloader, for values of any type).
 ///
 ///     let pictures = Downloader(client, as: ImageResponseSerializer(decoder: try ImageDecoder()).required())
 ///     let picture = try await pictures.value(for: "ada.png")
 ///
-/// Requests are equal when the origin could not tell them apart: method, URL and fields are the same, whatever the
-/// order of the names. Those whose method may change something are never merged. A downloader lives as long as its
-/// transfers: letting go of it ends none of them.
+/// Requests are equal if the origin could not tell them apart: method, URL and fields are equal, whatever the order of
+/// the field names. Requests whose method may change something are never merged. A downloader lives as long as its
+/// transfers: releasing it ends none of them.
 public final class Downloader<Value: Sendable>: Sendable {
-    /// A value, and how it came.
+    /// A value, and the response that brought it.
     public struct Answer: Sendable {
         /// The value that the serializer made of the response.
         public let value: Value
-        /// The response; nil where the cache had the value. All who waited for one transfer have the same.
+        /// The response; nil if the value came from the cache. All callers that share a transfer get the same response.
         public let response: HTTPResponse<Value>?
     }
 
-    /// Told once how asking went, on any thread. It must not block.
+    /// Called once with the outcome, on any thread. It must not block.
     public typealias Completion = @Sendable (Result<Answer, SessionError>) -> Void
 
     private typealias Table = DownloadTable<DownloadKey, HTTPTask<Value>, Completion>
 
-    /// The session that carries the requests.
+    /// The session that sends the requests.
     public let client: HTTPSession
-    /// Where values are kept; nil for nowhere.
+    /// The store of values; nil for none.
     public let cache: (any DownloadCache<Value>)?
-    /// The most transfers that run at a time.
+    /// The highest number of transfers that run at a time.
     public let limit: Int
-    /// The order in which transfers that wait are started.
+    /// The order in which waiting transfers are started.
     public let order: TransferQueue.Order
     private let serializer: any ResponseSerializer<Value>
     private let table: Locked<Table>
@@ -42,11 +42,11 @@ public final class Downloader<Value: Sendable>: Sendable {
     /// Makes a downloader.
     ///
     /// - Parameters:
-    ///   - client: whose session, interceptors and, for URLs that are texts, base and default fields are used.
-    ///   - serializer: judges responses and makes values of them, off the caller's thread.
-    ///   - cache: where values are kept; nil for nowhere.
-    ///   - limit: the most transfers that run at a time, at least 1. Default 4.
-    ///   - order: which of those that wait is next. Default the one that was asked for first.
+    ///   - client: its session, its interceptors and, for URLs given as text, its base and default fields are used.
+    ///   - serializer: checks responses and makes values of them, off the caller's thread.
+    ///   - cache: the store of values; nil for none.
+    ///   - limit: the highest number of transfers that run at a time, at least 1. Default 4.
+    ///   - order: the order in which waiting transfers are started. Default first in, first out.
     public init(
         _ client: HTTPSession, as serializer: some ResponseSerializer<Value>,
         cache: (any DownloadCache<Value>)? = nil, limit: Int = 4, order: TransferQueue.Order = .firstInFirstOut
@@ -66,48 +66,49 @@ public final class Downloader<Value: Sendable>: Sendable {
 
     // MARK: Waiting for a value
 
-    /// Brings what GET of a URL gives. Cancelling the Swift task that waits cancels its receipt alone.
+    /// Loads the value of a URL with GET. Cancelling the Swift task that waits cancels only its own receipt.
     ///
     /// - Parameters:
     ///   - url: resolved against the client's base.
-    ///   - shape: has the last word about the request.
-    /// - Throws: ``SessionError`` as ``answer(for:)`` does; with `invalidURL` or `invalidRequest` where there is no
-    ///   request.
+    ///   - shape: changes the request last, before it is sent.
+    /// - Throws: ``SessionError`` as ``answer(for:)`` does; with `invalidURL` or `invalidRequest` if no request can be
+    ///   made.
     public func value(
         for url: String, _ shape: HTTPSession.Shaping = { _ in }
     ) async throws(SessionError) -> Value {
         try await self.answer(for: self.client.request(url, shape)).value
     }
 
-    /// Brings the value of a request, which is sent as it is.
+    /// Loads the value of a request, which is sent as it is.
     ///
     /// - Throws: ``SessionError`` as ``answer(for:)`` does.
     public func value(for request: SessionRequest) async throws(SessionError) -> Value {
         try await self.answer(for: request).value
     }
 
-    /// Brings what GET of a URL gives, with its response.
+    /// Loads the value of a URL with GET, with its response.
     ///
-    /// - Throws: ``SessionError`` as ``answer(for:)`` does; with `invalidURL` or `invalidRequest` where there is no
-    ///   request.
+    /// - Throws: ``SessionError`` as ``answer(for:)`` does; with `invalidURL` or `invalidRequest` if no request can be
+    ///   made.
     public func answer(
         for url: String, _ shape: HTTPSession.Shaping = { _ in }
     ) async throws(SessionError) -> Answer {
         try await self.answer(for: self.client.request(url, shape))
     }
 
-    /// Brings the value of a request, with its response.
+    /// Loads the value of a request, with its response.
     ///
-    /// - Throws: ``SessionError``: why there is no response, or `rejected` for one that the serializer refuses,
-    ///   behind which it is as ``RejectedResponse``; `cancelled` for who was cancelled, while others may still get
-    ///   the value.
+    /// - Throws: ``SessionError``: the reason why there is no response; `rejected` for a response that the serializer
+    ///   refuses, with a ``RejectedResponse`` as `underlying`; `cancelled` if this call was cancelled, while others may
+    ///   still get the value.
     public func answer(for request: SessionRequest) async throws(SessionError) -> Answer {
         try Session.checkCancellation()
         let waiting = Locked(Waiting())
         await withTaskCancellationHandler {
             await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
                 let receipt = self.download(request) { result in
-                    // Through the lock and not the continuation, whose ordering ThreadSanitizer cannot see.
+                    // Passed under the lock, not by the continuation: ThreadSanitizer cannot see the ordering of that
+                    // one.
                     waiting.withLock { $0.result = result }
                     done.resume()
                 }
@@ -130,7 +131,7 @@ public final class Downloader<Value: Sendable>: Sendable {
         return try result.get()
     }
 
-    /// One who waits, and may be cancelled before there is a receipt.
+    /// A waiting call, which may be cancelled before it has a receipt.
     private struct Waiting: Sendable {
         var result: Result<Answer, SessionError>?
         var receipt: DownloadReceipt?
@@ -139,11 +140,11 @@ public final class Downloader<Value: Sendable>: Sendable {
 
     // MARK: Receipts
 
-    /// Asks for what GET of a URL gives, as ``download(_:id:completion:)`` does.
+    /// Loads the value of a URL with GET, like ``download(_:id:completion:)``.
     ///
     /// - Parameters:
-    ///   - url: resolved against the client's base. One that is none is an `invalidURL` for `completion`.
-    ///   - shape: has the last word about the request.
+    ///   - url: resolved against the client's base. If it is invalid, `completion` is called with `invalidURL`.
+    ///   - shape: changes the request last, before it is sent.
     @discardableResult
     public func download(
         _ url: String, id: UUID = UUID(), shaping shape: HTTPSession.Shaping = { _ in },
@@ -157,17 +158,17 @@ public final class Downloader<Value: Sendable>: Sendable {
         }
     }
 
-    /// Asks for the value of a request, which is sent as it is, unless an equal one is under way or the cache has the
+    /// Loads the value of a request, which is sent as it is, unless an equal request is under way or the cache has the
     /// value.
     ///
-    /// The cache is asked for GET with every policy but ``CachePolicy/ignoreLocal``, and offered what GET brings.
-    /// An equal transfer under way is joined whatever the policy is, unless the session has a cache of its own.
+    /// The cache is used with GET, for lookups under every policy but ``CachePolicy/ignoreLocal``, and for storing. An
+    /// equal transfer under way is joined whatever the policy is, unless the session has a cache of its own.
     ///
     /// - Parameters:
-    ///   - id: the receipt's.
-    ///   - completion: told once: before this returns where there is no transfer; then in the order of asking among
-    ///     those who wait for the same transfer.
-    /// - Returns: what cancels this call alone; nil where there is nothing to cancel, as `completion` was told.
+    ///   - id: the identifier of the receipt.
+    ///   - completion: called once. If no transfer is needed, it is called before this returns; otherwise in the order of
+    ///     the calls that wait for the same transfer.
+    /// - Returns: a receipt that cancels this call alone; nil if `completion` has been called already.
     @discardableResult
     public func download(
         _ request: SessionRequest, id: UUID = UUID(), completion: @escaping Completion
@@ -189,8 +190,8 @@ public final class Downloader<Value: Sendable>: Sendable {
         }
         let admission = self.table.withLock { $0.add(work, for: key, completion) }
         if admission.hasJoined {
-            // An equal request came first, from another thread, so this task is never resumed. It was made outside of
-            // the lock, as interceptors are told of it.
+            // Another thread made an equal request first, so this task is never resumed. It was made outside of the
+            // lock because interceptors are notified of it.
             work.task.cancel()
         } else {
             self.follow(work, admission.place.transfer)
@@ -199,8 +200,8 @@ public final class Downloader<Value: Sendable>: Sendable {
         return DownloadReceipt(id: id, task: admission.work.task, place: admission.place)
     }
 
-    /// Ends the waiting of one who has asked: its completion is told `cancelled`. The transfer ends with the last one.
-    /// Nothing happens where the completion was told already.
+    /// Cancels one call: its completion is called with `cancelled`. The transfer ends with its last call. Does nothing
+    /// if the completion was called already.
     public func cancel(_ receipt: DownloadReceipt) {
         let cancellation = self.table.withLock { table -> Table.Cancellation in
             // A receipt of another downloader may have the same numbers.
@@ -222,7 +223,8 @@ public final class Downloader<Value: Sendable>: Sendable {
 
     // MARK: Transfers
 
-    /// Waits for the end of a transfer from its making on: one that waits for its turn can end, too, by its task.
+    /// Waits for the end of a transfer from the time it is made: cancelling its task also ends one that waits for its
+    /// turn.
     private func follow(_ work: HTTPTask<Value>, _ transfer: Int) {
         Task {
             let result = await Result { () async throws(SessionError) -> HTTPResponse<Value> in try await work.end() }
@@ -233,7 +235,7 @@ public final class Downloader<Value: Sendable>: Sendable {
     private func ended(
         _ transfer: Int, _ request: SessionRequest, _ result: Result<HTTPResponse<Value>, SessionError>
     ) {
-        // Kept before the transfer is off the table: who asks in between joins it.
+        // Cached before the transfer leaves the table: a call that comes in between joins it.
         if case .success(let response) = result, self.table.withLock({ $0.isWanted(transfer) }) {
             self.keep(response.value, request)
         }

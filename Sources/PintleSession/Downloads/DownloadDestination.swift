@@ -2,9 +2,9 @@
 
 public import PintleMessage
 
-/// Where a download goes when it is whole.
+/// The place of a download when it is complete.
 public struct DownloadDestination: Sendable {
-    /// Says where a download goes that is whole in `temporaryFile`; nil leaves it there.
+    /// Chooses the place of a download that is complete in `temporaryFile`; nil leaves it there.
     public typealias Choice =
         @Sendable (_ temporaryFile: String, _ response: ResponseHead) async throws -> String?
 
@@ -14,13 +14,13 @@ public struct DownloadDestination: Sendable {
     }
 
     let place: Place
-    /// Whether a file that is in the place already is replaced. Without it, it is an error.
+    /// True if an existing file is replaced. If false, an existing file is an error.
     public let replacesExisting: Bool
-    /// Whether the download goes on where an earlier one to the same file, of the same URL, ended early; a cancelled
-    /// one then leaves what it has for the next.
+    /// True if the download continues an earlier one, of the same URL to the same file, that ended early. A cancelled
+    /// download then leaves its part for the next one.
     public let resumes: Bool
 
-    /// A file of this name. The download grows beside it, as `NAME.part`, and takes its place in one step.
+    /// A file with this path. The download grows beside it, as `PATH.part`, and replaces it in one step.
     public static func file(
         _ path: String, replacingExisting: Bool = true, resuming: Bool = true
     ) -> DownloadDestination {
@@ -29,16 +29,16 @@ public struct DownloadDestination: Sendable {
 
     /// A file whose name depends on the response. The download grows in the session's temporary folder.
     ///
-    /// What `choice` throws fails the task, as `underlying` of a `hookFailed`.
+    /// An error that `choice` throws fails the task, as `underlying` of a `hookFailed`.
     public static func choosing(replacingExisting: Bool = true, _ choice: @escaping Choice) -> DownloadDestination {
         DownloadDestination(place: .chosen(choice), replacesExisting: replacingExisting, resumes: false)
     }
 
-    /// The session's temporary folder; who gets the result removes it.
+    /// A new file in the session's temporary folder, which the caller must remove.
     public static let temporary = DownloadDestination(
         place: .chosen { _, _ in nil }, replacesExisting: true, resumes: false)
 
-    /// Where the download grows.
+    /// Returns the place in which the download grows.
     func partPath(in temporaryFolder: String) -> PartPlace {
         switch self.place {
         case .file(let path): return PartPlace(path: "\(path).part", kind: .beside)

@@ -6,23 +6,23 @@ internal import NIOCore
 internal import PintleMessage
 internal import PintleSystem
 
-/// The file in which a download grows, locked against a second one. It belongs to the task that writes it.
+/// The file in which a download grows, locked against other writers. It belongs to the task that writes it.
 final class DownloadFile {
     private let place: PartPlace
     var path: String { self.place.path }
-    /// The bytes that are written.
+    /// The number of bytes that are written.
     private(set) var offset: UInt64 = 0
     private let file: OpenFile
     private let url: String?
-    /// What the sidecar says; nil where there is nothing that a later task could go on with.
+    /// The content of the sidecar; nil if a later task could not continue with this file.
     private var part: PartialDownload?
-    /// Whether the task has made the file or begun to write it; only then is it the task's to remove.
+    /// True if the task has made the file or begun to write it; only then may the task remove it.
     private var isOurs: Bool
-    /// Whether there is nothing to add to the file, so that it is not removed whatever becomes of its task.
+    /// True if the file is complete, so that it is not removed even if its task fails.
     private var isWhole = false
 
-    /// How many bytes may be lost when the machine stops: the sidecar is written again when so many have reached the
-    /// disk.
+    /// The number of bytes that may be lost if the machine stops: the sidecar is written again each time this many more
+    /// have reached the disk.
     private static let noteInterval: UInt64 = 8 << 20
 
     private init(place: PartPlace, file: OpenFile, isNew: Bool, url: String?) {
@@ -34,9 +34,10 @@ final class DownloadFile {
 
     /// Opens or makes the file.
     ///
-    /// - Parameter url: what a GET of which begins with the bytes of the file; nil where no later task can go on.
-    /// - Throws: ``SessionError`` with `cannotWrite`, naming the file and the system's reason, or saying that the file
-    ///   was left by no download.
+    /// - Parameter url: the file has the beginning of the response to a GET of this URL; nil if no later task can
+    ///   continue it.
+    /// - Throws: ``SessionError`` with `cannotWrite`: it names the file and the system's reason, or says that the file
+    ///   was not left by a download.
     static func open(_ place: PartPlace, of url: String?) async throws(SessionError) -> DownloadFile {
         let (file, isNew) = try await ThreadPool.shared.resultForRun { () throws(SessionError) -> (OpenFile, Bool) in
             let (file, isNew) = try Self.openLocked(place.path, isTemporary: place.kind == .temporary)
@@ -46,7 +47,7 @@ final class DownloadFile {
         return DownloadFile(place: place, file: file, isNew: isNew, url: url)
     }
 
-    /// Refuses a file with something in it that no download has noted: somebody may want it.
+    /// Refuses a file that has content and no sidecar of a download: it may be a file of the user's.
     private static func checkOrigin(of file: OpenFile) throws(SessionError) {
         var status = stat()
         guard fstat(file.descriptor, &status) == 0 else { throw .cannotWrite(file.path, errno) }
@@ -57,9 +58,9 @@ final class DownloadFile {
         }
     }
 
-    /// Opens or makes a regular file that nobody else writes.
+    /// Opens or makes a regular file that no other download writes.
     ///
-    /// - Parameter isTemporary: whether it has to be new, and for this user only.
+    /// - Parameter isTemporary: true if it must be new, and accessible to this user only.
     static func openLocked(
         _ path: String, isTemporary: Bool = false
     ) throws(SessionError) -> (file: OpenFile, isNew: Bool) {
@@ -72,14 +73,16 @@ final class DownloadFile {
                 continue
             }
             let old = PintleSystem.open(path, flags)
-            // Another download may have moved or removed it just now.
+            // Another download may have just moved or removed it.
             guard old >= 0 || errno == ENOENT else { throw .cannotWrite(path, errno) }
             if old >= 0, let file = try Self.lock(old, path) { return (file, false) }
         }
     }
 
-    /// - Returns: nil where another download ended between the opening and the locking: the file that was opened has
-    ///   its final name by then, and must not be written.
+    /// Locks the file.
+    ///
+    /// - Returns: nil if another download ended between opening and locking: the open file then has its final name and
+    ///   must not be written.
     private static func lock(_ descriptor: Int32, _ path: String) throws(SessionError) -> OpenFile? {
         let file = OpenFile(descriptor: descriptor, path: path)
         var status = stat()
@@ -94,9 +97,9 @@ final class DownloadFile {
         return file
     }
 
-    /// What an earlier download of the same URL left in the file.
+    /// Returns the part that an earlier download of the same URL left in the file.
     ///
-    /// - Parameter given: what the caller knows of it; it counts where there is no note.
+    /// - Parameter given: the part that the caller knows; it is used if there is no sidecar.
     func findLeftOver(_ given: PartialDownload? = nil) async throws(SessionError) -> PartialDownload? {
         guard let url = self.url else { return nil }
         let (path, file) = (self.path, self.file)
@@ -109,15 +112,15 @@ final class DownloadFile {
             return part
         }
         guard let left else { return nil }
-        // Until the server has answered, this is still what there is.
+        // Until the server has answered, this part is still valid.
         self.part = left
         self.offset = left.offset
         return left
     }
 
-    /// Gets ready for the body of `head`, whose bytes belong at `offset`; what is behind it goes.
+    /// Prepares the file for the body of `head`, whose bytes belong at `offset`; cuts off all bytes after that.
     ///
-    /// - Parameter isDecoded: whether the bytes are others than the server sent, so that no later task can go on.
+    /// - Parameter isDecoded: true if the bytes are not those that the server sent, so that no later task can continue.
     func begin(
         _ head: ResponseHead, length: UInt64?, at offset: UInt64, isDecoded: Bool
     ) async throws(SessionError) {
@@ -129,7 +132,7 @@ final class DownloadFile {
         }
         self.isOurs = true
         let (path, file) = (self.path, self.file)
-        // A file that nobody can go on with is noted too: the next download must know that it may replace it.
+        // A part that cannot be continued gets a sidecar too: the next download must know that it may replace the file.
         let note = self.isNoted ? self.part ?? PartialDownload(claiming: path) : nil
         try await ThreadPool.shared.resultForRun { () throws(SessionError) in
             guard ftruncate(file.descriptor, off_t(offset)) == 0 else { throw .cannotWrite(path, errno) }
@@ -152,41 +155,41 @@ final class DownloadFile {
             }
             return (end, nil)
         }
-        // A later task goes on behind the pieces that had room.
+        // A later task continues after the pieces that were written.
         self.offset = end
         if let failure { throw failure }
         guard self.isNoted, let part, self.offset - part.offset >= Self.noteInterval else { return }
         try await self.note()
     }
 
-    /// Whether a note is kept while the file grows. No other task could find one in a temporary folder, but other users
-    /// might.
+    /// True if a sidecar is kept while the file grows. In a temporary folder no later task could find it, but other
+    /// users might.
     private var isNoted: Bool { self.place.kind != .temporary }
 
-    /// What has arrived is of no use to a later task.
+    /// Notes that a later task cannot use the bytes that have arrived.
     func forget() { self.part = nil }
 
-    /// Ends without the rest, or, where the file is whole, without its place.
+    /// Ends an incomplete download, or a complete one that could not be moved.
     ///
-    /// - Returns: what is left for a later task, where `isKept` and there is anything worth keeping.
+    /// - Returns: the part for a later task, if `isKept` and there is anything to keep.
     func abandon(keeping isKept: Bool) async -> PartialDownload? {
-        // Where this fails, as on a full disk, what was noted earlier still holds.
+        // If this fails, as on a full disk, the earlier sidecar is still valid.
         if isKept, self.isOurs, !self.isWhole { try? await self.note() }
         let left = isKept && !self.isWhole ? self.part.flatMap { $0.offset > 0 ? $0 : nil } : nil
         let (path, file, isOurs, isWhole) = (self.path, self.file, self.isOurs, self.isWhole)
         await ThreadPool.shared.resultForRun {
-            // The note of a whole file stays too: a later download may replace it.
+            // The sidecar of a complete file stays too: a later download may replace the file.
             if left == nil, isOurs, !isWhole {
                 unlink(path)
                 unlink(PartialDownload.sidecar(of: path))
             }
-            // Not left to the closing of the file: who hears of the end may go on with it at once.
+            // Unlocked before the file is closed: a caller that hears of the end may continue the download at once.
             _ = flock(file.descriptor, LOCK_UN)
         }
         return left
     }
 
-    /// The whole file, for a contract that has to see it.
+    /// Returns the whole file, for a contract that checks it.
     ///
     /// - Throws: ``SessionError`` with `tooLarge` over `limit` bytes.
     func contents(upTo limit: Int) async throws(SessionError) -> [UInt8] {
@@ -204,7 +207,7 @@ final class DownloadFile {
 
     /// Moves the whole file to `destination`, in one step.
     ///
-    /// - Throws: ``SessionError`` with `cannotWrite`, saying where the file still is.
+    /// - Throws: ``SessionError`` with `cannotWrite`, saying in which file the download is kept.
     func move(to destination: String, replacing: Bool) async throws(SessionError) {
         self.isWhole = true
         let (path, file, isShared) = (self.path, self.file, self.place.kind != .beside)
@@ -221,13 +224,13 @@ final class DownloadFile {
         }
     }
 
-    /// Leaves the whole file where it is.
+    /// Leaves the complete file where it is, and removes its sidecar.
     func settle() async {
         let path = self.path
         _ = await ThreadPool.shared.resultForRun { unlink(PartialDownload.sidecar(of: path)) }
     }
 
-    /// Makes the disk and the sidecar agree on how much there is.
+    /// Syncs the file and writes its sidecar with the new offset.
     private func note() async throws(SessionError) {
         guard var part = self.part else { return }
         part.offset = self.offset
@@ -239,7 +242,7 @@ final class DownloadFile {
         self.part = noted
     }
 
-    /// Writes all of `bytes`: what a short write leaves is written next.
+    /// Writes all of `bytes`, and continues after short writes.
     static func write(
         _ bytes: ByteBuffer, to descriptor: Int32, at offset: UInt64, _ path: String
     ) throws(SessionError) {

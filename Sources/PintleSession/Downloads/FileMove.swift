@@ -5,13 +5,15 @@ internal import FoundationEssentials
 internal import Glibc
 internal import PintleSystem
 
-/// Moves a whole file so that its new name never stands for half of it.
+/// Moves a complete file so that its new name never stands for an incomplete one.
 enum FileMove {
-    /// - Returns: zero, or the system's error number; the file is then still where it was.
+    /// Moves the file.
+    ///
+    /// - Returns: zero, or the system's error number; the file is then still in its old place.
     static func move(_ path: String, to destination: String, replacing: Bool) -> Int32 {
         let code = self.rename(path, destination, replacing)
         guard code == EXDEV else { return code }
-        // Another file system: a copy beside the destination first.
+        // On another file system, the file is copied first, into the destination's folder.
         let copy = "\(destination).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         let copied = self.copy(path, to: copy)
         let moved = copied == 0 ? self.rename(copy, destination, replacing) : copied
@@ -19,8 +21,8 @@ enum FileMove {
         return moved
     }
 
-    /// The mode of a file that this process makes for others too; nil where the system does not tell. The call umask
-    /// would change it for a moment, and for every thread.
+    /// The usual mode of new files of this process, by its umask; nil if unknown. Reading it by the call umask would
+    /// change it for a moment, for every thread.
     static var usualMode: mode_t? {
         let lines = FileBytes.text("/proc/self/status").split(separator: "\n")
         guard let line = lines.first(where: { $0.hasPrefix("Umask:") }) else { return nil }
@@ -29,7 +31,7 @@ enum FileMove {
     }
 
     private static func rename(_ path: String, _ destination: String, _ replacing: Bool) -> Int32 {
-        // A device, a pipe or a socket is others', who would go on with the file that took its place.
+        // A device, a pipe or a socket must stay: its users would continue with the file that replaced it.
         var status = stat()
         if lstat(destination, &status) == 0, ![S_IFREG, S_IFLNK, S_IFDIR].contains(status.st_mode & S_IFMT) {
             return EEXIST
@@ -39,15 +41,15 @@ enum FileMove {
             destination.withSystemText { pintle_rename_new(path, $0) } == 0
         }
         guard !isRenamed else { return 0 }
-        // Not every kernel and file system knows how.
+        // Not every kernel and file system supports this.
         guard errno == EINVAL || errno == ENOSYS else { return errno }
-        // Unlike rename, a link is never made over a file that is there.
+        // Unlike rename, link never replaces an existing file.
         guard link(path, destination) == 0 else { return errno }
         unlink(path)
         return 0
     }
 
-    /// Copies a file, down to the disk.
+    /// Copies a file and syncs the copy to the disk.
     private static func copy(_ path: String, to copy: String) -> Int32 {
         let source = open(path, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { return errno }

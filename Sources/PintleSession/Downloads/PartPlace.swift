@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a download grows, and what may be there before it.
+/// The file in which a download grows, and its expected earlier content.
 struct PartPlace: Sendable {
     enum Kind: Sendable {
-        /// Beside the file that it becomes: what is there must have been left by a download, or be empty.
+        /// Beside its final file: an existing file must be empty or left by a download.
         case beside
-        /// In a folder that others may share: nothing is there, and nobody else may read what comes.
+        /// In a folder that others may share: the file must be new, and only this user may read it.
         case temporary
-        /// What an earlier task has kept, and the caller has given back.
+        /// A part that an earlier task has kept, and that the caller has passed in again.
         case kept
     }
 

@@ -6,24 +6,25 @@ internal import NIOCore
 internal import PintleMessage
 internal import PintleSystem
 
-/// What a download that ended early has left: bytes in a file, and by what to notice that they have become worthless.
+/// The part that an incomplete download has left: bytes in a file, and the validator by which the server tells if they
+/// are still valid.
 ///
-/// It is also kept beside the file, as `FILE.json`, so that a program that was killed can go on too.
+/// It is also stored beside the file, as `FILE.json`, so that a program that was killed can continue too.
 public struct PartialDownload: Sendable, Hashable, Codable {
-    /// The URL that was asked for, before redirects.
+    /// The URL that was requested, before redirects.
     public let url: String
     /// The path of the file with the bytes.
     public let file: String
-    /// How many bytes of the file count. There may be more in it, of which nobody knows whether they reached the disk.
+    /// The number of valid bytes in the file. Bytes after these may not have reached the disk.
     public internal(set) var offset: UInt64
-    /// The strong entity tag or the date that the server is asked to compare (If-Range, RFC 9110 §13.1.5).
+    /// The strong entity tag or the date that the server compares (If-Range, RFC 9110 §13.1.5).
     public let validator: String
-    /// The length of the whole; nil where the server did not say.
+    /// The length of the whole body; nil if the server did not declare it.
     public let length: UInt64?
 
-    /// What the body of `head`, the answer to a GET of `url`, leaves in `file` if it ends early.
+    /// Makes the note of a body that may end early: that of `head`, the response to a GET of `url`, in `file`.
     ///
-    /// - Returns: nil where `head` does not begin a whole, or has no validator.
+    /// - Returns: nil if `head` does not begin a whole body, or has no validator.
     init?(of url: String, file: String, from head: ResponseHead, length: UInt64?) {
         guard head.status == 200, let validator = RangeValidator.value(for: head.fields) else { return nil }
         self.url = url
@@ -33,26 +34,26 @@ public struct PartialDownload: Sendable, Hashable, Codable {
         self.length = length
     }
 
-    /// Says no more than that a download has begun to write `file`; nobody can go on with it.
+    /// Makes a note that says only that a download has begun to write `file`; no task can continue it.
     init(claiming file: String) {
         (self.url, self.file, self.offset, self.validator, self.length) = ("", file, 0, "", nil)
     }
 
     static func sidecar(of path: String) -> String { "\(path).json" }
 
-    /// Reads what is kept beside `file`; nil where nothing is, or nothing that can be understood.
+    /// Reads the note beside `file`; nil if there is none, or an unreadable one.
     static func note(beside file: String) -> PartialDownload? {
         guard let text = FileBytes.read(Self.sidecar(of: file), upTo: 1 << 20) else { return nil }
         return try? JSONDecoder().decode(PartialDownload.self, from: Data(text))
     }
 
-    /// Whether a download in `file` can go on by it; otherwise it begins at zero.
+    /// True if a download in `file` can be continued with this note; otherwise it begins at zero.
     func isUsable(in file: String) -> Bool {
-        // The validator becomes the value of a field, and others may have written it.
+        // The validator is sent as a field's value, and another program may have written it.
         self.file == file && FieldSyntax.isValue(self.validator)
     }
 
-    /// Writes it beside its file, in one step. Only this user may read it, as a URL may let in whoever has it.
+    /// Writes the note beside its file, in one step. Only this user may read it, as a URL may itself grant access.
     func write() throws(SessionError) {
         let path = Self.sidecar(of: self.file)
         let encoder = JSONEncoder()
@@ -69,7 +70,7 @@ public struct PartialDownload: Sendable, Hashable, Codable {
             guard descriptor >= 0 else { throw .cannotWrite(path, errno) }
             let file = OpenFile(descriptor: descriptor, path: new)
             try DownloadFile.write(ByteBuffer(bytes: text), to: file.descriptor, at: 0, path)
-            // Otherwise a machine that stops may leave the name without the words, and the part as nobody's.
+            // Otherwise, if the machine stops, an empty note may remain, with which no download would accept the part.
             guard fdatasync(file.descriptor) == 0, rename(new, path) == 0 else { throw .cannotWrite(path, errno) }
         } catch {
             unlink(new)
@@ -77,24 +78,23 @@ public struct PartialDownload: Sendable, Hashable, Codable {
         }
     }
 
-    /// The bytes that are missing, where `head`, an answer to a request for them, begins to send them; nil where it
-    /// sends something else.
+    /// Returns the missing bytes if `head`, the response to a request for them, begins to send them; otherwise nil.
     func rest(from head: ResponseHead) -> Range<UInt64>? {
         head.rest(from: self.offset, validator: self.validator, length: self.length)
     }
 }
 
 extension ResponseHead {
-    /// The bytes from `offset` to the end of what has that validator, where this, an answer to a request for them,
-    /// begins to send them; nil where it sends something else.
+    /// Returns the bytes from `offset` to the end of the body with that validator, if this response to a request for
+    /// them begins to send them; otherwise nil.
     ///
-    /// - Parameter length: of the whole; nil where it is unknown.
+    /// - Parameter length: the length of the whole body; nil if unknown.
     func rest(from offset: UInt64, validator: String, length: UInt64?) -> Range<UInt64>? {
         guard self.status == 206, let text = self.fields["Content-Range"],
             case .bytes(let range, let total) = ContentRange(text), range.lowerBound == offset
         else { return nil }
         if let length, let total, length != total { return nil }
-        // A server that ignores If-Range is caught by its own validator.
+        // A server that ignores If-Range is detected by the validator of its response.
         if let own = RangeValidator.value(for: self.fields), own != validator { return nil }
         let end = total ?? length ?? range.upperBound
         return range.upperBound <= end ? range.lowerBound..<end : nil
@@ -102,9 +102,10 @@ extension ResponseHead {
 }
 
 extension SessionError {
-    /// What is wrong where `peer` was to send the rest up to `end`, and there are `count` bytes; nil where nothing is.
+    /// Returns the error if `peer` had to send the rest up to `end`, and there are `count` bytes; nil if that is all of
+    /// it.
     ///
-    /// A server may send less than the rest (RFC 9110 §15.3.7), and its message is complete all the same.
+    /// A server may send less than the rest (RFC 9110 §15.3.7); its message is complete nevertheless.
     static func wrongRest(of peer: Authority, upTo end: UInt64, _ count: UInt64) -> SessionError? {
         if count == end { return nil }
         if count < end {

@@ -7,27 +7,27 @@ internal import NIOCore
 package import PintleLoop
 internal import PintleSystem
 
-/// The threads on which sessions run their transfers: a loop each.
+/// The threads on which sessions run their transfers: one loop on each.
 public final class Engine: Sendable {
     /// The loops, in order; a session has one pool of connections on each.
     package let loops: [Loop]
-    /// Looks names up for all sessions.
+    /// Looks up names for all sessions.
     let names = NameLookups()
 
     /// Starts `threads` loops (1…64).
     ///
-    /// - Throws: ``SessionError`` with `internalError` when the system has no thread or descriptor left.
+    /// - Throws: ``SessionError`` with `internalError` if the system has no thread or descriptor left.
     public convenience init(threads: Int) throws(SessionError) {
         try self.init(threads: threads, turnGuard: nil)
     }
 
-    /// Starts `threads` loops (1…64), and has the guard told of turns that hold one up.
+    /// Starts `threads` loops (1…64) whose guard is notified of turns that hold a loop up.
     ///
     /// - Throws: as ``init(threads:)``.
     package init(threads: Int, turnGuard: TurnGuard?) throws(SessionError) {
         precondition((1...64).contains(threads), "an engine has 1 to 64 threads")
         guard Self.startLibcurl else { throw SessionError(.internalError, "libcurl cannot be initialised") }
-        // With another TLS library the policy's callback would never be called, and everything be trusted.
+        // With another TLS library the policy's callback would never be called, and every server would be trusted.
         guard Self.usesOpenSSL else {
             throw SessionError(
                 .internalError,
@@ -43,8 +43,8 @@ public final class Engine: Sendable {
         }
     }
 
-    /// The engine of sessions that are made without one: a thread for each processor, started with the first such
-    /// session, and there until the process ends.
+    /// The engine of sessions that are made without one: a thread for each processor. It starts with the first such
+    /// session and runs until the process ends.
     package static let shared = Result<Engine, SessionError> { () throws(SessionError) in
         try Engine(threads: Engine.availableProcessors)
     }
@@ -53,23 +53,23 @@ public final class Engine: Sendable {
         for loop in self.loops { loop.end() }
     }
 
-    /// Ends the threads and waits for them, blocking the caller's. Close the sessions first. An engine that is let go
-    /// ends its threads by itself, when the last of its sessions has gone.
+    /// Ends the threads and waits for them; blocks the caller's thread. Close the sessions first. An engine that is
+    /// released ends its threads itself, after its last session is released.
     public func stop() {
         for loop in self.loops { loop.stop() }
     }
 
-    /// Ends the threads as ``stop()`` does, and holds none of the few threads that Swift's tasks share meanwhile.
+    /// Ends the threads as ``stop()`` does, without blocking one of the few threads that Swift's tasks share.
     package func stopped() async {
         await ThreadPool.shared.result { self.stop() }
     }
 
-    /// The turns of all loops so far.
+    /// The times of the turns of all loops so far.
     package var turnTimes: TurnTimes { self.loops.reduce(into: TurnTimes()) { $0 += $1.turnTimes } }
 
     /// The number of processors that this process may use (1…64): by its affinity and its container's quota.
     public static var availableProcessors: Int {
-        // NIO knows the quota, and of the processors only how many there are.
+        // NIO considers the quota, but not the affinity: of processors it knows only the number.
         max(1, min(64, System.coreCount, Int(pintle_processors_allowed())))
     }
 
@@ -82,7 +82,8 @@ public final class Engine: Sendable {
         pintle_curl_tls_library().map { String(cString: $0).hasPrefix("OpenSSL/") } ?? false
     }
 
-    /// Once per process, before any handle; a broken pipe is an error code here, never a signal.
+    /// Initialises libcurl, once per process and before any handle. Writing to a broken pipe is then an error code, not
+    /// a signal.
     private static let startLibcurl: Bool = {
         signal(SIGPIPE, SIG_IGN)
         return pintle_curl_start() == CURLE_OK

@@ -3,7 +3,7 @@
 internal import NIOConcurrencyHelpers
 internal import PintleTrust
 
-/// What a session is asked while a connection's TLS handshake waits.
+/// Asks the program's hooks while a connection's TLS handshake waits for the answer.
 final class HandshakeQuestions: Sendable {
     private let hooks: SessionHooks
     private let identity: ClientIdentity?
@@ -13,14 +13,14 @@ final class HandshakeQuestions: Sendable {
         weak var session: Session?
     }
 
-    /// Nil where there is nobody to ask and nothing to show.
+    /// Nil if there is no hook to ask and no certificate to show.
     init?(hooks: SessionHooks, identity: ClientIdentity?) {
         guard hooks.decidesTrust != nil || hooks.choosesIdentity != nil || identity != nil else { return nil }
         self.hooks = hooks
         self.identity = identity
     }
 
-    /// The hooks are told whose they are; the session's connections may outlive it for a moment.
+    /// Sets the session that is passed to the hooks. Its connections may outlive it for a moment.
     func belong(to session: Session) { self.session.withLockedValue { $0.session = session } }
 
     func decide(on trust: ServerTrust) -> TrustDecision {

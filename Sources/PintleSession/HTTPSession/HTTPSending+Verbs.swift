@@ -2,10 +2,11 @@
 
 public import PintleMessage
 
-/// The methods of HTTP, each waited for. All throw as ``send(_:_:body:as:_:)`` does.
+/// Functions for the methods of HTTP, which wait for the response. All throw like ``send(_:_:body:as:_:)``.
 ///
-/// With a type they give a value of it, decoded from JSON: a response without one, such as 204, is an error unless the type
-/// is optional. With a serializer they give what it makes of the response, and the head. With neither, the bytes.
+/// With a type they return a value of that type, decoded from JSON; a response without content, such as 204, is then an
+/// error unless the type is optional. With a serializer they return its output, and the head. With neither they return
+/// the bytes.
 extension HTTPSending {
     // MARK: Without a body
 
@@ -24,7 +25,7 @@ extension HTTPSending {
         try await self.response(serializer, "GET", url, parameters.map { .parameters($0) }, shape)
     }
 
-    /// Asks for the head of what GET would bring.
+    /// Requests the head of the response that GET would get.
     public func head(
         _ url: String, parameters: Parameter? = nil, _ shape: HTTPSession.Shaping = { _ in }
     ) async throws(SessionError) -> ResponseHead {
@@ -49,14 +50,14 @@ extension HTTPSending {
 
     // MARK: POST
 
-    /// Sends something to a resource, as for a new one below it: a value as JSON.
+    /// Sends a value as JSON to a resource, for example to make a new one below it.
     public func post<Value: Decodable & Sendable>(
         _ url: String, json: some Encodable & Sendable, as type: Value.Type, _ shape: HTTPSession.Shaping = { _ in }
     ) async throws(SessionError) -> Value {
         try await self.value(type, "POST", url, .json(json), shape)
     }
 
-    /// Sends something to a resource, as for a new one below it: a value as JSON.
+    /// Sends a value as JSON to a resource, for example to make a new one below it.
     @discardableResult
     public func post<Serializer: ResponseSerializer>(
         _ url: String, json: some Encodable & Sendable,
@@ -65,14 +66,14 @@ extension HTTPSending {
         try await self.response(serializer, "POST", url, .json(json), shape)
     }
 
-    /// Sends something to a resource, as for a new one below it: a body of any kind.
+    /// Sends a body of any kind to a resource, for example to make a new one below it.
     public func post<Value: Decodable & Sendable>(
         _ url: String, body: RequestBody? = nil, as type: Value.Type, _ shape: HTTPSession.Shaping = { _ in }
     ) async throws(SessionError) -> Value {
         try await self.value(type, "POST", url, body, shape)
     }
 
-    /// Sends something to a resource, as for a new one below it: a body of any kind.
+    /// Sends a body of any kind to a resource, for example to make a new one below it.
     @discardableResult
     public func post<Serializer: ResponseSerializer>(
         _ url: String, body: RequestBody? = nil,
@@ -83,14 +84,14 @@ extension HTTPSending {
 
     // MARK: PUT
 
-    /// Puts a resource in place: a value as JSON.
+    /// Makes or replaces a resource with a value as JSON.
     public func put<Value: Decodable & Sendable>(
         _ url: String, json: some Encodable & Sendable, as type: Value.Type, _ shape: HTTPSession.Shaping = { _ in }
     ) async throws(SessionError) -> Value {
         try await self.value(type, "PUT", url, .json(json), shape)
     }
 
-    /// Puts a resource in place: a value as JSON.
+    /// Makes or replaces a resource with a value as JSON.
     @discardableResult
     public func put<Serializer: ResponseSerializer>(
         _ url: String, json: some Encodable & Sendable,
@@ -99,14 +100,14 @@ extension HTTPSending {
         try await self.response(serializer, "PUT", url, .json(json), shape)
     }
 
-    /// Puts a resource in place: a body of any kind.
+    /// Makes or replaces a resource with a body of any kind.
     public func put<Value: Decodable & Sendable>(
         _ url: String, body: RequestBody? = nil, as type: Value.Type, _ shape: HTTPSession.Shaping = { _ in }
     ) async throws(SessionError) -> Value {
         try await self.value(type, "PUT", url, body, shape)
     }
 
-    /// Puts a resource in place: a body of any kind.
+    /// Makes or replaces a resource with a body of any kind.
     @discardableResult
     public func put<Serializer: ResponseSerializer>(
         _ url: String, body: RequestBody? = nil,
@@ -117,14 +118,14 @@ extension HTTPSending {
 
     // MARK: PATCH
 
-    /// Changes a part of a resource: a value as JSON.
+    /// Changes a part of a resource with a value as JSON.
     public func patch<Value: Decodable & Sendable>(
         _ url: String, json: some Encodable & Sendable, as type: Value.Type, _ shape: HTTPSession.Shaping = { _ in }
     ) async throws(SessionError) -> Value {
         try await self.value(type, "PATCH", url, .json(json), shape)
     }
 
-    /// Changes a part of a resource: a value as JSON.
+    /// Changes a part of a resource with a value as JSON.
     @discardableResult
     public func patch<Serializer: ResponseSerializer>(
         _ url: String, json: some Encodable & Sendable,
@@ -133,14 +134,14 @@ extension HTTPSending {
         try await self.response(serializer, "PATCH", url, .json(json), shape)
     }
 
-    /// Changes a part of a resource: a body of any kind.
+    /// Changes a part of a resource with a body of any kind.
     public func patch<Value: Decodable & Sendable>(
         _ url: String, body: RequestBody? = nil, as type: Value.Type, _ shape: HTTPSession.Shaping = { _ in }
     ) async throws(SessionError) -> Value {
         try await self.value(type, "PATCH", url, body, shape)
     }
 
-    /// Changes a part of a resource: a body of any kind.
+    /// Changes a part of a resource with a body of any kind.
     @discardableResult
     public func patch<Serializer: ResponseSerializer>(
         _ url: String, body: RequestBody? = nil,

@@ -5,41 +5,41 @@ internal import NIOCore
 public import PintleMessage
 public import PintleTrust
 
-/// The client of one service: URLs below a base, values that go out and come back, and steps that all requests pass.
+/// The client of one service: URLs below a base, values that are encoded and decoded, and steps that all requests pass.
 ///
 ///     let api = try HTTPSession(base: "https://api.example/v1")
 ///     let user = try await api.get("users/1", as: User.self)
 ///
-/// A value over a ``Session``: copies share its connections and nothing else.
+/// A value over a ``Session``: copies share the session's connections and nothing else.
 public struct HTTPSession: Sendable {
     /// Changes a request just before its task is made: its fields, time limits, cache policy or pace.
     ///
     ///     try await api.get("slow", as: Report.self) { $0.timeout = .seconds(300) }
     public typealias Shaping = (inout SessionRequest) -> Void
 
-    /// What carries the requests.
+    /// The session that sends the requests.
     public let session: Session
-    /// What URLs are resolved against; its path ends with a slash.
+    /// The base against which URLs are resolved; its path ends with a slash.
     public let baseURL: HTTPURL?
-    /// Writes parameters into requests. Its default fields are those that every request gets where it has none of that
-    /// name; Authorization and Cookie among them go to the base's own origin only. Default: query or form, and no
-    /// fields.
+    /// Writes parameters into requests. Its default fields are added to each request that has none of that name;
+    /// Authorization and Cookie among them only if the request goes to the base's own origin. Default: query or form,
+    /// and no fields.
     public var requestSerializer: any RequestSerializer = HTTPRequestSerializer()
-    /// The steps that requests pass, in their order. Default none.
+    /// The steps that requests pass, in this order. Default none.
     public var interceptors: [Interceptor] = []
-    /// Makes what writes values as JSON; default Foundation's settings. Encoders have settings that change, so they are made,
-    /// not shared.
+    /// Makes the encoder that writes values as JSON; default Foundation's settings. Encoders have mutable settings, so
+    /// each use makes one instead of sharing it.
     public var makeEncoder: @Sendable () -> JSONEncoder = { JSONEncoder() }
-    /// Makes what reads values from JSON; default Foundation's settings.
+    /// Makes the decoder that reads values from JSON; default Foundation's settings.
     public var makeDecoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
 
     /// Makes a client with a session of its own, on the engine that the program's sessions share.
     ///
     /// - Parameters:
-    ///   - base: absolute; a path without a slash at its end gets one, so that what is resolved goes below it. Without a
-    ///     base every URL has to be absolute.
-    ///   - policy: what the servers' certificates must satisfy; one that pins needs a base with https.
-    /// - Throws: ``SessionError`` with `invalidURL`, `cleartext`, `invalidPolicy`, or `internalError` where the shared
+    ///   - base: an absolute URL. A path without a slash at its end gets one, so that relative URLs go below it. Without
+    ///     a base every URL must be absolute.
+    ///   - policy: the conditions that servers' certificates must satisfy; a policy that pins needs a base with https.
+    /// - Throws: ``SessionError`` with `invalidURL`, `cleartext`, `invalidPolicy`, or `internalError` if the shared
     ///   engine cannot be started.
     public init(
         base: String? = nil, configuration: SessionConfiguration = SessionConfiguration(),
@@ -51,10 +51,10 @@ public struct HTTPSession: Sendable {
 
     /// Makes a client of a session.
     ///
-    /// - Parameter base: absolute; a path without a slash at its end gets one, so that what is resolved goes below it.
-    ///   Without a base every URL has to be absolute.
-    /// - Throws: ``SessionError`` with `invalidURL`; with `cleartext` where the session's policy pins and there is no
-    ///   https base that it could hold for.
+    /// - Parameter base: an absolute URL. A path without a slash at its end gets one, so that relative URLs go below
+    ///   it. Without a base every URL must be absolute.
+    /// - Throws: ``SessionError`` with `invalidURL`; with `cleartext` if the session's policy pins and the base is not
+    ///   https.
     public init(_ session: Session, base: String? = nil) throws(SessionError) {
         let base: HTTPURL? = if let base { try HTTPURL.checked(base) } else { nil }
         if session.policy.pinning != .none, base?.isSecure != true {
@@ -67,7 +67,7 @@ public struct HTTPSession: Sendable {
         self.baseURL = base?.asBase()
     }
 
-    /// `text` resolved against the base (RFC 3986 §5): `users` and `users?page=2` go below it, `/users` and
+    /// Returns `text` resolved against the base (RFC 3986 §5): `users` and `users?page=2` go below it, `/users` and
     /// `https://other.example/` beside it.
     ///
     /// - Throws: ``SessionError`` with `invalidURL`.
@@ -82,14 +82,14 @@ public struct HTTPSession: Sendable {
 
     // MARK: Tasks
 
-    /// Makes a suspended task, to be steered and observed.
+    /// Makes a suspended task, to be resumed, observed and cancelled.
     ///
     /// - Parameters:
-    ///   - body: nil for none. Parameters are put where the request serializer puts them for `method`.
-    ///   - serializer: judges and decodes the answer.
-    ///   - shape: has the last word about the request.
-    /// - Throws: ``SessionError`` with `invalidURL`, `invalidated`, or `invalidRequest` behind which is what the
-    ///   serializer or encoder threw.
+    ///   - body: nil for none. The request serializer decides the place of parameters for `method`.
+    ///   - serializer: checks and decodes the response.
+    ///   - shape: changes the request last, before it is sent.
+    /// - Throws: ``SessionError`` with `invalidURL`, `invalidated`, or `invalidRequest`, with the error of the
+    ///   serializer or encoder as `underlying`.
     public func task<Output>(
         _ method: String, _ url: String, body: RequestBody? = nil, as serializer: some ResponseSerializer<Output>,
         _ shape: Shaping = { _ in }
@@ -101,11 +101,11 @@ public struct HTTPSession: Sendable {
         return HTTPTask(task: task, serializer: serializer, session: self.session)
     }
 
-    /// Makes an operation, to be started or added to a queue. Its answer is decoded by
-    /// ``TransferOperation/value(decodedBy:)``.
+    /// Makes an operation, to be started or added to a queue. ``TransferOperation/value(decodedBy:)`` decodes its
+    /// response.
     ///
-    /// - Throws: ``SessionError`` with `invalidURL`, or `invalidRequest` behind which is what the serializer or encoder
-    ///   threw.
+    /// - Throws: ``SessionError`` with `invalidURL`, or `invalidRequest`, with the error of the serializer or encoder
+    ///   as `underlying`.
     public func operation(
         _ method: String, _ url: String, body: RequestBody? = nil, to output: TransferOperation.Output = .memory,
         completion: TransferOperation.Completion? = nil, _ shape: Shaping = { _ in }
@@ -118,8 +118,8 @@ public struct HTTPSession: Sendable {
 
     /// Downloads to a file.
     ///
-    /// - Throws: ``SessionError`` as ``task(_:_:body:as:_:)`` does and the task itself; with `rejected` for a response that
-    ///   does not satisfy `contract`.
+    /// - Throws: ``SessionError`` as ``task(_:_:body:as:_:)`` does, or that of the task; with `rejected` if the
+    ///   response does not satisfy `contract`.
     @discardableResult
     public func download(
         _ url: String, to destination: DownloadDestination, method: String = "GET", body: RequestBody? = nil,
@@ -132,10 +132,10 @@ public struct HTTPSession: Sendable {
         return try await task.run()
     }
 
-    /// Waits for the head of a response, whatever its status; the body streams behind it.
+    /// Waits for the head of a response, whatever its status; the body streams after it.
     ///
-    /// - Throws: ``SessionError`` as ``task(_:_:body:as:_:)`` does, and when no final head arrives. What goes wrong
-    ///   later is thrown by the body.
+    /// - Throws: ``SessionError`` as ``task(_:_:body:as:_:)`` does, and if no final head arrives. Later errors are
+    ///   thrown by the body.
     public func stream(
         _ url: String, method: String = "GET", body: RequestBody? = nil, _ shape: Shaping = { _ in }
     ) async throws(SessionError) -> SessionResponse {
@@ -144,15 +144,16 @@ public struct HTTPSession: Sendable {
             written.request, from: written.source, interception: self.interception)
     }
 
-    /// The events of a server, as ``Session/serverSentEvents(_:from:lastEventID:limit:reconnection:onChange:)`` has them;
-    /// each connection passes the interceptors.
+    /// Returns the events of a server, like
+    /// ``Session/serverSentEvents(_:from:lastEventID:limit:reconnection:onChange:)``; each connection passes the
+    /// interceptors.
     ///
     /// - Parameters:
-    ///   - shape: has the last word about the request, and is what a closure behind the call stands for, as in all other
-    ///     calls: of several closures the compiler gives a single one to the first.
-    ///   - onChange: told of connections and pauses.
-    /// - Throws: ``SessionError`` with `invalidURL`, or `invalidRequest` behind which is what the serializer or encoder
-    ///   threw.
+    ///   - shape: changes the request last, before it is sent. A trailing closure is this one, as in all other calls: of
+    ///     several closure parameters the compiler gives a single closure to the first.
+    ///   - onChange: notified of connections and pauses.
+    /// - Throws: ``SessionError`` with `invalidURL`, or `invalidRequest`, with the error of the serializer or encoder
+    ///   as `underlying`.
     public func serverSentEvents(
         _ url: String, method: String = "GET", body: RequestBody? = nil, lastEventID: String = "",
         limit: Int = 1 << 20, reconnection: EventReconnection? = EventReconnection(),
@@ -167,7 +168,7 @@ public struct HTTPSession: Sendable {
     /// Opens a WebSocket, as ``Session/webSocket(_:options:)-(SessionRequest,_)`` does; the request passes the
     /// interceptors.
     ///
-    /// - Parameter url: resolved against the base; an absolute one may be ws or wss, too.
+    /// - Parameter url: resolved against the base; an absolute one may also be ws or wss.
     /// - Throws: ``SessionError`` as ``task(_:_:body:as:_:)`` and the session do.
     public func webSocket(
         _ url: String, options: WebSocketOptions = WebSocketOptions(), _ shape: Shaping = { _ in }
@@ -176,7 +177,7 @@ public struct HTTPSession: Sendable {
         return try await self.session.webSocket(written.request, options: options, interception: self.interception)
     }
 
-    /// Makes a suspended task for a request that is written already; it passes the interceptors.
+    /// Makes a suspended task for a request that is serialized already; it passes the interceptors.
     ///
     /// - Throws: ``SessionError`` with `invalidated`.
     func task<Output>(
@@ -190,14 +191,14 @@ public struct HTTPSession: Sendable {
 
     // MARK: Requests
 
-    /// The request that GET of `url` makes: resolved against the base, with the client's default fields, and shaped.
+    /// Returns the request for GET of `url`: resolved against the base, with the client's default fields, and shaped.
     ///
     /// - Throws: ``SessionError`` with `invalidURL` or `invalidRequest`.
     func request(_ url: String, _ shape: Shaping) throws(SessionError) -> SessionRequest {
         try self.written("GET", url, nil, shape).request
     }
 
-    /// A request as the serializer wrote it, and as it was shaped after that.
+    /// A request after the serializer and the shaping closure, and its body.
     private struct Written {
         var request: SessionRequest
         let source: UploadSource?
@@ -215,7 +216,7 @@ public struct HTTPSession: Sendable {
         }
         let target = HTTPURL(scheme: scheme, authority: authority, path: path)
         var request = SessionRequest(written.method, target, fields: written.fields)
-        // Credentials for the service are no business of another that is asked beside it.
+        // The service's credentials must not reach another origin.
         if let baseURL, !target.isSameOrigin(as: baseURL) {
             request.fields.remove(.authorization)
             request.fields.remove(.cookie)
@@ -260,7 +261,7 @@ public struct HTTPSession: Sendable {
 }
 
 extension UploadSource {
-    /// Nil where there are no bytes to be sent.
+    /// Nil if there are no bytes to send.
     fileprivate init?(_ bytes: [UInt8]?) {
         guard let bytes else { return nil }
         self = .bytes(ByteBuffer(bytes: bytes))

@@ -4,12 +4,12 @@ internal import NIOCore
 public import PintleMessage
 internal import PintleSystem
 
-/// A task and what becomes of its response.
+/// A task and the serializer of its response.
 public struct HTTPTask<Output: Sendable>: Sendable {
-    /// The task: suspended, to be resumed, observed and cancelled.
+    /// The task, which is suspended until it is resumed.
     public let task: SessionTask
     private let serializer: any ResponseSerializer<Output>
-    /// Held, or a program that keeps only the task would end it with its session.
+    /// Held, because a program that keeps only the task would otherwise release the session and so end the task.
     private let session: Session
 
     init(task: SessionTask, serializer: some ResponseSerializer<Output>, session: Session) {
@@ -18,15 +18,15 @@ public struct HTTPTask<Output: Sendable>: Sendable {
         self.session = session
     }
 
-    /// Waits for the response, and decodes it off the caller's thread. A task that was never resumed is set going.
+    /// Waits for the response, and decodes it off the caller's thread. Resumes a task that was never resumed.
     ///
-    /// - Throws: ``SessionError``: why the task failed, or `rejected`, behind which are the response and its violation
-    ///   as ``RejectedResponse``.
+    /// - Throws: ``SessionError``: the reason why the task failed; or `rejected`, with the response and its violation
+    ///   as a ``RejectedResponse`` in `underlying`.
     @concurrent public func value() async throws(SessionError) -> HTTPResponse<Output> {
         try await self.decoded(try await self.task.value())
     }
 
-    /// Waits as ``value()`` does, and leaves it to others to set the task going.
+    /// Waits like ``value()``, but leaves it to others to resume the task.
     @concurrent func end() async throws(SessionError) -> HTTPResponse<Output> {
         try await self.decoded(try await self.task.end())
     }
@@ -36,25 +36,25 @@ public struct HTTPTask<Output: Sendable>: Sendable {
         return HTTPResponse(value: value, head: result.response, url: result.url, metrics: result.metrics)
     }
 
-    /// Sets the task going and waits as ``value()`` does. Cancelling the Swift task that waits cancels it.
+    /// Resumes the task and waits like ``value()``. Cancelling the Swift task that waits cancels it.
     public func run() async throws(SessionError) -> HTTPResponse<Output> {
         _ = try await self.task.run()
         return try await self.value()
     }
 }
 
-/// A response that has kept its contract.
+/// A response that satisfies its contract.
 public struct HTTPResponse<Value: Sendable>: Sendable {
-    /// What the serializer made of the body.
+    /// The value that the serializer made of the body.
     public let value: Value
     /// Status, reason and fields.
     public let head: ResponseHead
-    /// The URL that it came from, after redirects.
+    /// The URL that answered, after redirects.
     public let url: HTTPURL
-    /// How its task went.
+    /// The metrics of its task.
     public let metrics: TaskMetrics
 
-    /// Makes a response, as tests do.
+    /// Makes a response, for tests.
     public init(value: Value, head: ResponseHead, url: HTTPURL, metrics: TaskMetrics = TaskMetrics()) {
         self.value = value
         self.head = head
@@ -64,6 +64,6 @@ public struct HTTPResponse<Value: Sendable>: Sendable {
 }
 
 extension HTTPResponse<[UInt8]> {
-    /// The body as text in UTF-8; what is none becomes the replacement character.
+    /// The body as text in UTF-8; invalid bytes become the replacement character.
     public var text: String { String(decoding: self.value, as: UTF8.self) }
 }

@@ -7,7 +7,7 @@ public import PintleMessage
 /// A body that an ``HTTPSession`` sends with a request.
 public struct RequestBody: Sendable {
     enum Content: Sendable {
-        /// Where the client's request serializer puts them: in the query for some methods.
+        /// The client's request serializer decides their place: for some methods that is the query.
         case parameters(Parameter)
         case form(MultipartForm)
         case encoded(@Sendable (JSONEncoder) throws -> Data)
@@ -16,7 +16,7 @@ public struct RequestBody: Sendable {
 
     let content: Content
 
-    /// A value of the program as JSON, written by the client's ``HTTPSession/makeEncoder``.
+    /// A value as JSON, written by the encoder of the client's ``HTTPSession/makeEncoder``.
     public static func json(_ value: some Encodable & Sendable) -> RequestBody {
         RequestBody(content: .encoded { try $0.encode(value) })
     }
@@ -26,7 +26,7 @@ public struct RequestBody: Sendable {
         RequestBody(content: .parameters(parameters))
     }
 
-    /// A form of parts, `multipart/form-data`; files and streams among them are read while they are sent.
+    /// A form of parts, `multipart/form-data`. Its files and streams are read while they are sent.
     public static func multipart(_ form: MultipartForm) -> RequestBody { RequestBody(content: .form(form)) }
 
     /// Bytes of a media type.
@@ -41,12 +41,12 @@ public struct RequestBody: Sendable {
 
     /// A regular file, read while it is sent.
     ///
-    /// - Parameter type: nil for what the name's extension says.
+    /// - Parameter type: the media type; if nil, it is derived from the name's extension.
     public static func file(_ path: String, type: String? = nil) -> RequestBody {
         RequestBody(content: .source(.file(path: path), type: type ?? FileMediaType.named(path)))
     }
 
-    /// Bytes that arrive while they are sent.
+    /// Bytes that arrive while they are being sent.
     public static func stream(_ stream: BodyStream, type: String = FileMediaType.unknown) -> RequestBody {
         RequestBody(content: .source(.stream(stream), type: type))
     }

@@ -3,13 +3,13 @@
 internal import NIOConcurrencyHelpers
 internal import PintleMessage
 
-/// The bearer token of a service (RFC 6750), and how a new one is had when it is missing or refused.
+/// The bearer token of a service (RFC 6750), renewed if it is missing or refused.
 ///
-/// However many requests find a token refused, one renewal is under way at a time, and all wait for it.
+/// However many requests have the token refused, only one renewal runs at a time, and all of them wait for it.
 public final class BearerTokens: Sendable {
     /// Gets a new token.
     ///
-    /// - Parameter refused: the one that the service no longer takes; nil where there is none yet.
+    /// - Parameter refused: the token that the service no longer accepts; nil if there is none yet.
     public typealias Renewal = @Sendable (_ refused: String?) async throws -> String
 
     private struct State: Sendable {
@@ -20,23 +20,24 @@ public final class BearerTokens: Sendable {
     private let state: NIOLockedValueBox<State>
     private let renew: Renewal
 
-    /// Makes tokens that begin with `token`, or with a renewal where it is nil.
+    /// Makes a store that begins with `token`; if nil, the first request begins with a renewal.
     public init(_ token: String? = nil, renewal: @escaping Renewal) {
         self.state = NIOLockedValueBox(State(token: token))
         self.renew = renewal
     }
 
-    /// The token as it is known now, to be kept for another time perhaps; nil while there is none.
+    /// The current token, perhaps to be stored by the program; nil while there is none.
     public var current: String? { self.state.withLockedValue { $0.token } }
 
-    /// A token that is not `refused`: the one that is there, or that of a renewal, which is begun unless it is under way.
+    /// Returns a token other than `refused`: the current one, or that of a renewal, which is begun unless one is
+    /// running.
     ///
-    /// - Throws: what the renewal threw.
+    /// - Throws: the error of the renewal.
     func token(otherThan refused: String?) async throws -> String {
         let renewal = self.state.withLockedValue { state -> Task<String, any Error> in
             if let token = state.token, token != refused { return Task { token } }
             if let renewal = state.renewal { return renewal }
-            // Not a part of any request's task: cancelling one must not end what others wait for.
+            // Not a child of any request's task: cancelling one request must not end the renewal that others wait for.
             let renewal = Task.detached { try await self.renewed(refused) }
             state.renewal = renewal
             return renewal
@@ -53,7 +54,7 @@ public final class BearerTokens: Sendable {
         }
         self.state.withLockedValue { state in
             state.renewal = nil
-            // After a failure the next request tries again; the token that was refused is of no more use.
+            // After a failure the next request tries again; the refused token is of no more use.
             state.token = try? outcome.get()
         }
         return try outcome.get()
@@ -61,8 +62,8 @@ public final class BearerTokens: Sendable {
 }
 
 extension Interceptor {
-    /// Gives requests to the client's own origin the token, unless they have an Authorization of their own, and makes one
-    /// again with a new token that is answered with 401. A second 401 stands.
+    /// Adds the token to requests to the client's own origin, unless they have an Authorization of their own. A request
+    /// that is answered with 401 is made again with a new token; a second 401 is final.
     public static func bearer(_ tokens: BearerTokens) -> Interceptor {
         Interceptor { interceptor in
             interceptor.adapt = { request, attempt in

@@ -5,12 +5,13 @@ internal import PintleMessage
 internal import PintleSystem
 
 extension Interceptor {
-    /// Logs the end of each task: method, URL without its query, status, bytes, milliseconds and attempts; and each attempt
-    /// that failed at the level below.
+    /// Logs the end of each task: method, URL without its query, status, bytes, milliseconds and number of requests.
+    /// The outcome of each attempt is logged as a debug message, unless an earlier step repeats the attempt.
     ///
-    /// Fields and bodies, queries among them, may be secrets and are never logged.
+    /// Fields, bodies and queries may contain secrets and are never logged.
     ///
-    /// - Parameter level: of a task that ended well, whatever its status; one that failed is a warning.
+    /// - Parameter level: the level of a task that succeeded, whatever its status, or was cancelled; a failed task is a
+    ///   warning.
     public static func logging(_ logger: Logger, level: Logger.Level = .info) -> Interceptor {
         Interceptor { interceptor in
             interceptor.retry = { outcome, attempt in

@@ -3,26 +3,26 @@
 public import NIOCore
 public import PintleMessage
 
-/// A response that a program makes itself, in place of one from the network: ``Interceptor/answer``.
+/// A response that a program makes itself, instead of one from the network: ``Interceptor/answer``.
 ///
-/// Tasks treat it like any response: codings are undone, redirects followed, challenges answered,
-/// cookies kept, contracts checked, files written, and a body that streams is taken no faster than it is read.
+/// Tasks treat it like any response: they decode it, follow redirects, answer challenges, store cookies, check
+/// contracts and write files, and a body that streams is read no faster than the program reads it.
 public struct LocalResponse: Sendable {
-    /// Status, reason and fields. The status is 200 or more; a length that the fields declare is not checked.
+    /// Status, reason and fields. The status is at least 200; a length that the fields declare is not checked.
     public var head: ResponseHead
-    /// The body. A response to HEAD, and one with status 204 or 304, has none whatever is here.
+    /// The body. It is ignored in a response to HEAD, and with status 204 or 304.
     public var body: Body
 
     /// The bytes of a local response.
     public enum Body: Sendable {
-        /// They are all here.
+        /// All bytes, in memory.
         case bytes(ByteBuffer)
-        /// They arrive while the response is read. A ``SessionError`` that the stream throws is the task's; what else it
-        /// throws is `underlying` of an `unreadableSource`.
+        /// Bytes that arrive while the response is read. A ``SessionError`` that the stream throws is the task's error;
+        /// any other becomes `underlying` of an `unreadableSource`.
         case stream(BodyStream)
     }
 
-    /// Makes a response with a body that is here.
+    /// Makes a response with a body in memory.
     public init(_ head: ResponseHead, body: ByteBuffer = ByteBuffer()) {
         self.head = head
         self.body = .bytes(body)
@@ -34,7 +34,7 @@ public struct LocalResponse: Sendable {
         self.body = .stream(body)
     }
 
-    /// The length of the body in bytes; nil while it is unknown.
+    /// The length of the body in bytes; nil if it is unknown.
     var length: UInt64? {
         switch self.body {
         case .bytes(let bytes): UInt64(bytes.readableBytes)
@@ -42,7 +42,7 @@ public struct LocalResponse: Sendable {
         }
     }
 
-    /// Nil where the only reader of a stream is used up.
+    /// Returns a reader of the body; nil if the only reader of a stream is used up.
     func open() -> (any BodyReader)? {
         switch self.body {
         case .bytes(let bytes): BytesReader(bytes)
@@ -51,13 +51,13 @@ public struct LocalResponse: Sendable {
     }
 }
 
-/// Responses that interceptors give in place of the network.
+/// Responses that interceptors return instead of the network.
 extension TaskRun {
     /// Asks the steps for a response.
     ///
-    /// - Parameter body: what the request would send; it is in memory, up to ``SessionConfiguration/bodyLimit``, where a step
-    ///   was asked.
-    /// - Returns: nil where the request is to go its way.
+    /// - Parameter body: the body of the request. If a step can answer, it is read into memory, up to
+    ///   ``SessionConfiguration/bodyLimit``.
+    /// - Returns: nil if the request must be sent.
     func localResponse(
         to body: inout OutgoingBody, _ attempts: TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> LocalResponse? {
@@ -84,7 +84,7 @@ extension TaskRun {
         return nil
     }
 
-    /// Moves a response into `flow`, no faster than that is read.
+    /// Writes a response into `flow`, no faster than the task reads it.
     func play(_ response: LocalResponse, answering request: SessionRequest, into flow: TransferFlow) async {
         let isBodiless = response.head.forbidsBody(to: request.method)
         flow.originAnswered(response.head, length: isBodiless ? 0 : response.length)
@@ -105,9 +105,9 @@ extension TaskRun {
 }
 
 extension OutgoingBody {
-    /// Reads the whole body, which is sent from memory then.
+    /// Reads the whole body into memory, from which it is then sent.
     ///
-    /// - Returns: nil where there is no body.
+    /// - Returns: nil if there is no body.
     fileprivate mutating func collected(upTo limit: Int) async throws(SessionError) -> ByteBuffer? {
         switch self {
         case .none: return nil

@@ -3,25 +3,26 @@
 internal import PintleMessage
 internal import PintleTrust
 
-/// When a request is worth being made again, and how long to wait before.
+/// Decides if a request is made again, and after which time.
 public struct RetryPolicy: Sendable, Hashable {
-    /// The most times that one request is made again. Default 2.
+    /// The highest number of repetitions of one request. Default 2.
     public var limit = 2
-    /// Statuses that may be others later. Default 408, 429, 500, 502, 503 and 504.
+    /// The statuses that may be different later. Default 408, 429, 500, 502, 503 and 504.
     public var statusCodes: Set<UInt16> = [408, 429, 500, 502, 503, 504]
-    /// The longest wait before the first repetition; before each further one it may be twice as long. Default 500 ms.
+    /// The longest wait before the first repetition; it doubles with each further one. Default 500 ms.
     public var firstDelay = Duration.milliseconds(500)
-    /// The longest wait that doubling leads to. Default 30 s.
+    /// The limit of that doubling. Default 30 s.
     public var longestDelay = Duration.seconds(30)
-    /// A server that asks for more patience than this (Retry-After, RFC 9110 §10.2.3) is not asked again. Default 60 s.
+    /// The longest wait that a server may demand (Retry-After, RFC 9110 §10.2.3); there is no repetition after a longer
+    /// one. Default 60 s.
     public var longestRetryAfter = Duration.seconds(60)
 
     /// Makes a policy with the defaults.
     public init() {}
 
-    /// How long to wait before the next attempt; nil where none is worth it.
+    /// Returns the time to wait before the next attempt; nil if there is none.
     ///
-    /// - Parameter jitter: 0…1: how much of the longest wait is waited.
+    /// - Parameter jitter: the fraction of the longest wait to use, 0…1.
     func delay(
         after outcome: Interceptor.Outcome, of request: SessionRequest, attempt: Int, jitter: Double, at now: Int64
     ) -> Duration? {
@@ -37,7 +38,7 @@ public struct RetryPolicy: Sendable, Hashable {
         }
     }
 
-    /// Waits of random length keep clients that failed together from coming back together.
+    /// Returns a wait of random length, so that clients that failed together do not return together.
     private func backOff(_ attempt: Int, _ jitter: Double) -> Duration {
         let doubled = self.firstDelay * (1 << min(attempt - 1, 30))
         return min(doubled, self.longestDelay) * max(0, min(1, jitter))
@@ -45,9 +46,9 @@ public struct RetryPolicy: Sendable, Hashable {
 }
 
 extension Interceptor {
-    /// Makes requests again whose failure may pass: idempotent ones (``SessionRequest/isIdempotent``), and others where
-    /// nothing can have reached the server. Waits grow, are of random length, and are as long as Retry-After says where
-    /// there is one.
+    /// Repeats requests that failed in a way that may pass: idempotent ones (``SessionRequest/isIdempotent``), and
+    /// others if no byte of them can have reached the server. Waits grow and have random lengths; if the response has a
+    /// Retry-After, its time is waited.
     public static func retry(_ policy: RetryPolicy = RetryPolicy()) -> Interceptor {
         Interceptor { interceptor in
             interceptor.retry = { outcome, attempt in
@@ -61,14 +62,14 @@ extension Interceptor {
 }
 
 extension SessionRequest {
-    /// Idempotent by its method (RFC 9110 §9.2.2), unless the program knows better.
+    /// True if the method is idempotent (RFC 9110 §9.2.2), unless the request says otherwise.
     fileprivate var isRepeatable: Bool {
         self.isIdempotent ?? RequestHead.isIdempotent(self.method)
     }
 }
 
 extension SessionError {
-    /// Nothing of the request can have reached the server.
+    /// True if no byte of the request can have reached the server.
     fileprivate var precedesRequest: Bool {
         switch self.code {
         case .dnsFailure, .connectFailure, .connectionRefused, .connectTimeout, .networkUnreachable, .exhausted,
@@ -80,14 +81,13 @@ extension SessionError {
 }
 
 extension ResponseHead {
-    /// How long the server wants not to be asked (RFC 9110 §10.2.3); nil where it does not say, or not in a way that
-    /// can be read.
+    /// Returns the time that the server wants to be left alone (RFC 9110 §10.2.3); nil without a valid Retry-After.
     ///
-    /// - Parameter now: in seconds since 1970.
+    /// - Parameter now: the time in seconds since 1970.
     func retryAfter(at now: Int64) -> Duration? {
         guard let value = self.fields["Retry-After"] else { return nil }
         if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            // A number that no clock reaches is as good as the largest that one does.
+            // A number that overflows is replaced by a time that is longer than any limit.
             return .seconds(Int64(value) ?? Int64(UInt32.max))
         }
         guard let moment = HTTPDate.seconds(value) else { return nil }

@@ -2,21 +2,21 @@
 
 internal import Glibc
 
-/// MIT's library for the Generic Security Service API (RFC 2744), where the machine has it: it knows Kerberos. It is opened
-/// when it is first needed, and never closed.
+/// MIT's library for the Generic Security Service API (RFC 2744), which implements Kerberos; optional on a machine. It
+/// is opened at its first use, and never closed.
 struct GSSLibrary: Sendable {
-    /// A length and a pointer, as C's `gss_buffer_desc`.
+    /// A length and a pointer, like C's `gss_buffer_desc`.
     struct Buffer {
         var length = 0
         var value: UnsafeMutableRawPointer?
     }
 
-    /// An object identifier, as C's `gss_OID_desc`. It is never freed.
-    // Why @unchecked holds: what it points to is written once, before it is made.
+    /// An object identifier, like C's `gss_OID_desc`. It is never freed.
+    // Why @unchecked holds: the memory behind the pointer is written once, in `init`.
     struct Identifier: @unchecked Sendable {
         let pointer: UnsafeMutableRawPointer
 
-        /// - Parameter bytes: in DER, without tag and length.
+        /// - Parameter bytes: the identifier in DER, without tag and length.
         init(_ bytes: [UInt8]) {
             let elements = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
             elements.copyBytes(from: bytes)
@@ -25,7 +25,7 @@ struct GSSLibrary: Sendable {
             self.pointer.storeBytes(of: elements.baseAddress, toByteOffset: 8, as: UnsafeMutableRawPointer?.self)
         }
 
-        /// 1.3.6.1.5.5.2: SPNEGO (RFC 4178), which is what Negotiate means.
+        /// 1.3.6.1.5.5.2: SPNEGO (RFC 4178), the mechanism of Negotiate.
         static let negotiation = Identifier([0x2B, 6, 1, 5, 5, 2])
         /// 1.2.840.113554.1.2.1.4: a name of the form `service@host`.
         static let service = Identifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x12, 1, 2, 1, 4])
@@ -37,8 +37,8 @@ struct GSSLibrary: Sendable {
     /// `gss_import_name`, `gss_release_name`.
     let importName: @convention(c) (Minor, UnsafeMutableRawPointer, UnsafeMutableRawPointer, Place) -> UInt32
     let releaseName: @convention(c) (Minor, Place) -> UInt32
-    /// `gss_init_sec_context`: credential, context, name, mechanism, flags, lifetime, bindings, input, mechanism that is
-    /// used, output, flags that are granted, lifetime that is granted.
+    /// `gss_init_sec_context`: credential, context, name, mechanism, flags, lifetime, bindings, input, actual
+    /// mechanism, output, granted flags, granted lifetime.
     let initContext:
         @convention(c) (
             Minor, OpaquePointer?, Place, OpaquePointer?, UnsafeMutableRawPointer, UInt32, UInt32,
@@ -56,12 +56,12 @@ struct GSSLibrary: Sendable {
         ) -> UInt32
 
     private static let file = "libgssapi_krb5.so.2"
-    /// The advice where it is not there.
+    /// The advice if the library is missing.
     static let missing =
         "\(GSSLibrary.file) is missing, which Negotiate needs for Kerberos; install libgssapi-krb5-2 (Debian, Ubuntu) or "
         + "krb5-libs (Fedora)"
 
-    /// Nil where the machine does not have it.
+    /// The library; nil if the machine does not have it.
     static let shared = GSSLibrary()
 
     private init?() {
@@ -86,7 +86,7 @@ struct GSSLibrary: Sendable {
 
     // MARK: Calls
 
-    /// The failure in the words of the library and of Kerberos.
+    /// Returns the failure in the words of the library and of Kerberos.
     func words(major: UInt32, minor: UInt32) -> String {
         let texts = [self.text(of: major, kind: 1), self.text(of: minor, kind: 2)].filter { !$0.isEmpty }
         return texts.joined(separator: ": ")
@@ -100,7 +100,7 @@ struct GSSLibrary: Sendable {
         return String(decoding: self.taken(&buffer), as: UTF8.self)
     }
 
-    /// The bytes of a buffer of the library's, which is released.
+    /// Copies the bytes of one of the library's buffers, and releases the buffer.
     func taken(_ buffer: inout Buffer) -> [UInt8] {
         defer {
             var minor: UInt32 = 0

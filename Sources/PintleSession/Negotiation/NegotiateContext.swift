@@ -4,16 +4,16 @@ internal import FoundationEssentials
 internal import PintleMessage
 internal import PintleSystem
 
-/// One attempt to show by Kerberos who this process is (RFC 4559), with the tickets that its user has (kinit).
+/// One authentication by Kerberos (RFC 4559), with the tickets of this process's user (kinit).
 ///
-/// Nothing is delegated, and the server does not prove itself: that is for TLS to do.
+/// Credentials are not delegated, and the server does not authenticate itself here: TLS does that.
 // Why @unchecked holds: it belongs to one task, which waits for each step before it asks for the next one.
 final class NegotiateContext: @unchecked Sendable {
     private let library: GSSLibrary
     private let host: String
     private var name: OpaquePointer?
     private var context: OpaquePointer?
-    /// True where the server has a say before the context is whole.
+    /// True while the server must answer before the context is complete.
     private(set) var isOpen = true
 
     /// `GSS_C_ROUTINE_ERROR` and `GSS_C_CALLING_ERROR`: the bits of failures.
@@ -21,9 +21,9 @@ final class NegotiateContext: @unchecked Sendable {
     /// `GSS_S_CONTINUE_NEEDED`.
     private static let goesOn: UInt32 = 1
 
-    /// Looks the library up, and the service's name.
+    /// Finds the library, and imports the service's name.
     ///
-    /// - Throws: ``SessionError`` with `cannotSend`, saying what to install where the library is missing.
+    /// - Throws: ``SessionError`` with `cannotSend`; if the library is missing, it says what to install.
     init(host: String, library: GSSLibrary? = .shared) throws(SessionError) {
         guard let library else {
             throw SessionError(.cannotSend, "\(host) cannot be answered: \(GSSLibrary.missing)")
@@ -47,10 +47,10 @@ final class NegotiateContext: @unchecked Sendable {
         _ = self.library.deleteContext(&minor, &self.context, nil)
     }
 
-    /// Makes the next value of Authorization. It may ask the key distribution centre, and so block for long.
+    /// Makes the next value of Authorization. It may ask the key distribution centre, and so block for a long time.
     ///
-    /// - Parameter token: of the server's, in base64; nil at the beginning.
-    /// - Throws: ``SessionError`` with `cannotSend`, such as without a ticket.
+    /// - Parameter token: the server's token, in base64; nil at the beginning.
+    /// - Throws: ``SessionError`` with `cannotSend`, for example without a ticket.
     func authorization(answering token: String?) throws(SessionError) -> String {
         var input: [UInt8] = []
         if let token {

@@ -3,13 +3,13 @@
 internal import PintleMessage
 internal import PintleSystem
 
-/// Answers by Negotiate. They may have to ask the key distribution centre, so they are made elsewhere, and a task that is
-/// cancelled does not wait for them.
+/// Answers by Negotiate. They may need the key distribution centre, so they are made off the loop, and a cancelled task
+/// does not wait for them.
 extension TaskRun {
     /// Begins a negotiation.
     ///
-    /// - Returns: what later tokens of the server belong to, and the value of Authorization.
-    /// - Throws: ``SessionError`` with `cannotSend` where there is no ticket, or no library for one.
+    /// - Returns: the context of the server's later tokens, and the value of Authorization.
+    /// - Throws: ``SessionError`` with `cannotSend` if there is no ticket, or no library.
     func negotiation(_ challenge: Challenge) async throws(SessionError) -> (NegotiateContext, String) {
         let host = challenge.authority.host
         return try await self.elsewhere { () throws(SessionError) in
@@ -18,10 +18,10 @@ extension TaskRun {
         }
     }
 
-    /// Goes on with a negotiation.
+    /// Continues a negotiation.
     ///
-    /// - Returns: nil where none was begun, or the server does not go on with it: with a token that does not belong to it,
-    ///   the server refuses.
+    /// - Returns: the next value of Authorization; nil if no negotiation was begun, or the server's token does not
+    ///   continue it, which means a refusal.
     func continuation(
         of context: NegotiateContext?, _ challenge: Challenge
     ) async throws(SessionError) -> String? {

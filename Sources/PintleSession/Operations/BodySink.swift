@@ -2,23 +2,23 @@
 
 public import NIOCore
 
-/// Where an operation puts the body of its response.
+/// The destination of the body of an operation's response.
 ///
-/// The operation calls one member at a time, and none after ``close()``. What a member throws fails the operation: it is
-/// behind a ``SessionError`` with `cannotWrite`, as `underlying`.
+/// The operation calls one member at a time, and none after ``close()``. An error that a member throws fails the
+/// operation, as `underlying` of a ``SessionError`` with `cannotWrite`.
 public protocol BodySink: Sendable {
-    /// Takes all of `bytes`, behind those that came before. The server is slowed down until this returns.
+    /// Writes all of `bytes`, after those that came before. The server is slowed down until this returns.
     func write(_ bytes: ByteBuffer) async throws
 
-    /// Forgets what was written: the body begins again at zero, because what comes does not continue it.
+    /// Drops the written bytes: the body begins again at zero, because the server cannot continue it.
     func restart() async throws
 
-    /// Nothing more will come, whether the operation went well or not.
+    /// Called when no more bytes come, after success as after failure.
     func close() async throws
 }
 
 extension BodySink {
-    /// Refuses.
+    /// Throws, as a sink without an implementation cannot drop bytes.
     public func restart() async throws {
         throw SessionError(
             .cannotWrite, "the body has to begin again, and its sink cannot forget what was written; implement restart")
@@ -33,7 +33,7 @@ actor MemorySink: BodySink {
     private(set) var bytes = ByteBuffer()
     private let limit: Int
 
-    /// - Parameter limit: the most bytes that are kept.
+    /// - Parameter limit: the highest number of bytes to keep.
     init(limit: Int) { self.limit = limit }
 
     func write(_ bytes: ByteBuffer) throws {

@@ -4,11 +4,11 @@ internal import Glibc
 internal import NIOCore
 internal import PintleSystem
 
-/// Appends a body to a file, which is locked from the body's beginning to its end.
+/// Appends a body to a file, which is locked from the beginning of the body to its end.
 actor FileSink: BodySink {
     private let path: String
     private var file: OpenFile?
-    /// How much the file had before.
+    /// The length of the file before the body, in bytes.
     private var base: UInt64 = 0
     private var count: UInt64 = 0
 
@@ -33,7 +33,7 @@ actor FileSink: BodySink {
     }
 
     func close() {
-        // Not left to the closing of the file: who hears of the end may append to it at once.
+        // Unlocked before the file is closed: a caller that hears of the end may append to it at once.
         if let file { flock(file.descriptor, LOCK_UN) }
         self.file = nil
     }

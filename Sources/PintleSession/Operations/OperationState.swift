@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TransferOperation {
-    /// Where an operation stands.
+    /// The state of an operation.
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// It can be started. Every operation begins so.
+        /// It can be started. This is the first state.
         case ready
-        /// It is under way.
+        /// It is running.
         case executing
         /// It waits for ``TransferOperation/resume()``.
         case paused
-        /// It is over, well or not.
+        /// It is over, with success or failure.
         case finished
 
         /// The states that may follow each state; a change that is not listed is ignored.
@@ -20,9 +20,9 @@ extension TransferOperation {
             .finished: [],
         ]
 
-        /// Moves to `next` where the table allows it. What is cancelled may finish from anywhere.
+        /// Moves to `next` if the table allows it. A cancelled operation may finish from any state.
         ///
-        /// - Returns: whether the state has changed.
+        /// - Returns: true if the state has changed.
         mutating func move(to next: State, isCancelled: Bool = false) -> Bool {
             let isEnd = isCancelled && next == .finished && self != .finished
             guard isEnd || Self.transitions[self, default: []].contains(next) else { return false }

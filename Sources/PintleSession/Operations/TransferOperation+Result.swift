@@ -5,13 +5,14 @@ public import NIOCore
 public import PintleMessage
 internal import PintleSystem
 
-/// What an operation has brought.
+/// The result of an operation.
 extension TransferOperation {
-    /// Waits for the end. Any number of callers may wait; ending the wait does not end the operation.
+    /// Waits for the end. Any number of callers may wait; cancelling a wait does not cancel the operation.
     ///
-    /// - Returns: the latest response, with the whole body where the output is memory. Its metrics are of all requests.
-    /// - Throws: ``SessionError``, why the operation failed. A status such as 404 is no failure, unless it comes where a
-    ///   good response was to go on after a pause: that is `rejected`, and the output keeps what it has.
+    /// - Returns: the latest response, with the whole body if the output is memory. The metrics include all requests.
+    /// - Throws: ``SessionError``, the reason why the operation failed. A status such as 404 is not a failure, unless
+    ///   it comes instead of the rest of a good response after a pause: that is `rejected`, and the output keeps its
+    ///   bytes.
     public func value() async throws(SessionError) -> TaskResult {
         await self.finished.wait()
         guard let outcome = self.status.withLockedValue({ $0.outcome }) else {
@@ -20,17 +21,18 @@ extension TransferOperation {
         return try outcome.get()
     }
 
-    /// Waits for the end and decodes the response. Where the output is not memory, the body is decoded as if it were
+    /// Waits for the end and decodes the response. If the output is not memory, the body is decoded as if it were
     /// empty.
     ///
-    /// - Throws: ``SessionError``, why the operation failed; `rejected` where the serializer refuses the response.
+    /// - Throws: ``SessionError``, the reason why the operation failed; `rejected` if the serializer refuses the
+    ///   response.
     public func value<Value>(
         decodedBy serializer: some ResponseSerializer<Value>
     ) async throws(SessionError) -> Value {
         try await self.value().decoded(by: serializer, answering: self.request.method)
     }
 
-    /// The body; nil until the operation has ended well, and where the output is not memory.
+    /// The body; nil until the operation has succeeded, or if the output is not memory.
     public var responseData: ByteBuffer? {
         guard case .memory = self.output, case .success(let result) = self.status.withLockedValue({ $0.outcome }) else {
             return nil
@@ -38,25 +40,26 @@ extension TransferOperation {
         return result.body
     }
 
-    /// ``responseData`` as text in the encoding that the response names, or in UTF-8 where it names none that is known;
-    /// nil where it is no such text.
+    /// ``responseData`` as text in the encoding that the response names, or in UTF-8 if it names no known one; nil if
+    /// the body is not valid in that encoding.
     public var responseString: String? {
         guard let data = self.responseData, let response = self.response else { return nil }
         return response.fields.textEncoding.decode(Array(data.readableBytesView))
     }
 }
 
-/// What comes before an operation.
+/// The dependencies of an operation.
 extension TransferOperation {
-    /// Two additions at once could make a cycle of which neither is aware.
+    /// Two additions at the same time could make a cycle that neither of them sees.
     private static let additions = NIOLock()
 
-    /// What has to finish before the operation can be started; empty when that has finished itself.
+    /// The operations that must finish before this one can be started; empty after this one has finished.
     public var dependencies: [TransferOperation] { self.status.withLockedValue { $0.dependencies } }
 
-    /// Lets the operation wait until `other` has finished, well or not. It has no effect on one that was started.
+    /// Makes this operation wait until `other` has finished, successfully or not. Has no effect after this one was
+    /// started.
     ///
-    /// - Throws: ``DependencyCycle`` where `other` waits for this one, itself or through others.
+    /// - Throws: ``DependencyCycle`` if `other` waits for this operation, directly or through others.
     public func addDependency(_ other: TransferOperation) throws(DependencyCycle) {
         let isCycle = Self.additions.withLock {
             guard !other.waits(for: self) else { return true }
@@ -83,14 +86,14 @@ extension TransferOperation {
     }
 }
 
-/// Operations that would wait for each other for ever.
+/// The error for operations that would wait for each other for ever.
 public struct DependencyCycle: Error, CustomStringConvertible {
-    /// What was to wait.
+    /// The operation that should have waited.
     public let operation: TransferOperation
-    /// What it was to wait for, and which waits for it.
+    /// The operation that it should have waited for, and which itself waits for it.
     public let dependency: TransferOperation
 
-    /// Which operations, and what to do.
+    /// The two operations, and what to do.
     public var description: String {
         "\(self.operation.name) cannot wait for \(self.dependency.name), which waits for it; leave out one of the two"
     }

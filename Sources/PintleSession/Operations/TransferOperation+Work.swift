@@ -5,9 +5,9 @@ internal import NIOCore
 internal import PintleMessage
 internal import PintleSystem
 
-/// Getting the response, in one stretch or several. Of the stretches only one is at work at a time.
+/// Fetches the response, in one stretch or several. Only one of the stretches works at a time.
 extension TransferOperation {
-    /// What a request for the rest builds on.
+    /// The facts from which the rest of a body is requested.
     private struct LeftOver {
         let offset: UInt64
         let validator: String
@@ -24,7 +24,7 @@ extension TransferOperation {
             if status.stretch == stretch { status.isEnding = true }
             return status.isEnding
         }
-        // Otherwise it was paused or cancelled meanwhile.
+        // If the stretch is over, the operation was paused or cancelled meanwhile.
         if isOurs { await self.finish(outcome) }
     }
 
@@ -33,14 +33,14 @@ extension TransferOperation {
         while true {
             let left = self.leftOver
             var request = self.request
-            // The part of a coded body that a pause leaves missing cannot be asked for.
+            // If a pause cut off an encoded body, its rest could not be requested.
             self.session.askForCodings(in: &request, isResumable: request.isResumable)
             if let left {
                 request.fields.set("Range", "bytes=\(left.offset)-")
                 request.fields.set("If-Range", left.validator)
             }
             if let result = try await self.exchange(request, for: left, stretch) { return result }
-            // The server has something else now; everything is asked for.
+            // The server has a different body now, so the whole is requested.
             self.status.withLockedValue { $0.held?.validator = nil }
         }
     }
@@ -54,9 +54,9 @@ extension TransferOperation {
         }
     }
 
-    /// Makes one request and takes its response in.
+    /// Makes one request and processes its response.
     ///
-    /// - Returns: nil when the response neither continues what is there nor stands for itself.
+    /// - Returns: nil if the response is neither the rest nor a whole one.
     private func exchange(
         _ request: SessionRequest, for left: LeftOver?, _ stretch: Int
     ) async throws(SessionError) -> TaskResult? {
@@ -98,7 +98,9 @@ extension TransferOperation {
 
     // MARK: The response
 
-    /// - Returns: false when the response neither continues what is there nor stands for itself.
+    /// Processes a response.
+    ///
+    /// - Returns: false if the response is neither the rest nor a whole one.
     private func take(
         _ response: SessionResponse, for left: LeftOver?, _ stretch: Int
     ) async throws(SessionError) -> Bool {
@@ -125,9 +127,10 @@ extension TransferOperation {
         return true
     }
 
-    /// Lets a response take the place of what is held only where that is no loss.
+    /// Checks that a response may replace the one that the output has.
     ///
-    /// - Throws: ``SessionError`` with `rejected` where an error, or what is no whole, would; the output stays.
+    /// - Throws: ``SessionError`` with `rejected` if an error, or a part, would replace a good response, which then
+    ///   stays; with `malformedResponse` for a part (206) instead of the whole.
     private func checkReplacement(by response: SessionResponse, for left: LeftOver?) async throws(SessionError) {
         let head = response.head
         guard head.status != 206 || self.request.fields.contains("Range") else {
@@ -145,7 +148,7 @@ extension TransferOperation {
                 if body.count == RejectedResponse.bodyLimit { break }
             }
         } catch {
-            // What has come of the error's text is all that can be told.
+            // The message has the part of the error's text that has arrived.
         }
         throw .rejected(RejectedResponse(head: head, body: body, violation: violation))
     }
@@ -154,11 +157,11 @@ extension TransferOperation {
         let head = response.head
         var isOwnSink = true
         if case .sink = self.output { isOwnSink = false }
-        // A caller's sink need not be able to begin again until there is something to forget.
+        // A caller's sink needs no `restart` as long as it has no bytes to drop.
         if isOwnSink || self.progress.received > 0 {
             try await self.tellSink { sink in try await sink.restart() }
         }
-        // Who asks for a range of their own gets just that, and not the rest of it.
+        // A caller that asks for a range gets just that range, never the rest of it by another request.
         let isAsSent = response.contentCodings.isEmpty
         let isWhole =
             isAsSent && head.status == 200 && self.request.method == "GET" && !self.request.fields.contains("Range")
@@ -184,7 +187,7 @@ extension TransferOperation {
         }
     }
 
-    /// A caller's error stays exactly that, behind ours.
+    /// Wraps an error of the output. A caller's own error is always kept as `underlying`.
     func outputFailure(_ error: any Error) -> SessionError {
         let what = "the output of the operation failed"
         if case .sink = self.output { return SessionError(.cannotWrite, "\(what): \(error)", underlying: error) }

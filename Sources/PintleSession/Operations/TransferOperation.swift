@@ -4,48 +4,48 @@ internal import NIOConcurrencyHelpers
 public import PintleMessage
 internal import PintleSystem
 
-/// One request that can be started, paused and taken up again, by itself or in a ``TransferQueue``.
+/// One request that can be started, paused and resumed, by itself or in a ``TransferQueue``.
 ///
-/// A pause gives the connection up and keeps what has arrived; the rest is asked for when the operation is resumed
-/// (Range with If-Range, RFC 9110 §13.1.5 and §14.2). Where the server cannot continue, or has something else now, the
-/// body begins again at zero. Redirects, challenges and trust are the session's: its hooks are asked. Its cache is not:
-/// bodies stream, and may come in parts.
+/// A pause closes the connection and keeps the bytes that have arrived; resuming requests the rest (Range with
+/// If-Range, RFC 9110 §13.1.5 and §14.2). If the server cannot continue, or has a different body now, the body begins
+/// again at zero. Redirects, challenges and trust are handled by the session, with its hooks. Its cache is not used, as
+/// bodies stream and may come in parts.
 ///
-/// An operation that is paused and no longer wanted must be cancelled, so that who waits for it hears of its end.
+/// Cancel a paused operation that is no longer wanted, so that callers that wait for it hear of its end.
 public final class TransferOperation: Sendable {
-    /// Where the body of the response goes, whatever its status.
+    /// The destination of the response's body, whatever its status.
     public enum Output: Sendable {
-        /// It is kept, up to ``SessionConfiguration/bodyLimit``.
+        /// Memory, up to ``SessionConfiguration/bodyLimit``.
         case memory
-        /// It is appended to a file, which is made where it is missing.
+        /// The body is appended to a file, which is made if it does not exist.
         case file(path: String)
-        /// It is given to the caller.
+        /// A sink of the caller's.
         case sink(any BodySink)
     }
 
     /// Called once, when the operation has finished.
     public typealias Completion = @Sendable (TransferOperation) async -> Void
 
-    /// What was given; ranges are added as they are needed.
+    /// The request as it was passed in; ranges are added when they are needed.
     public let request: SessionRequest
     /// The body of the request. After a pause it is sent again.
     public let source: UploadSource?
-    /// Where the body of the response goes.
+    /// The destination of the response's body.
     public let output: Output
-    /// Whose connections and hooks are used.
+    /// The session that provides connections and hooks.
     public let session: Session
     let interception: Interception?
     let sink: any BodySink
     let status: NIOLockedValueBox<Status>
     let finished = OneTimeEvent()
-    /// After the completion.
+    /// Happens after the completion has returned.
     let settled = OneTimeEvent()
     private let states = EventBroadcast<State>(.bufferingNewest(256))
     private let progressUpdates = EventBroadcast<TaskProgress>(.bufferingNewest(1))
 
     /// Makes an operation that is ready.
     ///
-    /// - Parameter completion: called when the operation has finished; it is let go afterwards.
+    /// - Parameter completion: called when the operation has finished, and released afterwards.
     public convenience init(
         _ request: SessionRequest, in session: Session, from source: UploadSource? = nil, to output: Output = .memory,
         completion: Completion? = nil
@@ -78,25 +78,25 @@ public final class TransferOperation: Sendable {
 
     // MARK: Asking
 
-    /// Where the operation stands.
+    /// The state of the operation.
     public var state: State { self.status.withLockedValue { $0.state } }
-    /// The state as it is now, then each that follows. The stream ends with `finished`.
+    /// The current state, then each later one. The stream ends with `finished`.
     public var stateStream: AsyncStream<State> {
         self.status.withLockedValue { self.states.subscribe(beginningWith: $0.state) }
     }
-    /// Whether ``cancel()`` has put an end to the operation.
+    /// True if ``cancel()`` has ended the operation.
     public var isCancelled: Bool { self.status.withLockedValue { $0.isCancelled } }
-    /// Whether it could be started now: it is `ready`, not cancelled, and its dependencies have finished.
+    /// True if it could be started now: it is `ready`, not cancelled, and its dependencies have finished.
     public var isReady: Bool { self.status.withLockedValue { $0.isReady } }
-    /// The head of the latest response that counts; nil until there is one.
+    /// The head of the response whose body the output has; nil until there is one.
     public var response: ResponseHead? { self.status.withLockedValue { $0.held?.head } }
-    /// How many bytes have moved. What was received before a pause stays counted while the output has it.
+    /// The number of bytes sent and received. Bytes from before a pause count as long as the output has them.
     public var progress: TaskProgress { self.status.withLockedValue { $0.progress } }
-    /// The progress as it is now, then whenever it has changed. A reader that is slow misses steps, never the last one.
+    /// The current progress, then each change. A slow reader misses steps, but never the last one.
     public var progressStream: AsyncStream<TaskProgress> {
         self.status.withLockedValue { self.progressUpdates.subscribe(beginningWith: $0.progress) }
     }
-    /// Why the operation failed; nil while it is not finished, and when it ended well.
+    /// The reason why the operation failed; nil while it is not finished, and if it succeeded.
     public var error: SessionError? {
         guard case .failure(let error) = self.status.withLockedValue({ $0.outcome }) else { return nil }
         return error
@@ -104,7 +104,7 @@ public final class TransferOperation: Sendable {
 
     // MARK: Steering
 
-    /// Sets the operation going. Nothing happens unless it is ready; one that is in a queue is started by that.
+    /// Starts the operation. Does nothing unless it is ready, or if it is in a queue, which starts it.
     public func start() {
         self.status.withLockedValue { status in
             guard case .alone = status.place else { return }
@@ -112,9 +112,8 @@ public final class TransferOperation: Sendable {
         }
     }
 
-    /// Stops the operation until ``resume()``, and gives its connection up. A piece of the body that is being written
-    /// is still written. In a queue the operation keeps its place. Nothing happens to one that is paused, cancelled or
-    /// finished.
+    /// Pauses the operation until ``resume()``, and closes its connection. A piece of the body that is being written is
+    /// still written. In a queue the operation keeps its place. Does nothing if it is paused, cancelled or finished.
     public func pause() {
         let task = self.status.withLockedValue { status -> SessionTask? in
             guard !status.isCancelled, !status.isEnding, self.move(&status, to: .paused) else { return nil }
@@ -123,8 +122,7 @@ public final class TransferOperation: Sendable {
         task?.cancel()
     }
 
-    /// Makes a paused operation ready and starts it, as soon as its queue, if it is in one, lets it. Nothing happens
-    /// unless it is paused.
+    /// Makes a paused operation ready and starts it, or lets its queue start it. Does nothing unless it is paused.
     public func resume() {
         let ask = self.status.withLockedValue { status -> (@Sendable () -> Void)? in
             guard !status.isCancelled, self.move(&status, to: .ready) else { return nil }
@@ -135,7 +133,7 @@ public final class TransferOperation: Sendable {
         ask?()
     }
 
-    /// Ends the operation as `cancelled`, whatever its state. Nothing happens when it has ended.
+    /// Ends the operation as `cancelled`, whatever its state. Does nothing if it has ended.
     public func cancel() {
         let task = self.status.withLockedValue { status -> SessionTask? in
             guard !status.isCancelled, !status.isEnding else { return nil }
@@ -167,7 +165,7 @@ public final class TransferOperation: Sendable {
         }
     }
 
-    /// Told within the lock, so that everybody hears of the changes in their order; no code of theirs runs here.
+    /// Posts events under the lock, so that all readers see the changes in their order; no code of theirs runs here.
     private func move(_ status: inout Status, to next: State) -> Bool {
         let wasExecuting = status.state == .executing
         guard status.state.move(to: next, isCancelled: status.isCancelled) else { return false }
@@ -181,7 +179,7 @@ public final class TransferOperation: Sendable {
         return true
     }
 
-    /// Changes the progress and tells who wants to know.
+    /// Changes the progress and notifies the readers of the stream.
     func progress(_ change: (inout TaskProgress) -> Void) {
         self.status.withLockedValue { status in
             change(&status.progress)
@@ -189,7 +187,7 @@ public final class TransferOperation: Sendable {
         }
     }
 
-    /// Closes the output and tells everybody.
+    /// Closes the output and notifies all waiting callers.
     func finish(_ outcome: Result<TaskResult, SessionError>) async {
         var outcome = outcome
         do {
@@ -209,7 +207,7 @@ public final class TransferOperation: Sendable {
         self.settled.happen()
     }
 
-    /// A function of its own, so that the completion is let go before anybody hears that it has returned.
+    /// A separate function, so that the completion is released before any caller hears that it has returned.
     private func complete() async {
         let completion = self.status.withLockedValue { status in
             defer { status.completion = nil }
@@ -220,41 +218,43 @@ public final class TransferOperation: Sendable {
 }
 
 extension TransferOperation {
-    /// What an operation has to say about itself, in one piece.
+    /// The mutable state of an operation, under one lock.
     struct Status: Sendable {
-        /// Who may start the operation.
+        /// The right to start the operation.
         enum Place: Sendable {
-            /// Anybody: it is in no queue.
+            /// Any caller may start it: it is in no queue.
             case alone
-            /// Its queue, which `ask` makes look again.
+            /// Its queue starts it; `ask` makes the queue check again.
             case waiting(ask: @Sendable () -> Void)
-            /// Its queue has let it go ahead.
+            /// Its queue has let it start.
             case admitted
         }
 
-        /// The response whose body the output has.
+        /// The response that belongs to the bytes in the output.
         struct Held: Sendable {
             var head: ResponseHead
             /// The length of the whole body; nil while it is unknown.
             let length: UInt64?
-            /// By what the rest is asked for; nil where it can only be had with the beginning.
+            /// The validator with which the rest is requested; nil if the body can only be requested from its
+            /// beginning.
             var validator: String?
         }
 
         var state = State.ready
         var isCancelled = false
-        /// The outcome is decided; it is told when the output is closed.
+        /// True if the outcome is decided; it is reported when the output is closed.
         var isEnding = false
-        /// Counts the stretches, each from a start or resumption to the next pause or the end, and the ends of those.
+        /// Counts the starts and the ends of stretches, by which a stretch knows that it is over. A stretch lasts from
+        /// a start or resumption to the next pause or the end.
         var stretch = 0
-        /// The work on the latest stretch, which waits for that on the one before.
+        /// The work of the latest stretch, which first waits for that of the one before.
         var work: Task<Void, Never>?
-        /// What the session does for the latest stretch.
+        /// The session's task for the latest stretch.
         var task: SessionTask?
         var place = Place.alone
         var dependencies: [TransferOperation] = []
         var held: Held?
-        /// What went wrong with the output after a pause.
+        /// The failure of the output, which a resumed operation reports.
         var outputFailure: SessionError?
         var progress = TaskProgress()
         var metrics = TaskMetrics()
@@ -267,7 +267,9 @@ extension TransferOperation {
             self.state == .ready && !self.isCancelled && self.dependencies.allSatisfy(\.finished.hasHappened)
         }
 
-        /// - Returns: the session's task, which is to be cancelled.
+        /// Ends the stretch.
+        ///
+        /// - Returns: the session's task, which must be cancelled.
         mutating func endStretch() -> SessionTask? {
             self.stretch += 1
             defer { self.task = nil }

@@ -3,17 +3,17 @@
 internal import NIOConcurrencyHelpers
 internal import PintleSystem
 
-/// Starts operations as there is room for them.
+/// Starts operations, up to a limit at a time.
 ///
-/// An operation is in the queue from its addition until it has finished, and the queue lives as long as its operations.
-/// One whose dependencies have not finished lets others go before it. A paused one keeps its place among those that
-/// were started.
+/// An operation is in the queue from its addition until it has finished; the queue lives as long as its operations. An
+/// operation with unfinished dependencies lets others start before it. A paused one keeps its place among the started
+/// ones.
 public final class TransferQueue: Sendable {
-    /// Which of the operations that wait is started next.
+    /// The order in which waiting operations are started.
     public enum Order: String, Sendable, Hashable, CaseIterable {
-        /// The one that was added first.
+        /// The operation that was added first is next.
         case firstInFirstOut
-        /// The one that was added last.
+        /// The operation that was added last is next.
         case lastInFirstOut
     }
 
@@ -26,32 +26,33 @@ public final class TransferQueue: Sendable {
         var isEmpty: Bool { self.waiting.isEmpty && self.started.isEmpty }
     }
 
-    /// The most operations that are started and not finished; nil for any number.
+    /// The highest number of operations that are started and not finished; nil for no limit.
     public let limit: Int?
-    /// Which one is next.
+    /// The order in which waiting operations are started.
     public let order: Order
     private let state = NIOLockedValueBox(State())
 
     /// Makes an empty queue.
     ///
-    /// - Parameter limit: the most operations that are started and not finished, at least 1; nil for any number.
+    /// - Parameter limit: the highest number of operations that are started and not finished, at least 1; nil for no
+    ///   limit.
     public init(limit: Int? = nil, order: Order = .firstInFirstOut) {
         precondition(limit.map { $0 > 0 } ?? true, "a queue with the limit \(limit ?? 0) would never start anything")
         self.limit = limit
         self.order = order
     }
 
-    /// The operations that have not finished: those that were started, then those that wait in the order of addition.
+    /// The operations that have not finished: first the started ones, then the waiting ones in the order of addition.
     public var operations: [TransferOperation] {
         self.state.withLockedValue { Array($0.started.values) + $0.waiting }
     }
 
-    /// Whether nothing more is started.
+    /// True if no further operation is started.
     public var isSuspended: Bool { self.state.withLockedValue { $0.isSuspended } }
 
-    /// Adds an operation, which is started as soon as may be. One that has finished already is passed over.
+    /// Adds an operation, which is started as soon as possible. One that has finished already is ignored.
     ///
-    /// It is an error of the program to add an operation that was started, or that is in a queue.
+    /// Adding an operation that was started, or that is in a queue, is an error of the program.
     public func add(_ operation: TransferOperation) {
         guard !operation.finished.hasHappened else { return }
         operation.wait(inQueue: { self.startNext() })
@@ -60,7 +61,7 @@ public final class TransferQueue: Sendable {
         self.startNext()
     }
 
-    /// Starts nothing more until ``resume()``. What was started goes on.
+    /// Starts no further operation until ``resume()``. Started operations continue.
     public func suspend() { self.state.withLockedValue { $0.isSuspended = true } }
 
     /// Starts operations again.
@@ -72,11 +73,11 @@ public final class TransferQueue: Sendable {
     /// Cancels every operation.
     public func cancelAll() {
         let (waiting, started) = self.state.withLockedValue { ($0.waiting, Array($0.started.values)) }
-        // Those that wait first: nobody is to take the place of one that was started.
+        // The waiting ones first, so that none of them replaces a started one.
         for operation in waiting + started { operation.cancel() }
     }
 
-    /// Waits until every operation has finished, those included that are added meanwhile.
+    /// Waits until every operation has finished, including those that are added meanwhile.
     public func waitUntilEmpty() async {
         let emptied = self.state.withLockedValue { state -> OneTimeEvent? in
             guard !state.isEmpty else { return nil }
@@ -90,7 +91,7 @@ public final class TransferQueue: Sendable {
     /// Adds operations and waits until all of them have finished and their completions have returned. Cancelling the
     /// Swift task that waits cancels them.
     ///
-    /// - Parameter progress: told after each of them, failed or not, how many it makes and how many there are.
+    /// - Parameter progress: called after each operation, failed or not, with the number of finished ones and of all.
     public func batch(
         _ operations: [TransferOperation], progress: (_ finished: Int, _ total: Int) -> Void = { _, _ in }
     ) async {
@@ -146,6 +147,8 @@ public final class TransferQueue: Sendable {
 }
 
 extension TransferOperation {
+    /// Puts the operation into a queue.
+    ///
     /// - Parameter ask: called when it has become possible to start the operation.
     fileprivate func wait(inQueue ask: @escaping @Sendable () -> Void) {
         self.status.withLockedValue { status in

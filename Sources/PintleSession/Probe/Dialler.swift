@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Either module may be the one that has the constants of sockets: libcurl's headers bring them, too.
+// Either module may provide the constants of sockets, as libcurl's headers import them too.
 internal import CPintleCurl
 internal import Glibc
 package import NIOCore
@@ -9,7 +9,7 @@ internal import PintleSystem
 
 /// One connection to one address, on a loop's thread.
 package final class Dialler {
-    /// What became of it: a connected, non-blocking socket that the receiver owns, or why there is none.
+    /// The outcome: a connected, non-blocking socket that the receiver owns, or the failure.
     package typealias Outcome = Result<Int32, ProbeFailure>
 
     private let address: SocketAddress
@@ -22,8 +22,8 @@ package final class Dialler {
     private lazy var timer = LoopTimer { [weak self] in self?.finish(.failure(.timedOut(.connecting))) }
 
     /// - Parameters:
-    ///   - interface: the network device that packets leave by, as `eth0`; nil leaves it to the system.
-    ///   - serviceType: how packets are marked.
+    ///   - interface: the network device that packets use, such as `eth0`; if nil, the system chooses.
+    ///   - serviceType: the mark of the packets.
     package init(
         address: SocketAddress, interface: String? = nil, serviceType: ServiceType = .default, timeLimit: Duration,
         loop: Loop
@@ -35,9 +35,9 @@ package final class Dialler {
         self.loop = loop
     }
 
-    /// Begins. Whether the address may be dialled is for the caller to judge.
+    /// Begins. The caller must have checked that the address may be dialled.
     ///
-    /// - Parameter completion: called once, unless it is cancelled; maybe before this returns.
+    /// - Parameter completion: called once, unless the dial is cancelled; perhaps before this returns.
     package func start(_ completion: @escaping (Outcome) -> Void) {
         self.completion = completion
         let family: Int32
@@ -67,7 +67,7 @@ package final class Dialler {
         self.finish(code)
     }
 
-    /// Gives up; nobody is told.
+    /// Cancels the dial; the completion is not called.
     package func cancel() {
         self.completion = nil
         self.finish(.failure(.cancelled))

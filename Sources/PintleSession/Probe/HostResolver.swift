@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Either module may be the one that has the constants of sockets: libcurl's headers bring them, too.
+// Either module may provide the constants of sockets, as libcurl's headers import them too.
 internal import CPintleCurl
 internal import Glibc
 package import NIOCore
 package import PintleLoop
 internal import PintleSystem
 
-/// The system's resolver: hosts file, name servers and whatever else the machine is set up with.
+/// The system's resolver: the hosts file, name servers and other configured sources.
 package enum HostResolver {
-    /// Why a name has no addresses.
+    /// The reason why a name has no addresses.
     package enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
         /// The resolver's words.
         case unresolved(String)
@@ -24,16 +24,17 @@ package enum HostResolver {
         }
     }
 
-    /// Every IPv4 and IPv6 address of a name, each once and in the resolver's order; of an address, itself.
+    /// Returns every IPv4 and IPv6 address of a name, each once and in the resolver's order; an address resolves to
+    /// itself.
     ///
     /// - Parameters:
-    ///   - timeLimit: a lookup that takes longer is left to itself, for it cannot be broken off.
-    ///   - loop: keeps the time, and is not held up.
+    ///   - timeLimit: a lookup that takes longer is abandoned, but continues on its thread: it cannot be interrupted.
+    ///   - loop: times the lookup, and is not blocked.
     package static func addresses(
         of host: String, port: UInt16, within timeLimit: Duration, on loop: Loop
     ) async throws(Failure) -> [SocketAddress] {
         if let address = try? SocketAddress(ipAddress: host, port: Int(port)) { return [address] }
-        // Both the lookup and the timer keep it; only the first of them counts.
+        // Both the lookup and the timer hold the promise; only the first to succeed counts.
         let promise = loop.makePromise(of: Result<[SocketAddress], Failure>.self)
         let timer = loop.scheduleTask(in: TimeAmount(timeLimit)) { promise.succeed(.failure(.timedOut)) }
         do {
@@ -44,12 +45,12 @@ package enum HostResolver {
             promise.succeed(.failure(.unresolved("the system has no thread for it: \(error)")))
         }
         defer { timer.cancel() }
-        // The promise never fails; a failure of the wait itself would be one of NIO's.
+        // The promise never fails; only the wait could, by an error of NIO's own.
         let result = try? await promise.futureResult.get()
         return try (result ?? .failure(.timedOut)).get()
     }
 
-    /// The resolver's codes in Pintle's words.
+    /// The resolver's code in words.
     private static func words(for code: Int32) -> String {
         switch code {
         case EAI_NONAME: "the name is not known"
@@ -57,13 +58,13 @@ package enum HostResolver {
         case EAI_FAIL: "the name server has failed"
         case EAI_MEMORY: "out of memory"
         case EAI_SYSTEM: SystemError.last.description
-        // EAI_NODATA and EAI_ADDRFAMILY, which are hidden without _GNU_SOURCE.
+        // EAI_NODATA and EAI_ADDRFAMILY, which glibc hides without _GNU_SOURCE.
         case -5, -9: "the name has no address"
         default: "the resolver's code \(code)"
         }
     }
 
-    /// Asks the resolver, which may take many seconds.
+    /// Asks the resolver, which may block for many seconds.
     package static func lookUp(_ name: String, port: UInt16 = 0) throws(Failure) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -6,17 +6,17 @@ package import PintleLoop
 extension Probe {
     /// The outcome of probing the addresses of a host.
     package struct Race: Sendable {
-        /// The first result that was wanted.
+        /// The first result that was accepted.
         package let winner: ProbeResult?
-        /// The results before it that were not.
+        /// The results before it that were not accepted.
         package let others: [(address: SocketAddress, result: ProbeResult)]
     }
 
-    /// Probes addresses side by side, as an ``AddressRace`` says, until one of them gives what is wanted.
+    /// Probes addresses side by side, in the order of an ``AddressRace``, until one of them has an accepted result.
     ///
     /// - Parameters:
-    ///   - make: a probe of an address. Whether that may be dialled is for the caller to judge.
-    ///   - isWanted: tells whether a result ends the race.
+    ///   - make: makes the probe of an address. The caller must have checked that the address may be dialled.
+    ///   - isWanted: returns true if a result ends the race.
     package static func race(
         over addresses: [SocketAddress], on loop: Loop, _ make: @escaping @Sendable (SocketAddress) -> Probe,
         until isWanted: (ProbeResult) -> Bool
@@ -29,7 +29,7 @@ extension Probe {
                 case .dial(let address):
                     group.addTask { (address, await make(address).run(on: loop)) }
                     continue
-                // It keeps its own time.
+                // A probe has its own time limit.
                 case .giveUp: continue
                 case .rest(let moment):
                     group.addTask {

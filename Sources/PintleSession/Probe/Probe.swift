@@ -5,23 +5,24 @@ package import NIOCore
 package import PintleLoop
 package import PintleTrust
 
-/// One TLS handshake with one address, for what it tells about the server: nothing is sent over the connection.
+/// One TLS handshake with one address, to learn about the server: no data is sent over the connection.
 package struct Probe: Sendable {
-    /// Where to connect to. Whether that may be done is for the caller to judge.
+    /// The address to connect to. The caller must have checked that it may be dialled.
     package var address: SocketAddress
-    /// The name or IP address that the server must prove, and the name that it is asked for.
+    /// The name or IP address that the server must prove; also the name that is sent to it (SNI).
     package var host: String
-    /// Whose policy judges the server.
+    /// Evaluates the server's certificates by its policy.
     package var evaluator: TrustEvaluator
-    /// Default: TLS 1.2 and 1.3, any kind of key, no ALPN.
+    /// The offer of the handshake. Default: TLS 1.2 and 1.3, any kind of key, no ALPN.
     package var offer = HandshakeOffer()
-    /// Default: the policy ends the handshake of a server that it refuses.
+    /// The effect of the verdict. Default: the policy ends the handshake with a server that it refuses.
     package var judgement = ClientHandshake.Judgement.enforced
-    /// A connected, non-blocking socket, which the probe closes; nil has it connect to ``address``. Default: nil.
+    /// A connected, non-blocking socket, which the probe closes; if nil, the probe connects to ``address``. Default:
+    /// nil.
     package var connection: Int32?
-    /// For connecting and shaking hands together. Default 10 s.
+    /// The time limit for connecting and the handshake together. Default 10 s.
     package var timeLimit = Duration.seconds(10)
-    /// The network device that packets leave by, as `eth0`; nil leaves it to the system.
+    /// The network device that packets use, such as `eth0`; if nil, the system chooses.
     package var interface: String?
 
     package init(address: SocketAddress, host: String, evaluator: TrustEvaluator) {
@@ -30,7 +31,7 @@ package struct Probe: Sendable {
         self.evaluator = evaluator
     }
 
-    /// Connects and shakes hands on `loop`, which is never held up; other work on it goes on meanwhile.
+    /// Connects and makes the handshake on `loop`, without blocking it.
     ///
     /// Cancelling the task ends the probe with `.cancelled`.
     package func run(on loop: Loop) async -> ProbeResult {
@@ -45,9 +46,9 @@ package struct Probe: Sendable {
     }
 }
 
-/// What a probe found out.
+/// The findings of a probe.
 package struct ProbeResult: Sendable {
-    /// How it ended.
+    /// The end of a probe.
     package enum Ending: Sendable, Hashable {
         /// Both sides finished the handshake.
         case complete(NegotiatedTLS)
@@ -55,50 +56,50 @@ package struct ProbeResult: Sendable {
     }
 
     package let ending: Ending
-    /// What the server sent, leaf first and unverified; empty where no certificate came, or none that can be read.
+    /// The certificates that the server sent, leaf first and unverified; empty if none came, or none that can be read.
     package let presented: [Certificate]
-    /// What the policy says; nil where no certificate came. It is there also for handshakes that failed later.
+    /// The verdict of the policy; nil if no certificate came. It is also there if the handshake failed later.
     package let verdict: Verdict?
-    /// From the first packet to the end.
+    /// The time from the first packet to the end.
     package let duration: Duration
 
-    /// What was agreed on, where the handshake was finished.
+    /// The agreed parameters, if the handshake was finished.
     package var negotiated: NegotiatedTLS? {
         if case .complete(let negotiated) = self.ending { negotiated } else { nil }
     }
 
-    /// Why the handshake was not finished.
+    /// The reason why the handshake was not finished; nil if it was.
     package var failure: ProbeFailure? {
         if case .failed(let failure) = self.ending { failure } else { nil }
     }
 }
 
-/// Why a probe ended without a finished handshake.
+/// The reason why a probe ended without a finished handshake.
 package enum ProbeFailure: Error, Sendable, Hashable {
-    /// What was under way when the time was over.
+    /// The phase in which the time ran out.
     package enum Phase: String, Sendable, Hashable {
         case connecting
         case handshaking
     }
 
-    /// Nothing listens there.
+    /// The port is closed.
     case refused
-    /// No way leads there from here; the system's words.
+    /// No route leads to the address; the system's words.
     case unreachable(String)
     /// The time limit passed.
     case timedOut(Phase)
-    /// The connection was broken off during the handshake, after so many bytes.
+    /// The connection was reset during the handshake, after this number of bytes.
     case reset(afterBytes: Int)
     /// The handshake itself failed.
     case handshake(HandshakeFailure)
-    /// This machine has no descriptor, device or memory left, or OpenSSL cannot make the offer; the reason.
+    /// This machine has no descriptor, device or memory left, or OpenSSL cannot make the offer; with the reason.
     case local(String)
     /// The task was cancelled.
     case cancelled
 }
 
 extension ProbeFailure: CustomStringConvertible {
-    /// What happened, as the end of a sentence that names the address.
+    /// The failure, as the end of a sentence that names the address.
     package var description: String {
         switch self {
         case .refused: "the connection was refused: nothing listens there"
@@ -116,7 +117,7 @@ extension ProbeFailure: CustomStringConvertible {
         }
     }
 
-    /// The server chose these bytes.
+    /// Returns text that is safe to print, as the server chose these bytes.
     private static func printable(_ bytes: [UInt8]) -> String {
         String(decoding: bytes.map { (0x20...0x7E).contains($0) && $0 != 0x22 ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
     }

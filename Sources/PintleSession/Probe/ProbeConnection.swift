@@ -7,8 +7,8 @@ internal import PintleTrust
 
 /// The socket of one probe, from its first packet to its last.
 final class ProbeConnection: @unchecked Sendable {
-    // Why @unchecked holds: everything that changes is touched on the loop's thread only, by `start`, `cancel`, the
-    // loop's calls and the timer.
+    // Why @unchecked holds: all mutable state is touched only on the loop's thread, by `start`, `cancel`, the loop's
+    // calls and the timer.
 
     private enum State {
         case fresh
@@ -36,10 +36,12 @@ final class ProbeConnection: @unchecked Sendable {
         self.loop = loop
     }
 
+    /// Starts the probe.
+    ///
     /// - Parameter completion: called once, on the loop.
     func start(_ completion: @escaping (ProbeResult) -> Void) {
         self.completion = completion
-        // It was cancelled before it began.
+        // The probe was cancelled before it began.
         guard self.state == .fresh else { return self.finish(.failed(.cancelled)) }
         self.began = .now()
         self.state = .connecting
@@ -104,7 +106,7 @@ final class ProbeConnection: @unchecked Sendable {
 
     // MARK: Shaking hands
 
-    /// Sends what is to be sent, and ends the probe when the handshake has ended.
+    /// Sends pending bytes, and ends the probe when the handshake has ended.
     private func goOn() {
         guard let handshake else { return }
         self.unsent += handshake.takeOutput()
@@ -112,7 +114,7 @@ final class ProbeConnection: @unchecked Sendable {
         guard self.state == .handshaking else { return }
         switch handshake.state {
         case .going: self.loop.watch(self.descriptor, for: self.unsent.isEmpty ? .read : [.read, .write], by: self)
-        // The last flight and the alert behind it are a few hundred bytes, for which a socket's buffer has room.
+        // The last flight and an alert after it are a few hundred bytes, for which a socket's buffer has room.
         case .complete(let negotiated): self.finish(.complete(negotiated))
         case .failed(let failure): self.finish(.failed(.handshake(failure)))
         }
@@ -125,7 +127,7 @@ final class ProbeConnection: @unchecked Sendable {
             }
             if count < 0 {
                 let code = errno
-                // What the peer sent before it broke off says why; reading finds the end.
+                // Bytes that the peer sent before it closed tell the reason; reading finds the end.
                 if code != EAGAIN && code != EINTR { self.unsent = [] }
                 return
             }

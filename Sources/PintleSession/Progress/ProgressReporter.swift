@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Shows how far a task has come: a bar, a line of text, a number in a table.
+/// Shows the progress of a task: as a bar, a line of text, or a number in a table.
 ///
-/// It is told one thing after another, on its own actor where it has one. While it takes its time steps are left out,
-/// never the last one.
+/// It gets one call after another, on its own actor if it has one. Steps that happen during a call are left out, except
+/// the last one.
 public protocol ProgressReporter: AnyObject, Sendable {
-    /// Shows a step: the task's progress as it is at the binding, then whenever it has changed. A fraction of it is
-    /// nil while the length is unknown; the two directions are independent.
+    /// Shows a step: the task's progress at the time of binding, then each change. A fraction is nil while the length
+    /// is unknown; the two directions are independent.
     func report(_ progress: TaskProgress) async
-    /// Shows that the task has ended, well where `error` is nil. Nothing comes after this.
+    /// Shows that the task has ended; it succeeded if `error` is nil. This is the last call.
     func finish(_ error: SessionError?) async
 }
 
@@ -17,10 +17,10 @@ extension ProgressReporter {
     public func finish(_ error: SessionError?) async {}
 }
 
-/// A task, or an operation, and who shows its progress.
+/// Connects a task, or an operation, to the reporter of its progress.
 ///
-/// It ends with the task, when the reporter is gone, and by ``end()``; letting go of it ends nothing. Nothing keeps the
-/// reporter for its sake.
+/// It ends with the task, when the reporter is released, and by ``end()``; releasing the binding ends nothing. The
+/// binding does not keep the reporter alive.
 public final class ProgressBinding: Sendable {
     private let telling: Task<Void, Never>
 
@@ -38,15 +38,15 @@ public final class ProgressBinding: Sendable {
         }
     }
 
-    /// Tells the reporter nothing more, once what it is being told has returned.
+    /// Ends the binding: the reporter gets no further call after the present one.
     public func end() { self.telling.cancel() }
 
-    /// Waits until the reporter is told nothing more.
+    /// Waits until the reporter gets no further call.
     public func wait() async { await self.telling.value }
 }
 
 extension SessionTask {
-    /// Lets a reporter show the task's progress until it has ended. A task that has ended already shows how.
+    /// Reports the task's progress until it has ended. For a task that has ended already, the end is reported.
     @discardableResult
     public func bindProgress(to reporter: some ProgressReporter) -> ProgressBinding {
         ProgressBinding(self.progressStream, to: reporter) { self.error }
@@ -54,7 +54,7 @@ extension SessionTask {
 }
 
 extension TransferOperation {
-    /// Lets a reporter show the operation's progress until it has finished, over all pauses.
+    /// Reports the operation's progress until it has finished, over all pauses.
     @discardableResult
     public func bindProgress(to reporter: some ProgressReporter) -> ProgressBinding {
         ProgressBinding(self.progressStream, to: reporter) { self.error }

@@ -2,8 +2,8 @@
 
 internal import PintleSystem
 
-/// Tells whether one task, or operation, runs, and so when a refresh begins and ends: AFNetworking's activity
-/// indicator view and refresh control. ``ActivityIndicator`` does this for all tasks of a session together.
+/// Tells if one task or operation runs, and so when a refresh begins and ends: AFNetworking's activity indicator view
+/// and refresh control. ``ActivityIndicator`` does this for all tasks of a session together.
 ///
 ///     let refresh = TaskIndicator()
 ///     refresh.bind(to: task)
@@ -11,7 +11,7 @@ internal import PintleSystem
 public final class TaskIndicator: Sendable {
     private struct State: Sendable {
         var isActive = false
-        /// Counts bindings, so that an earlier one is known when it still has something to say.
+        /// The number of the current binding, by which steps of an earlier one are recognised.
         var binding = 0
         var following: Task<Void, Never>?
     }
@@ -19,7 +19,7 @@ public final class TaskIndicator: Sendable {
     private let state = Locked(State())
     private let changes = EventBroadcast<Bool>(.bufferingNewest(1))
 
-    /// Makes an indicator that is bound to nothing, and not active.
+    /// Makes an inactive indicator without a task.
     public init() {}
 
     deinit {
@@ -30,22 +30,20 @@ public final class TaskIndicator: Sendable {
     /// True while the task runs: not while it is suspended, and not when it has ended or is about to.
     public var isActive: Bool { self.state.withLock { $0.isActive } }
 
-    /// True or false for ``isActive`` as it is now, then whenever that has changed. A reader that is slow misses
-    /// changes, never the last one.
+    /// The current value of ``isActive``, then each change. A slow reader misses changes, but never the last one.
     public var activityStream: AsyncStream<Bool> {
         self.state.withLock { self.changes.subscribe(beginningWith: $0.isActive) }
     }
 
-    /// Follows a task from now on in place of any other, until the task has ended. The task does not keep the
-    /// indicator.
+    /// Follows a task from now on instead of any other, until the task has ended. The task does not keep the indicator
+    /// alive.
     ///
-    /// - Parameter task: shown as it is at once, whatever its state; nil for none, which leaves ``isActive`` as it
-    ///   is.
+    /// - Parameter task: its state is shown at once; nil for none, which leaves ``isActive`` unchanged.
     public func bind(to task: SessionTask?) {
         self.bind(task.map { ($0.state == .running, $0.stateStream) }) { $0 == .running }
     }
 
-    /// Follows an operation as a task is followed, over all pauses, until it has finished.
+    /// Follows an operation like a task, over all pauses, until it has finished.
     public func bind(to operation: TransferOperation) {
         self.bind((operation.state == .executing, operation.stateStream)) { $0 == .executing }
     }
@@ -69,7 +67,9 @@ public final class TaskIndicator: Sendable {
         earlier?.cancel()
     }
 
-    /// - Returns: false where another task is followed by now.
+    /// Shows a step of a binding.
+    ///
+    /// - Returns: false if another task is followed now.
     private func follow(_ isActive: Bool, _ binding: Int) -> Bool {
         self.state.withLock { state in
             guard state.binding == binding else { return false }
@@ -78,7 +78,7 @@ public final class TaskIndicator: Sendable {
         }
     }
 
-    /// Told while the state is held, so that changes come in their order.
+    /// Posts the change under the lock, so that readers see changes in their order.
     private func show(_ isActive: Bool, _ state: inout State) {
         guard state.isActive != isActive else { return }
         state.isActive = isActive

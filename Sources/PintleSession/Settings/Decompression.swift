@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells whether the content codings of responses are undone: gzip, deflate, br and zstd (RFC 9110 §8.4).
+/// The setting for content codings of responses: gzip, deflate, br and zstd are decoded or not (RFC 9110 §8.4).
 ///
-/// Where it is ``on``, a request that has no Accept-Encoding asks for all four, and a body that comes in some of them is
-/// decoded piece by piece, whatever was asked for. The head that a program gets then has no Content-Encoding, no
-/// Content-Length and no digest of what was sent; ``TaskResult/contentCodings`` says what was undone. Nobody knows
-/// the length of such a body before its end, so ``SessionResponse/length`` and
-/// ``TaskProgress/expectedToReceive`` are nil, and ``TaskProgress/received`` counts decoded bytes.
+/// If ``on``, a request without Accept-Encoding asks for all four codings, and a body in any of them is decoded piece
+/// by piece, whatever was asked for. The response's head then has no Content-Encoding, no Content-Length and no digest
+/// of the encoded bytes; ``TaskResult/contentCodings`` lists the codings that were removed. The length of such a body
+/// is unknown before its end, so ``SessionResponse/length`` and ``TaskProgress/expectedToReceive`` are nil, and
+/// ``TaskProgress/received`` counts decoded bytes.
 ///
-/// Never decoded are answers to HEAD, parts of a body (206), and bodies in a coding that is unknown: they come as they
-/// were sent, with their Content-Encoding. No coding is asked for with HEAD or Range, nor by downloads and operations that
-/// could go on later: the bytes that are missing of a coded body cannot be asked for.
+/// Responses to HEAD, parts of a body (206), and bodies in an unknown coding are never decoded: they come as they were
+/// sent, with their Content-Encoding. No coding is asked for with HEAD or Range, nor by downloads and operations that
+/// may be continued later: the missing bytes of an encoded body cannot be requested.
 public struct Decompression: Sendable, Hashable {
-    /// Bodies come as they were sent, and nothing is asked for.
+    /// Bodies come as they were sent, and no coding is asked for.
     public static let off = Decompression(isOn: false, limit: 0, ratio: 1)
-    /// Bodies come without their codings, up to the default limits.
+    /// Bodies are decoded, up to the default limits.
     public static let on = Decompression.on(limit: 16 << 30, ratio: 250)
 
-    /// Bodies come without their codings.
+    /// Bodies are decoded, up to these limits.
     ///
-    /// A body beyond a limit fails as ``SessionError/Code/tooLarge``. The limits of whoever takes it, such as
-    /// ``SessionConfiguration/bodyLimit``, count decoded bytes, too.
+    /// A body beyond a limit fails as ``SessionError/Code/tooLarge``. Limits of the receiver, such as
+    /// ``SessionConfiguration/bodyLimit``, count decoded bytes too.
     ///
     /// - Parameters:
-    ///   - limit: the most bytes of a decoded body. Default 16 GiB.
-    ///   - ratio: how many times its size a body may unfold to beyond 8 MiB, 1…1,000,000. Default 250: text hardly
-    ///     reaches 50, and bodies that are made to fill memory or disks begin at 1,000.
+    ///   - limit: the highest number of bytes of a decoded body. Default 16 GiB.
+    ///   - ratio: the limit of decoded size by encoded size, beyond 8 MiB, 1…1,000,000. Default 250: text hardly reaches
+    ///     50, and bodies that are made to fill memory or disks begin at 1,000.
     public static func on(limit: Int = 16 << 30, ratio: Int = 250) -> Decompression {
         Decompression(isOn: true, limit: max(0, limit), ratio: min(max(1, ratio), 1_000_000))
     }
@@ -34,6 +34,6 @@ public struct Decompression: Sendable, Hashable {
     let limit: Int
     let ratio: Int
 
-    /// How much any body may unfold to.
+    /// The size to which any body may be decoded, whatever the ratio.
     static let freeBytes = 8 << 20
 }

@@ -5,30 +5,30 @@ public import PintleTrust
 
 /// A proxy between a session and its origins.
 ///
-/// An http or https proxy forwards http requests; for https a tunnel is asked of it (RFC 9110 §9.3.6), and the security
-/// policy judges the origin behind it. A SOCKS proxy makes connections for both (RFC 1928).
+/// An http or https proxy forwards http requests; for https it is asked for a tunnel (RFC 9110 §9.3.6), and the
+/// security policy judges the origin at its end. A SOCKS proxy makes connections for both (RFC 1928).
 public struct ProxyServer: Sendable, Equatable {
-    /// How a proxy is spoken to.
+    /// The protocol between the session and a proxy.
     public enum Scheme: String, Sendable, Hashable, CaseIterable {
-        /// HTTP in clear text.
+        /// HTTP in plaintext.
         case http
         /// HTTP over TLS.
         case https
-        /// SOCKS 5, in clear text. The proxy resolves the names of origins: addresses that were resolved here could not be
-        /// judged before it dials them.
+        /// SOCKS 5, in plaintext. The proxy resolves the names of origins, so the address judge cannot check their
+        /// addresses.
         case socks5
     }
 
-    /// How it is spoken to.
+    /// The protocol of the proxy.
     public var scheme: Scheme
-    /// Where it listens.
+    /// The host and port of the proxy.
     public var authority: Authority
-    /// For Basic authorization at the proxy, or SOCKS's user name and password (RFC 1929); nil sends none.
+    /// The credential for Basic authorization at the proxy, or SOCKS's user name and password (RFC 1929); nil for none.
     public var credential: Credential?
-    /// Hosts that are reached directly: names, which stand for their subdomains too, or addresses.
+    /// Hosts that are reached directly: addresses, or names, which include their subdomains.
     public var exceptions: [String]
-    /// What the certificate of an https proxy must satisfy; the session's own policy is for origins. Default: the system's
-    /// roots.
+    /// The conditions for the certificate of an https proxy; the session's own policy is for origins. Default: the
+    /// system's roots.
     public var policy = SecurityPolicy.default
 
     /// Makes a proxy's description.
@@ -41,7 +41,7 @@ public struct ProxyServer: Sendable, Equatable {
         self.exceptions = exceptions
     }
 
-    /// Whether requests to `origin` go by the proxy.
+    /// True if requests to `origin` go through the proxy.
     func serves(_ origin: Authority) -> Bool {
         !self.exceptions.contains { exception in
             let name = exception.lowercased().drop { $0 == "." }
@@ -49,11 +49,11 @@ public struct ProxyServer: Sendable, Equatable {
         }
     }
 
-    /// The value of Proxy-Authorization for requests that it forwards (RFC 7617); nil where it gets none.
+    /// The value of Proxy-Authorization for requests that the proxy forwards (RFC 7617); nil for none.
     var authorization: String? {
         self.credential.flatMap { try? DefaultFields.basicAuthorization(user: $0.user, password: $0.password) }
     }
 
-    /// Whether http requests are given to it to forward, with their whole URL.
+    /// True if the proxy forwards http requests, which are sent to it with their whole URL.
     var forwards: Bool { self.scheme != .socks5 }
 }

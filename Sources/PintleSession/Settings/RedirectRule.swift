@@ -2,15 +2,15 @@
 
 internal import PintleMessage
 
-/// Which redirects a task follows; one that it does not follow is its response.
+/// The redirects that a task follows; a redirect that it does not follow is its response.
 public enum RedirectRule: String, Sendable, Hashable, CaseIterable {
-    /// All. What an origin may know, such as Authorization and Cookie, never goes to another one.
+    /// All. Fields that are meant for one origin, such as Authorization and Cookie, never go to another.
     case all
-    /// Those that do not lead from https to http.
+    /// Redirects that do not lead from https to http.
     case secure
-    /// Those to the same scheme, host and port.
+    /// Redirects to the same scheme, host and port.
     case sameOrigin = "same_origin"
-    /// None.
+    /// No redirects.
     case never
 
     func allows(_ next: HTTPURL, after url: HTTPURL) -> Bool {

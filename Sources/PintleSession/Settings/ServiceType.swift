@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// What a session's traffic is for, so that the network can treat it accordingly (RFC 4594 §2.3).
+/// The purpose of a session's traffic, by which the network can treat it (RFC 4594 §2.3).
 public enum ServiceType: String, Sendable, Hashable, CaseIterable {
     /// Ordinary traffic: no mark.
     case `default`
@@ -10,11 +10,11 @@ public enum ServiceType: String, Sendable, Hashable, CaseIterable {
     case voip
     /// Video conferences.
     case video
-    /// Transfers that nobody waits for: less than best effort (RFC 8622).
+    /// Transfers in the background: less than best effort (RFC 8622).
     case background
     /// Spoken commands and other interactive audio.
     case voice
-    /// Small answers for which a person waits.
+    /// Small responses for which a person waits.
     case responsiveData = "responsive_data"
     /// Streamed audio and video.
     case avStreaming = "av_streaming"
@@ -34,7 +34,7 @@ public enum ServiceType: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Marks what a socket sends.
+    /// Marks the packets of a socket.
     func mark(_ socket: Int32, family: Int32) {
         guard self.codePoint != 0 else { return }
         // The code point is the upper six bits of the field; the lower two belong to congestion control.

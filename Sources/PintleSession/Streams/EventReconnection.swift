@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When an ``EventSource`` connects again (WHATWG HTML §9.2.3).
+/// The rules by which an ``EventSource`` reconnects (WHATWG HTML §9.2.3).
 public struct EventReconnection: Sendable, Hashable {
-    /// How long to wait until the stream tells another time (`retry`). Default 3 s.
+    /// The wait before reconnecting, until the stream sets another (`retry`). Default 3 s.
     public var delay = Duration.seconds(3)
-    /// The shortest and the longest time to wait, whatever the stream tells. Default 100 ms to 2 min.
+    /// The shortest and the longest wait, whatever the stream sets. Default 100 ms to 2 min.
     ///
-    /// After each further attempt in a row that has failed the time is doubled, up to the longest.
+    /// After each further failure in a row the wait is doubled, up to the longest.
     public var bounds: ClosedRange<Duration> = .milliseconds(100) ... .seconds(120)
-    /// How many attempts in a row may fail before the last one's error is thrown; nil for any number, as the standard has
-    /// it. A stream that begins and ends is no attempt that has failed. Default nil.
+    /// The number of failures in a row after which the last error is thrown; nil for no limit, as in the standard. A
+    /// stream that begins and ends is not a failure. Default nil.
     public var failureLimit: Int?
     /// The methods of requests that may be sent again. Default GET.
     public var methods: Set<String> = ["GET"]
 
-    /// Makes the defaults.
+    /// Makes rules with the defaults.
     public init() {}
 
-    /// How long to wait.
+    /// Returns the time to wait before the next attempt.
     ///
     /// - Parameters:
-    ///   - retry: what the stream has told.
-    ///   - failures: how many attempts have failed in a row.
-    /// - Returns: nil where no further attempt is made.
+    ///   - retry: the time that the stream has set.
+    ///   - failures: the number of failures in a row.
+    /// - Returns: nil if there is no further attempt.
     package func pause(after failures: Int, retry: Duration?) -> Duration? {
         if let failureLimit, failures > 0, failures >= failureLimit { return nil }
         let (shortest, longest) = (self.bounds.lowerBound, self.bounds.upperBound)

@@ -3,16 +3,16 @@
 internal import NIOCore
 public import PintleMessage
 
-/// The events of a server, over as many connections as it takes (WHATWG HTML §9.2).
+/// The events of a server, over as many connections as necessary (WHATWG HTML §9.2).
 ///
-/// Nothing is sent before the first event is asked for. Letting go of the iterator, or cancelling the task that reads it,
-/// ends the connection. Each iterator has connections of its own.
+/// Nothing is sent before the first event is requested. Releasing the iterator, or cancelling the task that reads it,
+/// ends the connection. Each iterator has its own connections.
 public struct EventSource: AsyncSequence, Sendable {
-    /// A step of an event source, for those who show or log it.
+    /// A change in an event source, to be shown or logged.
     public enum Change: Sendable {
-        /// The stream begins, after a response with this head.
+        /// A stream begins, with this response head.
         case opened(ResponseHead)
-        /// The stream has ended, or an attempt has failed; the next one is made after a pause.
+        /// The stream has ended, or an attempt has failed; the next attempt follows after this time.
         case waiting(Duration, after: SessionError?)
     }
 
@@ -25,10 +25,10 @@ public struct EventSource: AsyncSequence, Sendable {
     let reconnection: EventReconnection?
     let onChange: (@Sendable (Change) -> Void)?
 
-    /// Begins with the first connection.
+    /// Returns an iterator, which makes its own connections.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Waits for one event after another.
+    /// An iterator that waits for each event.
     public struct Iterator: AsyncIteratorProtocol {
         private let source: EventSource
         private var events: ResponseBody.Events.Iterator?
@@ -43,12 +43,12 @@ public struct EventSource: AsyncSequence, Sendable {
             self.lastEventID = source.lastEventID
         }
 
-        /// The next event; nil when the server wants no further connection (204), or where the stream has ended and
-        /// none is made again.
+        /// The next event; nil if the server wants no further connection (204), or if the stream has ended and no
+        /// further connection is made.
         ///
-        /// - Throws: ``SessionError``, after which there is nothing more: with `rejected` for another status than 200 or
-        ///   another media type than `text/event-stream`; with `tooLarge` for an event that is too long; and with why a
-        ///   connection failed where none is made again, or it would fail again.
+        /// - Throws: ``SessionError``, after which there are no more events: `rejected` for a status other than 200 or
+        ///   a media type other than `text/event-stream`; `tooLarge` for an event that is too long; or the failure of a
+        ///   connection, if no further one is made, or it would fail too.
         @concurrent public mutating func next() async throws(SessionError) -> ServerSentEvent? {
             guard !self.isOver else { return nil }
             do {
@@ -101,7 +101,7 @@ public struct EventSource: AsyncSequence, Sendable {
             } catch let error as TextStreamError {
                 throw SessionError(.tooLarge, "the event stream cannot be read on: \(error)", underlying: error)
             } catch {
-                // The body's only other error is that of the Swift task's cancellation.
+                // The body's only other error is the cancellation of the Swift task.
                 throw .cancelled
             }
         }
@@ -112,15 +112,15 @@ extension EventSource {
     private static let contract = ResponseContract(
         acceptableStatusCodes: [200...200], acceptableContentTypes: ["text/event-stream"])
 
-    /// How long to wait before the next attempt; nil where there is none.
+    /// Returns the time to wait before the next attempt; nil if there is none.
     fileprivate func pause(after failures: Int, retry: Duration?) -> Duration? {
         guard let reconnection, reconnection.methods.contains(self.request.method) else { return nil }
         return reconnection.pause(after: failures, retry: retry)
     }
 
-    /// Waits for a response.
+    /// Makes a connection, and waits for the response.
     ///
-    /// - Returns: nil where it is a 204.
+    /// - Returns: nil if the response is a 204.
     fileprivate func open(lastEventID: String) async throws(SessionError) -> ResponseBody.Events? {
         let response = try await self.session.stream(
             self.request(lastEventID: lastEventID), from: self.source, interception: self.interception)
@@ -134,7 +134,8 @@ extension EventSource {
         return response.body.serverSentEvents(limit: self.limit, lastEventID: lastEventID)
     }
 
-    /// Finds what the standard has a connection fail for, or a content coding: one that the head still names was not undone.
+    /// Returns the violation for which the standard fails the connection, or that of a content coding, which is still
+    /// in the head if it was not decoded.
     private func violation(in head: ResponseHead) -> ValidationError? {
         if let violation = Self.contract.validateHead(head, requestMethod: self.request.method) { return violation }
         let type = head.fields[.contentType]
@@ -149,7 +150,7 @@ extension EventSource {
             status: head.status, contentType: type)
     }
 
-    /// As much of a body as a rejected response shows. One of status 200 may have no end, so it is not waited for.
+    /// Returns the beginning of a body for a rejected response; empty with status 200, as such a body may never end.
     private static func start(of response: SessionResponse) async -> [UInt8] {
         guard response.head.status != 200 else { return [] }
         var start: [UInt8] = []
@@ -159,7 +160,7 @@ extension EventSource {
                 if start.count == RejectedResponse.bodyLimit { break }
             }
         } catch {
-            // The head alone says why the stream has failed; its body is an explanation.
+            // The head alone tells the reason of the failure; the body only explains it.
         }
         return start
     }
@@ -169,7 +170,7 @@ extension EventSource {
         if !request.fields.contains(.accept) { request.fields.append("Accept", "text/event-stream") }
         if !request.fields.contains(.cacheControl) { request.fields.append("Cache-Control", "no-cache") }
         request.fields.remove("Last-Event-ID")
-        // White space at its ends no field can carry; a server would not see it either.
+        // A field's value cannot begin or end with white space; a server would not see it either.
         let id = String(decoding: ASCII.trimmed(Array(lastEventID.utf8)[...]), as: UTF8.self)
         guard !id.isEmpty else { return request }
         guard FieldSyntax.isValue(id) else {

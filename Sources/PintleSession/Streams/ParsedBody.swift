@@ -3,10 +3,10 @@
 internal import NIOCore
 internal import PintleMessage
 
-/// A body on its way through a parser: pieces are asked for only when no item is left in the last one.
+/// A body that is read through a parser. The next piece is requested only when the last one has no further item.
 struct ParsedBody<Consumer: LineConsumer> {
     private(set) var parser: LineParser<Consumer>
-    /// Nil when nothing more is wanted, which cancels what is still under way.
+    /// Nil when no more is wanted; releasing it cancels the rest of the transfer.
     private var body: ResponseBody.Iterator?
     private var piece = ByteBuffer()
 
@@ -15,9 +15,9 @@ struct ParsedBody<Consumer: LineConsumer> {
         self.body = body.makeAsyncIterator()
     }
 
-    /// The next item, or nil at the end.
+    /// Returns the next item, or nil at the end.
     ///
-    /// - Throws: what the body does, and `TextStreamError`; after either there is nothing more.
+    /// - Throws: the error of the body, or `TextStreamError`; after either there are no more items.
     @concurrent mutating func next() async throws -> Consumer.Item? {
         do {
             while self.body != nil {

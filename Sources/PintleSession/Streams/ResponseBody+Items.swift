@@ -2,25 +2,25 @@
 
 public import PintleMessage
 
-/// A body as a sequence of what it means, read as it arrives.
+/// Views of a body as a sequence of items, read as they arrive.
 ///
-/// As little is kept as of the body itself: the item under way, up to its limit. Reading slowly slows the origin. A body
-/// that ends early, or whose next item is not what it has to be, throws after the items before it.
+/// Only the current item is kept in memory, up to its limit. Reading slowly slows the origin. A body that ends early,
+/// or whose next item is malformed, throws after the items before it.
 extension ResponseBody {
-    /// The body as lines of text in UTF-8, without their ends. A last line that has no end is one, too.
+    /// Returns the body as lines of text in UTF-8, without their ends. A last line without an end counts too.
     ///
     /// - Parameters:
-    ///   - ending: what ends a line.
-    ///   - limit: the most bytes of a line. Default 1 MiB.
+    ///   - ending: the end of a line.
+    ///   - limit: the highest number of bytes of a line. Default 1 MiB.
     public func lines(ending: LineEnding = .lineFeed, limit: Int = 1 << 20) -> Lines {
         Lines(body: self, ending: ending, limit: limit)
     }
 
-    /// The body as JSON Lines (NDJSON): a value on each line. Lines of white space alone are passed over.
+    /// Returns the body as JSON Lines (NDJSON): a value on each line. Lines of white space alone are skipped.
     ///
     /// - Parameters:
-    ///   - limit: the most bytes of a line. Default 1 MiB.
-    ///   - decoder: makes the decoder for the whole body; nil for one with Foundation's settings.
+    ///   - limit: the highest number of bytes of a line. Default 1 MiB.
+    ///   - decoder: makes the decoder of the whole body; if nil, one with Foundation's settings is used.
     public func jsonLines<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self, limit: Int = 1 << 20,
         decoder: DecodableResponseSerializer<Value>.DecoderMaker? = nil
@@ -28,13 +28,14 @@ extension ResponseBody {
         JSONValues(body: self, limit: limit, makeDecoder: decoder)
     }
 
-    /// The body as an event stream (WHATWG HTML §9.2.6). An event that is not complete when the body ends is none.
+    /// Returns the body as an event stream (WHATWG HTML §9.2.6). An event that is incomplete when the body ends is
+    /// dropped.
     ///
-    /// ``Session/serverSentEvents(_:from:lastEventID:limit:reconnection:onChange:)`` reconnects, too.
+    /// ``Session/serverSentEvents(_:from:lastEventID:limit:reconnection:onChange:)`` also reconnects.
     ///
     /// - Parameters:
-    ///   - limit: the most bytes of an event, and of a line. Default 1 MiB.
-    ///   - lastEventID: of an earlier connection, which the first events have until one brings another.
+    ///   - limit: the highest number of bytes of an event, and of a line. Default 1 MiB.
+    ///   - lastEventID: the last id of an earlier connection; events carry it until one brings another.
     public func serverSentEvents(limit: Int = 1 << 20, lastEventID: String = "") -> Events {
         Events(body: self, limit: limit, lastEventID: lastEventID)
     }
@@ -50,7 +51,7 @@ extension ResponseBody {
             Iterator(items: ParsedBody(self.body, TextLines(ending: self.ending, limit: self.limit)))
         }
 
-        /// Waits for one line after another.
+        /// An iterator that waits for each line.
         public struct Iterator: AsyncIteratorProtocol {
             var items: ParsedBody<TextLines>
 
@@ -72,14 +73,14 @@ extension ResponseBody {
             Iterator(items: ParsedBody(self.body, JSONLines(limit: self.limit, decoder: self.makeDecoder)))
         }
 
-        /// Waits for one value after another.
+        /// An iterator that waits for each value.
         public struct Iterator: AsyncIteratorProtocol {
             var items: ParsedBody<JSONLines<Value>>
 
             /// The next value, or nil at the end.
             ///
-            /// - Throws: ``SessionError`` as the body does; `TextStreamError`, which says the line, for one that is too
-            ///   long, not JSON, or not such a value.
+            /// - Throws: ``SessionError`` as the body does; `TextStreamError` with the line's number for a line that is
+            ///   too long, not JSON, or not a value of this type.
             @concurrent public mutating func next() async throws -> Value? { try await self.items.next() }
         }
     }
@@ -96,13 +97,13 @@ extension ResponseBody {
                 items: ParsedBody(self.body, ServerSentEvents(limit: self.limit, lastEventID: self.lastEventID)))
         }
 
-        /// Waits for one event after another.
+        /// An iterator that waits for each event.
         public struct Iterator: AsyncIteratorProtocol {
             var items: ParsedBody<ServerSentEvents>
 
-            /// What to say when reconnecting (Last-Event-ID); empty for nothing.
+            /// The value of Last-Event-ID for a new connection; empty for none.
             public var lastEventID: String { self.items.parser.consumer.lastEventID }
-            /// How long to wait before reconnecting, where the stream has told.
+            /// The time to wait before reconnecting, if the stream has set one.
             public var retry: Duration? { self.items.parser.consumer.retry }
 
             /// The next event, or nil at the end.

@@ -5,20 +5,20 @@ internal import PintleLoop
 internal import PintleSystem
 
 extension Session {
-    /// The events of a server, which are waited for over as many connections as it takes.
+    /// Returns the events of a server, over as many connections as necessary.
     ///
-    /// A connection that ends, or fails for a reason that may pass, is made again as `reconnection` says, and tells the
-    /// server which event was the last. One that is silent for longer than the request's time-out has failed; servers
+    /// A connection that ends, or fails in a way that may pass, is made again by the rules of `reconnection`, with the
+    /// id of the last event. A connection that is silent for longer than the request's time-out has failed; servers
     /// send comments to prevent that.
     ///
     /// - Parameters:
-    ///   - request: gets an Accept and a Cache-Control where it has none. A Last-Event-ID is written by the source.
-    ///   - source: a body, as services have it that answer a question with a stream. Such a request is sent once, unless
-    ///     its method is among ``EventReconnection/methods``.
-    ///   - lastEventID: what was read before, such as by another process; empty for nothing.
-    ///   - limit: the most bytes of an event, and of a line. Default 1 MiB.
-    ///   - reconnection: when connections are made again; nil for never.
-    ///   - onChange: told of connections and pauses, between two events and on no particular thread.
+    ///   - request: gets an Accept and a Cache-Control if it has none. The source writes Last-Event-ID.
+    ///   - source: a body, for services that answer a question with a stream. Such a request is sent once, unless its
+    ///     method is among ``EventReconnection/methods``.
+    ///   - lastEventID: the id of the last event read before, for example by another process; empty for none.
+    ///   - limit: the highest number of bytes of an event, and of a line. Default 1 MiB.
+    ///   - reconnection: the rules for reconnecting; nil for never.
+    ///   - onChange: called for connections and pauses, between two events and on any thread.
     public func serverSentEvents(
         _ request: SessionRequest, from source: UploadSource? = nil, lastEventID: String = "", limit: Int = 1 << 20,
         reconnection: EventReconnection? = EventReconnection(),
@@ -31,10 +31,10 @@ extension Session {
 
     /// Waits, unless the task is cancelled or the session ends.
     ///
-    /// - Throws: ``SessionError`` with `cancelled`; the end of the session is noticed by who uses it next.
+    /// - Throws: ``SessionError`` with `cancelled`. The end of the session shows in its next use.
     func wait(for pause: Duration) async throws(SessionError) {
         let isOver = OneTimeEvent()
-        // Once it is invalid its engine may be stopped, and with it the timer.
+        // When the session is invalid, its engine may be stopped, and with it the timer.
         let watch = Task { [events = self.eventStream()] in
             for await case .sessionInvalidated in events { break }
             if !Task.isCancelled { isOver.happen() }

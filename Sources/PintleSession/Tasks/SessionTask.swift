@@ -5,28 +5,28 @@ public import NIOCore
 public import PintleMessage
 internal import PintleSystem
 
-/// One piece of a session's work: a request, what it takes to get its response, and where that goes.
+/// One task of a session: a request, the steps that get its response, and the response's destination.
 ///
-/// A task is made suspended; ``resume()`` sets it going. A task that was not resumed and is no longer wanted must be
-/// cancelled: the session lists it until it has ended.
+/// A task is made suspended; ``resume()`` starts it. Cancel a task that was not resumed and is no longer wanted: the
+/// session lists it until it has ended.
 public final class SessionTask: Sendable, Identifiable {
     /// The kinds of task.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Its response is kept in memory, or streamed.
         case data
-        /// As data, with a body to send.
+        /// Like data, with a body to send.
         case upload
         /// Its response is written to a file.
         case download
-        /// Its response opens a ``WebSocket``; it is under way as long as that is open.
+        /// Its response opens a ``WebSocket``; it runs as long as that is open.
         case webSocket
     }
 
-    /// What a task has to say about itself, in one piece.
+    /// The mutable state of a task, under one lock.
     struct Status: Sendable {
         var kind: Kind
         fileprivate var state = TaskState.suspended
-        /// True where the task was resumed before, or has ended.
+        /// True if the task was resumed before, or has ended.
         fileprivate var hasBegun = false
         var currentRequest: SessionRequest
         var response: ResponseHead?
@@ -58,55 +58,56 @@ public final class SessionTask: Sendable, Identifiable {
 
     // MARK: Asking
 
-    /// A data task may become a download on the way.
+    /// The kind of the task. A data task may become a download.
     public var kind: Kind { self.status.withLockedValue { $0.kind } }
-    /// Where the task stands.
+    /// The state of the task.
     public var state: TaskState { self.status.withLockedValue { $0.state } }
-    /// The request that is under way: after redirects it is not the original one.
+    /// The current request: after a redirect it differs from the original one.
     public var currentRequest: SessionRequest { self.status.withLockedValue { $0.currentRequest } }
-    /// The head of the response, once the one that is the result has arrived.
+    /// The head of the response that is the result; nil until it has arrived.
     public var response: ResponseHead? { self.status.withLockedValue { $0.response } }
-    /// How many bytes have moved.
+    /// The number of bytes sent and received.
     public var progress: TaskProgress { self.status.withLockedValue { $0.progress } }
-    /// How the task went so far; complete when it is over.
+    /// The metrics so far; complete when the task is over.
     public var metrics: TaskMetrics { self.status.withLockedValue { $0.metrics } }
-    /// What a download that ended early has left, to be taken up by ``Session/downloadTask(resuming:to:fields:accepting:)``.
+    /// The part that an incomplete download has left; ``Session/downloadTask(resuming:to:fields:accepting:)`` continues
+    /// it.
     public var partialDownload: PartialDownload? { self.status.withLockedValue { $0.partialDownload } }
-    /// Why the task failed; nil while it runs and when it ended well.
+    /// The reason why the task failed; nil while it runs, and if it succeeded.
     public var error: SessionError? {
         guard case .failure(let error) = self.status.withLockedValue({ $0.outcome }) else { return nil }
         return error
     }
 
-    /// A value that the program keeps with the task, as an ``Interceptor`` does between the calls of its closures; nil where
-    /// it keeps none. One that holds the task has to be taken away again, or neither ever goes.
+    /// A value that the program stores with the task, as an ``Interceptor`` does between the calls of its closures; nil
+    /// if none is stored. A value that holds the task must be removed again, or neither is ever released.
     public subscript<Key: SessionTaskKey>(key: Key.Type) -> Key.Value? {
         get { self.status.withLockedValue { $0.values[ObjectIdentifier(key)] as? Key.Value } }
         set { self.status.withLockedValue { $0.values[ObjectIdentifier(key)] = newValue } }
     }
 
-    /// The task's progress: as it is now, then whenever it has changed, then its end. A reader that is slow misses
-    /// steps, never the last one.
+    /// The task's progress: the current one, then each change, and the last one. A slow reader misses steps, but never
+    /// the last one.
     public var progressStream: AsyncStream<TaskProgress> {
         self.status.withLockedValue { self.progressUpdates.subscribe(beginningWith: $0.progress) }
     }
 
-    /// The state as it is now, then whenever it has changed; the stream ends with `completed`. A reader that is slow misses
-    /// states, never the last one.
+    /// The current state, then each change; the stream ends with `completed`. A slow reader misses states, but never
+    /// the last one.
     public var stateStream: AsyncStream<TaskState> {
         self.status.withLockedValue { self.states.subscribe(beginningWith: $0.state) }
     }
 
-    /// Waits for the end. Any number of callers may wait; ending the wait does not end the task. One that was never resumed
-    /// is set going, or there would be no end; one that is suspended again is waited for.
+    /// Waits for the end. Any number of callers may wait; cancelling a wait does not cancel the task. A task that was
+    /// never resumed is resumed, as it would have no end; one that was suspended again stays suspended.
     ///
-    /// - Throws: ``SessionError``, why the task failed.
+    /// - Throws: ``SessionError``, the reason why the task failed.
     public func value() async throws(SessionError) -> TaskResult {
         if !self.status.withLockedValue({ $0.hasBegun }) { self.resume() }
         return try await self.end()
     }
 
-    /// Waits for the end as ``value()`` does, and leaves it to others to set the task going.
+    /// Waits for the end like ``value()``, but leaves it to others to resume the task.
     func end() async throws(SessionError) -> TaskResult {
         await self.finished.wait()
         guard let outcome = self.status.withLockedValue({ $0.outcome }) else {
@@ -115,7 +116,7 @@ public final class SessionTask: Sendable, Identifiable {
         return try outcome.get()
     }
 
-    /// Sets the task going and waits for its end; cancelling the Swift task that waits cancels it.
+    /// Resumes the task and waits for its end; cancelling the Swift task that waits cancels it.
     func run() async throws(SessionError) -> TaskResult {
         if Task.isCancelled { self.cancel() }
         self.resume()
@@ -129,29 +130,29 @@ public final class SessionTask: Sendable, Identifiable {
 
     // MARK: Steering
 
-    /// Sets the task going, or lets it go on. Nothing happens unless it is suspended.
+    /// Starts or continues the task. Does nothing unless it is suspended.
     public func resume() {
         guard self.move(to: .running, telling: .taskResumed(self)) else { return }
         self.run.follow(self)
     }
 
-    /// Stops the task where it is: no byte is read or sent until ``resume()``, and time does not count. The connection
-    /// stays open, so a server may lose patience. Nothing happens unless the task is running.
+    /// Pauses the task: no byte is read or sent until ``resume()``, and time limits do not run. The connection stays
+    /// open, but the server may close it. Does nothing unless the task is running.
     public func suspend() {
         guard self.move(to: .suspended, telling: .taskSuspended(self)) else { return }
         self.run.follow(self)
     }
 
-    /// Ends the task as `cancelled`. Nothing happens when it has ended.
+    /// Ends the task as `cancelled`. Does nothing if it has ended.
     public func cancel() {
         guard self.move(to: .cancelling) else { return }
         self.run.cancel(self, keepingPart: false)
     }
 
-    /// Ends a download as ``cancel()`` does, but keeps what has arrived.
+    /// Ends a download like ``cancel()``, but keeps the bytes that have arrived.
     ///
-    /// - Returns: what a later task needs to go on; nil for other kinds, for a download that had ended, and where the
-    ///   server gave nothing by which a changed file could be noticed.
+    /// - Returns: the part with which a later task continues; nil for other kinds, for a download that had ended, and
+    ///   if the server sent no validator by which a changed file could be noticed.
     public func cancelKeepingPart() async -> PartialDownload? {
         if self.move(to: .cancelling) { self.run.cancel(self, keepingPart: true) }
         _ = try? await self.end()
@@ -160,7 +161,7 @@ public final class SessionTask: Sendable, Identifiable {
 
     // MARK: For the run
 
-    /// Told while the state is held, so that events come in the order of what they tell of.
+    /// Posts events under the lock, so that they come in the order of the changes.
     private func move(to next: TaskState, telling event: SessionEvent? = nil) -> Bool {
         self.status.withLockedValue { status in
             guard status.state.move(to: next) else { return false }
@@ -171,10 +172,10 @@ public final class SessionTask: Sendable, Identifiable {
         }
     }
 
-    /// Changes what the task says about itself, but for its state and its end.
+    /// Changes the task's public properties, except its state and its end.
     func update(_ change: (inout Status) -> Void) { self.status.withLockedValue { change(&$0) } }
 
-    /// Changes the progress and tells who wants to know.
+    /// Changes the progress and notifies the readers of the stream.
     @discardableResult
     func progress(_ change: (inout TaskProgress) -> Void) -> TaskProgress {
         let progress = self.status.withLockedValue { status in
@@ -196,23 +197,23 @@ public final class SessionTask: Sendable, Identifiable {
     }
 }
 
-/// What a task that ended well has brought.
+/// The result of a task that succeeded.
 public struct TaskResult: Sendable {
     /// The head of the response.
     public let response: ResponseHead
-    /// The URL that it came from, after redirects.
+    /// The URL that answered, after redirects.
     public let url: HTTPURL
-    /// The body; empty where it was streamed or written to a file.
+    /// The body; empty if it was streamed or written to a file.
     public let body: ByteBuffer
-    /// Where a download was written to; nil for other tasks, and where a 304 (Not Modified) brought nothing to write.
+    /// The path of the downloaded file; nil for other tasks, and if a 304 (Not Modified) brought nothing to write.
     public let file: String?
-    /// How it went.
+    /// The metrics of the task.
     public let metrics: TaskMetrics
-    /// The content codings that were undone, in the order in which they were applied; empty where the body is as it was
+    /// The content codings that were removed, in the order in which they were applied; empty if the body is as it was
     /// sent.
     public internal(set) var contentCodings: [String] = []
 
-    /// Makes a result, as tests do.
+    /// Makes a result, for tests.
     public init(
         response: ResponseHead, url: HTTPURL, body: ByteBuffer = ByteBuffer(), file: String? = nil,
         metrics: TaskMetrics = TaskMetrics(), contentCodings: [String] = []
@@ -225,13 +226,13 @@ public struct TaskResult: Sendable {
         self.contentCodings = contentCodings
     }
 
-    /// The body as text in UTF-8; what is none becomes the replacement character.
+    /// The body as text in UTF-8; invalid bytes become the replacement character.
     public var text: String { String(buffer: self.body) }
 
-    /// What a serializer makes of the response.
+    /// Decodes the response with a serializer.
     ///
-    /// - Parameter method: the request's.
-    /// - Throws: ``SessionError`` with `rejected`, behind which are the response and its violation.
+    /// - Parameter method: the method of the request.
+    /// - Throws: ``SessionError`` with `rejected`, with the response and its violation in `underlying`.
     func decoded<Value>(
         by serializer: some ResponseSerializer<Value>, answering method: String
     ) throws(SessionError) -> Value {

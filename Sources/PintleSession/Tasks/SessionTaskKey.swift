@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names a value that a program keeps with a task: ``SessionTask/subscript(_:)``.
+/// The key of a value that a program stores with a task: ``SessionTask/subscript(_:)``.
 public protocol SessionTaskKey {
-    /// The value's type.
+    /// The type of the value.
     associatedtype Value: Sendable
 }

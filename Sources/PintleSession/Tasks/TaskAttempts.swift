@@ -2,35 +2,35 @@
 
 internal import PintleMessage
 
-/// How far a task has come on its way to the response that is its result.
+/// The progress of a task towards the response that is its result.
 struct TaskAttempts {
-    /// The request of the task, with which each attempt begins, and the body that it has.
+    /// The request of the task with its body, with which each attempt begins.
     let original: SessionRequest
     private let originalSource: UploadSource?
-    /// Counts the attempts from 1; 0 before the first.
+    /// The number of the current attempt, counted from 1; 0 before the first.
     private(set) var number = 0
     /// The outcomes of the attempts before this one.
     private(set) var outcomes: [Interceptor.Outcome] = []
-    /// The request that is to be made now.
+    /// The next request to make.
     var request: SessionRequest
-    /// Its body; nil where there is none.
+    /// The body of that request; nil if there is none.
     var source: UploadSource?
-    /// Whether the body was, in part at least, sent before.
+    /// True if the body was sent before, at least in part.
     var resendsBody = false
     var redirects = 0
-    /// How often a connection broke whose request can be made again.
+    /// The number of requests that were made again because their connection broke.
     var retries = 0
-    /// What was answered to challenges: the origin's, and the proxy's.
+    /// The answers to challenges of the origin and of the proxy.
     var origin = Answers()
     var proxy = Answers()
 
-    /// The answers to one asker.
+    /// The answers to the challenges of one server or proxy.
     struct Answers {
-        /// How many were sent.
+        /// The number of answers that were sent.
         var count = 0
-        /// How many of them were wrong, by what was answered: a scheme, or any that takes a password.
+        /// The number of refused answers by kind: a scheme, or `password` for every scheme that takes one.
         var failures: [String: Int] = [:]
-        /// Whether what was sent holds for one target only, as an answer to Digest does.
+        /// True if the last answer is valid for one target only, like an answer to Digest.
         var isForOneTarget = false
         /// The negotiation that was begun.
         var negotiation: NegotiateContext?
@@ -46,38 +46,38 @@ struct TaskAttempts {
         var next = TaskAttempts(request: self.original, source: self.originalSource)
         (next.number, next.outcomes, next.resendsBody) = (self.number + 1, self.outcomes, self.resendsBody)
         next.request = request
-        // Keeps the body that a hook gave for an upload without a source.
+        // Keeps the body that a hook returned for an upload without a source.
         if next.source == nil { next.source = self.source }
         self = next
     }
 
-    /// Notes what this attempt has come to, as another one follows.
+    /// Notes the outcome of this attempt, as another one follows.
     mutating func end(with outcome: Interceptor.Outcome) { self.outcomes.append(outcome) }
 
-    /// True where another attempt could have its body.
+    /// True if another attempt can read its body again.
     func canRepeatBody(asking hooks: SessionHooks) -> Bool {
         guard case .stream(let stream) = self.originalSource ?? self.source else { return true }
         return stream.isReplayable || hooks.needsBody != nil
     }
 
-    /// Forgets the answers that are worth nothing after a redirect from `previous`: they do not count as failures of
-    /// the next ones. A redirect to another origin has taken the fields away already.
+    /// Drops the answers that have no value after a redirect from `previous`, so that they do not count as failures of
+    /// later ones. If the redirect leads to another origin, the fields have been removed already.
     mutating func forgetAnswers(after previous: SessionRequest) {
         let isElsewhere = !self.request.url.isSameOrigin(as: previous.url)
         for (answers, name) in [(\Self.origin, "Authorization"), (\Self.proxy, "Proxy-Authorization")] {
             let isForOneTarget = self[keyPath: answers].isForOneTarget
             guard isElsewhere || isForOneTarget else { continue }
             self[keyPath: answers] = Answers()
-            // What a hook has put in its place stays.
+            // A value that a hook has set instead stays.
             if isForOneTarget, self.request.fields[name] == previous.fields[name] { self.request.fields.remove(name) }
         }
     }
 }
 
-/// What a response means for its task.
+/// The meaning of a response for its task.
 enum Following {
-    /// Another request has to be made.
+    /// Another request must be made.
     case another
-    /// It is the result.
+    /// The response is the result.
     case result
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many bytes of a task's bodies have moved, in both directions.
+/// The number of bytes of a task's bodies that were sent and received.
 ///
-/// Counts are of bodies, without heads and framing. What a redirect or a challenge sent is not counted as received, and
-/// a body that is sent again counts from zero.
+/// Only bodies count, without heads and framing. The bodies of redirects and challenges do not count as received, and a
+/// body that is sent again counts from zero.
 public struct TaskProgress: Sendable, Hashable {
     /// Bytes of the request's body that the server's connection has taken.
     public internal(set) var sent: UInt64 = 0
     /// The length of the request's body; nil while it is unknown.
     public internal(set) var expectedToSend: UInt64?
-    /// Bytes of the response's body, those included that a resumed download had already.
+    /// Bytes of the response's body, including those that a resumed download already had.
     public internal(set) var received: UInt64 = 0
     /// The length of the response's body; nil while it is unknown.
     public internal(set) var expectedToReceive: UInt64?
 
-    /// Makes progress, as tests do.
+    /// Makes progress, for tests.
     public init(
         sent: UInt64 = 0, expectedToSend: UInt64? = nil, received: UInt64 = 0, expectedToReceive: UInt64? = nil
     ) {
@@ -35,19 +35,19 @@ public struct TaskProgress: Sendable, Hashable {
     }
 }
 
-/// How a task went: one entry for each request that it made, with redirects, challenges and retries between them.
+/// The measurements of a task: one entry for each request that it made, including redirects, challenges and retries.
 public struct TaskMetrics: Sendable, Equatable {
     /// The requests in their order; the last one brought the result.
     public internal(set) var transactions: [TransferMetrics] = []
-    /// How many redirects were followed.
+    /// The number of redirects that were followed.
     public internal(set) var redirectCount = 0
 
-    /// Makes metrics, as tests do.
+    /// Makes metrics, for tests.
     public init(transactions: [TransferMetrics] = [], redirectCount: Int = 0) {
         self.transactions = transactions
         self.redirectCount = redirectCount
     }
 
-    /// The time that all requests took together; what lies between them is not in it.
+    /// The sum of the times of all requests, without the time between them.
     public var total: Duration { self.transactions.reduce(.zero) { $0 + $1.total } }
 }

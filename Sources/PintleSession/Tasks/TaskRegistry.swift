@@ -3,18 +3,19 @@
 internal import NIOConcurrencyHelpers
 internal import PintleSystem
 
-/// The tasks of a session that have not ended, and whether it takes more of them.
+/// The tasks of a session that have not ended, and the phase of the session.
 final class TaskRegistry: Sendable {
     private enum Phase: Sendable {
         case open
-        /// Takes no more tasks; `resets` says what comes when the last one has ended.
+        /// No more tasks are accepted; `resets` is true if the session is reset when the last one has ended, and not
+        /// invalidated.
         case draining(resets: Bool)
         /// The last task has ended; connections are being closed, for a reset or for good.
         case closing(endsAfterwards: Bool)
         case invalid
     }
 
-    /// What the end of a session's last task calls for.
+    /// The action that the end of a session's last task demands.
     enum Ending {
         case none, reset, invalidate
     }
@@ -25,23 +26,23 @@ final class TaskRegistry: Sendable {
         var tasks: [Int: (task: SessionTask, loop: Int)] = [:]
         /// The number of listed tasks on each loop.
         var loads: [Int]
-        /// Those which are no longer listed, but whose end is not told yet.
+        /// The number of tasks that are no longer listed, but whose end was not reported yet.
         var ending = 0
-        /// Happens when a closing that has begun is over; nil where nobody waits for that.
+        /// Happens when the closing that has begun is over; nil if no caller waits for that.
         var settled: OneTimeEvent?
     }
 
     private let state: NIOLockedValueBox<State>
 
-    /// - Parameter loops: the number of loops that tasks are spread over, at least 1.
+    /// - Parameter loops: the number of loops over which tasks are spread, at least 1.
     init(loops: Int) { self.state = NIOLockedValueBox(State(loads: Array(repeating: 0, count: loops))) }
 
-    /// Lists the task that `make` makes of a new number and the place of a loop.
+    /// Lists the task that `make` makes of a new number and the index of a loop.
     ///
-    /// It is the first of the loops that have the fewest tasks: one that asks again and again finds its connection, and
-    /// many have all processors.
+    /// The loop is the first of those with the fewest tasks: so requests one after another find their connection again,
+    /// and concurrent ones use all processors.
     ///
-    /// - Throws: ``SessionError`` with `invalidated` when no more tasks are taken.
+    /// - Throws: ``SessionError`` with `invalidated` if no more tasks are accepted.
     func add(_ make: (_ id: Int, _ loop: Int) -> SessionTask) throws(SessionError) -> SessionTask {
         let task = self.state.withLockedValue { state -> SessionTask? in
             guard case .open = state.phase else { return nil }
@@ -65,7 +66,7 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// The tasks of a kind, in the order in which they were made.
+    /// Returns the tasks of a kind, in the order in which they were made.
     func tasks(of kind: SessionTask.Kind) -> [SessionTask] {
         self.all.filter { $0.kind == kind }.sorted { $0.id < $1.id }
     }
@@ -74,11 +75,11 @@ final class TaskRegistry: Sendable {
 
     // MARK: Ending
 
-    /// Takes no more tasks. A session that is invalid stays so.
+    /// Accepts no more tasks. An invalid session stays invalid.
     func close(resetting: Bool) -> Ending {
         self.state.withLockedValue { state in
             switch state.phase {
-            // Who wants the end for good gets it, after a reset if that cannot be stopped any more.
+            // A session that is being reset cannot stop that, so it is invalidated afterwards.
             case .closing where !resetting:
                 state.phase = .closing(endsAfterwards: true)
                 return .none
@@ -90,7 +91,7 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// The end of a task was told.
+    /// Notes that the end of a task was reported.
     func taskEnded() -> Ending {
         self.state.withLockedValue { state in
             state.ending -= 1
@@ -98,9 +99,9 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// The session was made new, and takes tasks again; or its end was told.
+    /// Notes that a reset is done, so that tasks are accepted again; or that the session's end was reported.
     ///
-    /// - Returns: what is to be done yet.
+    /// - Returns: the action that is still to be done.
     func settle(isOpen: Bool) -> Ending {
         let (ending, settled) = self.state.withLockedValue { state -> (Ending, OneTimeEvent?) in
             if isOpen, case .closing(endsAfterwards: true) = state.phase {
@@ -115,7 +116,7 @@ final class TaskRegistry: Sendable {
         return ending
     }
 
-    /// Waits until a closing that has begun is over.
+    /// Waits until the closing that has begun is over.
     func waitUntilSettled() async {
         let settled = self.state.withLockedValue { state -> OneTimeEvent? in
             switch state.phase {

@@ -5,13 +5,13 @@ internal import PintleMessage
 
 /// The session's cache: before a request, and after its response.
 extension TaskRun {
-    /// True where the cache is asked, and offered what comes.
+    /// True if the cache is asked, and offered the response.
     private func isCached(_ request: SessionRequest, of task: SessionTask) -> Bool {
         guard case .memory = self.output else { return false }
         return task.kind == .data && request.method == "GET"
     }
 
-    /// Ends a task that only the cache may answer before anything is done for it, where the cache is not asked.
+    /// Ends a task at once that only the cache may answer, if the cache is never asked for such a task.
     ///
     /// - Throws: ``SessionError`` with `cacheMiss`.
     func checkCacheIsAsked(
@@ -23,8 +23,8 @@ extension TaskRun {
 
     /// Gets the response to the request of `attempts` from the cache, or else from the origin.
     ///
-    /// - Returns: nil where the request has to be made once more.
-    /// - Throws: ``SessionError`` as ``exchange(_:of:_:)`` does, and with `cacheMiss` where only the cache may answer.
+    /// - Returns: nil if the request must be made once more.
+    /// - Throws: ``SessionError`` as ``exchange(_:of:_:)`` does, and with `cacheMiss` if only the cache may answer.
     func answer(
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Answer? {
@@ -41,7 +41,7 @@ extension TaskRun {
         return try await self.tell(cache, of: answer, task)
     }
 
-    /// The answer that the cache has given, as if a transfer brought it. A task that is suspended waits for it, too.
+    /// Returns the cache's response as if a transfer had brought it. A suspended task waits for it, too.
     private func answer(_ known: CachedResponse, to request: SessionRequest) async throws(SessionError) -> Answer {
         try await self.wait { !self.isSuspended }
         let flow = TransferFlow(loop: self.loop) { _, _ in }
@@ -53,9 +53,10 @@ extension TaskRun {
         return Answer(head: known.head, length: length, flow: flow, request: request, isCached: true)
     }
 
-    /// Asks the cache for a response. Requests are complete here: they are those that the origin would see.
+    /// Asks the cache for a response. The request is complete here, as the origin would see it.
     ///
-    /// - Returns: nil where the origin is asked, perhaps about what is stored; 504 where that is not wanted.
+    /// - Returns: nil if the origin must be asked, perhaps to validate a stored response; 504 if the program forbids
+    ///   that.
     private func ask(
         _ cache: any ResponseCache, for request: SessionRequest, _ session: Session
     ) async throws(SessionError) -> CachedResponse? {
@@ -67,7 +68,7 @@ extension TaskRun {
                 await cache.response(to: request, policy: policy == .protocol ? .protocol : .preferCache)
             }
             if let stored, stored.conditions.isEmpty { return stored }
-            // The program wants this instead of a request (RFC 9111 §5.2.1.7), and with `onlyCache` neither.
+            // With only-if-cached the program wants a 504, not a request (RFC 9111 §5.2.1.7); with `onlyCache` the task fails.
             if policy != .onlyCache, request.fields.hasToken("only-if-cached", in: .cacheControl) {
                 return CachedResponse(head: ResponseHead(status: 504, reason: "Gateway Timeout"), body: ByteBuffer())
             }
@@ -76,15 +77,15 @@ extension TaskRun {
         return nil
     }
 
-    /// Tells the cache of an answer that confirms what is stored, or may have changed it.
+    /// Tells the cache of a response that validates a stored one, or that may have changed it.
     ///
-    /// - Returns: nil for a 304 about something else: the request is made once more then, without the cache.
+    /// - Returns: nil for a 304 about something else: then the request is made once more, without the cache.
     private func tell(
         _ cache: any ResponseCache, of answer: Answer, _ task: SessionTask
     ) async throws(SessionError) -> Answer? {
         let (head, request) = (answer.head, self.question?.request ?? answer.request)
         guard head.status == 304, let stored = self.question?.stored else {
-            // Of a GET it is a redirect, which is not offered where it is followed.
+            // If the cache was asked, which it is for GET, a redirect counts: it is not offered if it is followed.
             let isChange =
                 self.question == nil
                 ? !RequestHead.isSafe(request.method)
@@ -92,7 +93,7 @@ extension TaskRun {
             if isChange { try await self.ask(about: answer, task) { await cache.invalidate(after: head, to: request) } }
             return answer
         }
-        // A stored body may be decoded, and then the digests of a 304 are those of other bytes.
+        // A stored body may be decoded, and then the digests in a 304 are those of other bytes.
         let confirmation = head.withoutCodings()
         let known = try await self.ask(about: answer, task) {
             await cache.confirmed(stored, by: confirmation, to: request)
@@ -104,7 +105,7 @@ extension TaskRun {
         return try await self.answer(known, to: answer.request)
     }
 
-    /// Asks the cache about an answer, which is given up where the task ends before the cache has said anything.
+    /// Asks the cache about a response, which is given up if the task ends before the cache has answered.
     private func ask<Said: Sendable>(
         about answer: Answer, _ task: SessionTask, _ question: @escaping @Sendable () async -> Said
     ) async throws(SessionError) -> Said {
@@ -124,20 +125,20 @@ extension TaskRun {
             head: head, body: result.body, requestTime: question.time, isDecoded: !result.contentCodings.isEmpty)
         if let willCache = session.hooks.willCache {
             guard let chosen = try await self.ask({ [offered] in await willCache(task, offered) }) else { return }
-            // When it was asked for and what was decoded is no matter of choice, and is not known to who makes a new one.
+            // The time of the request and the decoding are facts, which a response made by the hook would lack.
             (offered.head, offered.body) = (chosen.head, chosen.body)
         }
         try await self.ask { [offered] in await cache.store(offered, to: question.request) }
     }
 }
 
-/// What the cache is asked about a request that is under way, and will be offered.
+/// The request under way as the cache sees it: first to look it up, later to store its response.
 struct CacheQuestion: Sendable {
-    /// The request as the origin sees it, but for the conditions.
+    /// The request as the origin sees it, but without the conditions.
     let request: SessionRequest
-    /// The response that the origin is asked about.
+    /// The stored response that the origin shall validate.
     private(set) var stored: CachedResponse?
-    /// When the request was sent; until then, when the question was asked.
+    /// The time at which the request was sent; until then, the time at which the cache was asked.
     var time = ContinuousClock.now { didSet { self.stored?.requestTime = self.time } }
 
     init(_ request: SessionRequest, about stored: CachedResponse?) { (self.request, self.stored) = (request, stored) }

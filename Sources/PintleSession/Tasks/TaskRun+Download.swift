@@ -4,9 +4,9 @@ internal import NIOCore
 internal import PintleMessage
 internal import PintleSystem
 
-/// A download's file, before the first request and after the last byte.
+/// The file of a download, before the first request and after the last byte.
 extension TaskRun {
-    /// Opens the file that the download grows in, and asks only for what an earlier download has not brought.
+    /// Opens the file in which the download grows, and requests only the bytes that an earlier download has not got.
     func prepareFile(
         for request: inout SessionRequest, of task: SessionTask, _ session: Session
     ) async throws(SessionError) {
@@ -35,17 +35,17 @@ extension TaskRun {
         request.fields.set("If-Range", left.validator)
     }
 
-    /// True where a later task could go on with what the request brings.
+    /// True if a later task could continue the response to the request.
     func isResumable(_ request: SessionRequest) -> Bool {
         guard case .file(let destination, _, let given) = self.output else { return false }
         return request.isResumable && (given != nil || destination.resumes)
     }
 
-    /// Whether a download that was to go on has to begin at zero, because the server has another file now. A server
-    /// that sends the whole file by itself needs no second request.
+    /// Returns true if a resumed download must begin at zero, because the server has another file now. A server that
+    /// sends the whole file at once needs no second request.
     func mustBeginAgain(after head: ResponseHead, _ request: inout SessionRequest, _ session: Session) -> Bool {
         guard let left = self.leftOver else { return false }
-        // A part of a coded body does not fit what was decoded, or was never coded.
+        // A part of an encoded body does not continue bytes that were decoded, or never encoded.
         let isRest = left.rest(from: head) != nil && !session.isCoded(head, to: request)
         guard head.status == 416 || head.status == 206 && !isRest else { return false }
         self.leftOver = nil
@@ -54,7 +54,7 @@ extension TaskRun {
         return true
     }
 
-    /// Moves what has arrived to where it belongs, or offers it to the cache.
+    /// Moves a complete download to its destination, or offers a response to the cache.
     func finished(
         _ result: TaskResult, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> TaskResult {
@@ -63,7 +63,7 @@ extension TaskRun {
             return result
         }
         guard result.response.status != 304 else {
-            // Nothing has come that could take the place of the file that the caller has (RFC 9110 §15.4.5).
+            // No bytes have come that could replace the file that the caller has (RFC 9110 §15.4.5).
             _ = await file.abandon(keeping: false)
             return TaskResult(
                 response: result.response, url: result.url, body: result.body, file: nil, metrics: result.metrics,
@@ -86,7 +86,7 @@ extension TaskRun {
             contentCodings: result.contentCodings)
     }
 
-    /// The hook's word goes before the task's own.
+    /// Returns the final path of a download; the hook takes precedence over the task's own destination.
     private func place(
         of temporaryFile: String, _ destination: DownloadDestination, _ head: ResponseHead, _ task: SessionTask,
         _ session: Session
@@ -101,7 +101,7 @@ extension TaskRun {
         }
     }
 
-    /// Keeps what can be kept of a download that failed.
+    /// Keeps the usable part of a failed download.
     func abandonFile(of task: SessionTask, after failure: SessionError) async {
         guard let file = self.file, case .file(let destination, _, let given) = self.output else { return }
         let isNamed = if case .file = destination.place { true } else { given != nil }
@@ -112,6 +112,6 @@ extension TaskRun {
 }
 
 extension SessionRequest {
-    /// Whether what is missing of the response can be asked for later. Who asks for a range of their own gets just that.
+    /// True if the missing rest of a response can be requested later; false if the caller itself requests a range.
     var isResumable: Bool { self.method == "GET" && !self.fields.contains("Range") }
 }

@@ -6,25 +6,25 @@ internal import PintleTrust
 
 /// One request and the head of its response.
 extension TaskRun {
-    /// The head of a response, and the transfer that brings the rest.
+    /// The head of a response, and the flow that has its body.
     struct Answer {
         let head: ResponseHead
         let length: UInt64?
         let flow: TransferFlow
         let request: SessionRequest
-        /// True where the cache has given it, and no transfer.
+        /// True if the response came from the cache.
         var isCached = false
     }
 
     /// Makes the request of `attempts` and waits for the head of the response.
     ///
-    /// - Returns: nil when the request has to be made again with a new body, because its connection broke.
+    /// - Returns: nil if the request must be made again with a new body, because its connection broke.
     func exchange(
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Answer? {
         var body = try await self.outgoingBody(&attempts, of: task, session)
         let local = try await self.localResponse(to: &body, attempts, of: task, session)
-        // The cache and the hooks above may have taken a while, and the task may have been suspended meanwhile.
+        // The cache and the hooks above may have taken a while; the task may have been suspended meanwhile.
         try await self.wait { !self.isSuspended }
         self.question?.time = .now
         let flow = TransferFlow(loop: self.loop) { [notice = session.hooks.sentBody] count, total in
@@ -59,8 +59,8 @@ extension TaskRun {
                 head: session.withoutBlockedCookies(head), length: length, flow: flow, request: attempts.request)
         } catch {
             task.update { $0.metrics.transactions.append(flow.metrics) }
-            // A transfer sends a request again by itself when a kept connection turns out to be dead, but not where it cannot
-            // have the body again. Here that can be done.
+            // A transfer itself sends a request again if a kept connection turns out to be dead, unless it cannot read
+            // the body again. That can be done here.
             let isStale = error.code == .connectionBroken && flow.metrics.reusedConnection
             guard error.code == .cannotRewind || isStale, attempts.retries == 0, self.failure == nil else {
                 throw error
@@ -72,7 +72,7 @@ extension TaskRun {
 
     // MARK: The body
 
-    /// Gets the body of the request ready, for the first time or again.
+    /// Prepares the body of the request, for the first time or again.
     private func outgoingBody(
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> OutgoingBody {
@@ -99,7 +99,7 @@ extension TaskRun {
         return try await self.ask { try await needsBody(task) }
     }
 
-    /// Moves a body from its reader into the transfer, no faster than that takes it.
+    /// Moves a body from its reader into the transfer, no faster than the transfer takes it.
     private func feed(
         _ reader: any BodyReader, length: UInt64?, throttle: Throttle?, into flow: TransferFlow
     ) async {
@@ -133,7 +133,7 @@ extension SessionError {
 /// A body that is ready to be sent once.
 enum OutgoingBody {
     case none
-    /// The transfer itself can send it again.
+    /// Bytes that the transfer itself can send again.
     case bytes(ByteBuffer)
     case pieces(any BodyReader, length: UInt64?)
 
@@ -147,8 +147,7 @@ enum OutgoingBody {
 
     /// Opens `source`, and sets the fields that depend on it.
     ///
-    /// - Throws: ``SessionError`` with `unreadableSource`, or with `invalidRequest` for HEAD, which
-    ///   has no use for one.
+    /// - Throws: ``SessionError`` with `unreadableSource`, or with `invalidRequest` for HEAD, which has no body.
     static func open(_ source: UploadSource, for request: inout SessionRequest) async throws(SessionError) -> Self {
         guard request.method != "HEAD" else {
             throw SessionError(.invalidRequest, "HEAD has no body; send it by another method")
@@ -178,24 +177,24 @@ extension SessionRequest {
 }
 
 extension Session {
-    /// `request` with the cookies that the session adds, or without those that it blocks.
+    /// Returns `request` with the cookies that the session adds, or without those that it blocks.
     func withCookies(_ request: SessionRequest) -> SessionRequest {
         var request = request
         if self.configuration.cookies == .block { request.fields.remove(.cookie) }
         if let cookies = self.cookieJar?.header(for: request.url) {
-            // One field: not every server reads a second one (RFC 6265 §5.4).
+            // Joined into one field, as not every server reads a second one (RFC 6265 §5.4).
             request.fields.set("Cookie", (request.fields.values(of: "Cookie") + [cookies]).joined(separator: "; "))
         }
         return request
     }
 
-    /// `request`, which has its cookies, as the session sends it.
+    /// Returns the transfer's form of `request`, which already has its cookies.
     func transferRequest(_ request: SessionRequest, body: OutgoingBody) -> TransferRequest {
         var fields = request.fields
         fields.remove(.contentLength)
         let transferBody: TransferRequest.Body =
             switch body {
-            // Methods that expect a body say that it is empty (RFC 9110 §8.6).
+            // Methods that usually have a body declare that it is empty (RFC 9110 §8.6).
             case .none: ["POST", "PUT", "PATCH"].contains(request.method) ? .bytes(ByteBuffer()) : .none
             case .bytes(let bytes): .bytes(bytes)
             case .pieces(_, let length): .stream(length: length)
@@ -209,9 +208,9 @@ extension Session {
         return transfer
     }
 
-    /// `request` with what all requests of the session have in common.
+    /// Returns `request` with the fields that all requests of the session have in common.
     ///
-    /// - Throws: ``SessionError`` where it may not be sent.
+    /// - Throws: ``SessionError`` if it must not be sent.
     func completed(_ request: SessionRequest) throws(SessionError) -> SessionRequest {
         let own = request.fields
         var request = request
@@ -223,7 +222,7 @@ extension Session {
         return request
     }
 
-    /// A pin can only hold where there is a certificate.
+    /// Checks that a policy that pins is not bypassed: without TLS there is no certificate.
     ///
     /// - Throws: ``SessionError`` with `cleartext` for http under a policy that pins.
     func checkSecrecy(of url: HTTPURL) throws(SessionError) {
@@ -232,8 +231,8 @@ extension Session {
             .cleartext, "\(url.authority) would be asked in clear text, and the session's policy pins; use https")
     }
 
-    /// The proxy that forwards requests for `url`, and so may ask who they are from; nil where they go directly, or
-    /// through a tunnel, in which a proxy has no say: a 407 from there is the origin's own, and no business of its.
+    /// Returns the proxy that forwards requests for `url`, and so may demand credentials; nil if they go directly, or
+    /// through a tunnel. A 407 from inside a tunnel is the origin's, and must not get the proxy's credentials.
     func forwarder(of url: HTTPURL) -> Authority? {
         guard let proxy = self.configuration.proxy, proxy.forwards, !url.isSecure, proxy.serves(url.authority) else {
             return nil

@@ -3,9 +3,9 @@
 internal import PintleMessage
 internal import PintleTrust
 
-/// What a response makes of its task: redirects, challenges, and downloads that cannot go on where they ended.
+/// Decides what follows a response: its redirect, its challenge, or a new beginning of a download.
 extension TaskRun {
-    /// Decides whether `head` is the task's result; if not, `attempts` has the next request.
+    /// Returns the meaning of `head` for the task; if another request follows, `attempts` has it.
     func following(
         _ head: ResponseHead, in attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Following {
@@ -51,7 +51,7 @@ extension TaskRun {
         attempts.redirects += 1
         task.update { $0.metrics.redirectCount += 1 }
         attempts.request = next
-        // A hook that chose another method than the proposal's has a body of its own in mind, or none.
+        // A hook that chose another method than the proposal's also intends another body, or none.
         let keepsBody = next.method == proposal.method ? proposal.keepsBody : !["GET", "HEAD"].contains(next.method)
         if !keepsBody { attempts.source = nil }
         attempts.forgetAnswers(after: current)
@@ -60,7 +60,7 @@ extension TaskRun {
 
     // MARK: Challenges
 
-    /// Nobody who knows the password needs as many.
+    /// The most answers to one asker; a client that knows the password needs fewer.
     private static var answerLimit: Int { 8 }
 
     private func challenged(
@@ -71,9 +71,9 @@ extension TaskRun {
         guard let asker, earlier.count < Self.answerLimit else { return .result }
         let offers = AuthenticationChallenge.challenges(in: head.fields, isProxy: isProxy)
         for (offer, method) in AuthenticationMethod.ranked(offers) {
-            // A nonce that grew old says nothing against the password (RFC 7616 §3.3).
+            // A stale nonce does not mean that the password was wrong (RFC 7616 §3.3).
             let isStale = if case .digest(let digest) = method { digest.isStale } else { false }
-            // A password that was wrong for Digest must not be sent as it is to whoever asks by Basic.
+            // A password that was wrong for Digest must not then be sent unhashed by Basic.
             let kind = method.takesPassword ? "password" : offer.scheme
             let failures = max(0, earlier.failures[kind, default: 0] - (isStale ? 1 : 0))
             let challenge = Challenge(
@@ -128,7 +128,7 @@ extension TaskRun {
             let answer = try await self.ask { try await wasChallenged(task, challenge) }
             guard answer == .performDefault else { return answer }
         }
-        // Sent once: a server that asks again does not want it.
+        // Sent once: a server that asks again has refused it.
         guard challenge.method.takesPassword, challenge.previousFailureCount == 0,
             let credential = session.credential(for: challenge, of: url)
         else {
@@ -137,7 +137,7 @@ extension TaskRun {
         return .use(credential)
     }
 
-    /// The value of the field that answers a challenge; nil where a password is given that the scheme does not take.
+    /// Returns the field's value that answers a challenge; nil for a password with a scheme that takes none.
     private static func authorization(
         for challenge: Challenge, _ answer: ChallengeAnswer, of request: SessionRequest
     ) throws(SessionError) -> String? {
@@ -169,7 +169,7 @@ extension TaskRun {
 extension Session {
     fileprivate func credential(for challenge: Challenge, of url: HTTPURL) -> Credential? {
         guard challenge.isProxy else { return self.configuration.credentials[url.origin] }
-        // Basic was sent to the proxy without being asked for.
+        // Basic was sent to the proxy before it asked.
         guard case .digest = challenge.method else { return nil }
         return self.configuration.proxy?.credential
     }

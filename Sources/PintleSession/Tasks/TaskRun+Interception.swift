@@ -9,7 +9,7 @@ struct Interception: Sendable {
     let steps: [Interceptor]
     let baseURL: HTTPURL?
 
-    /// Nil where there are no steps.
+    /// Nil if there are no steps.
     init?(_ steps: [Interceptor], baseURL: HTTPURL?) {
         guard !steps.isEmpty else { return nil }
         self.steps = steps
@@ -17,9 +17,9 @@ struct Interception: Sendable {
     }
 }
 
-/// Questions to interceptors about a task's attempts.
+/// Calls of interceptors about a task's attempts.
 extension TaskRun {
-    /// The request with which the next attempt begins.
+    /// Returns the request with which the next attempt begins.
     func adapted(
         _ attempts: TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> SessionRequest {
@@ -41,12 +41,12 @@ extension TaskRun {
         return request
     }
 
-    /// Asks whether the outcome of an attempt leads to another one, and waits until that is due.
+    /// Asks the steps if another attempt follows the outcome, and waits until it is due.
     func isMadeAgain(
         after outcome: Interceptor.Outcome, _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Bool {
         guard let interception else { return false }
-        // An answer that nobody wants any more is not asked about, and does not count as the task's.
+        // If the task must end, its outcome is not shown to the steps.
         try self.checkFailure()
         let attempt = Interceptor.Attempt(
             task: task, number: attempts.number, earlier: attempts.outcomes, request: attempts.request,
@@ -66,7 +66,7 @@ extension TaskRun {
     private func rest(for delay: TimeAmount) async throws(SessionError) {
         guard delay > .zero else { return }
         let end = NIODeadline.now() + delay
-        // The run lasts as long as its task waits here.
+        // Why unowned holds: the run lives as long as its task waits here.
         let timer = LoopTimer { [unowned self] in self.assumeIsolated { $0.wake() } }
         self.loop.arm(timer, at: end)
         defer { self.loop.disarm(timer) }
@@ -75,7 +75,7 @@ extension TaskRun {
 }
 
 extension SessionError {
-    /// True for what went wrong on the way of a body: another attempt may bring it whole.
+    /// True for an error in the transfer of a body: another attempt may bring all of it.
     var comesFromPeer: Bool {
         switch self.code {
         case .timeout, .malformedResponse, .truncated, .connectionBroken: true

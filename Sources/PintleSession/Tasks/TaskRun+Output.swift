@@ -3,9 +3,9 @@
 internal import NIOCore
 internal import PintleMessage
 
-/// Taking in the response that is a task's result.
+/// Receives the response that is a task's result.
 extension TaskRun {
-    /// Lets the hook decide, then reads the body into where it goes.
+    /// Lets the hook decide, then moves the body to its destination.
     func take(
         _ answer: Answer, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> TaskResult {
@@ -30,13 +30,13 @@ extension TaskRun {
             contentCodings: codings)
     }
 
-    /// Reads the rest of a response that is not the task's.
+    /// Reads the rest of a response that is not the task's result.
     func discardRest(of answer: Answer, _ task: SessionTask) async {
         await answer.flow.discardRest()
         self.noteMetrics(of: answer, task)
     }
 
-    /// Gives up a response whose rest nobody reads; left alone, its transfer would wait for that for ever.
+    /// Cancels a response whose rest is not read: otherwise its transfer would wait for a reader for ever.
     func giveUp(_ answer: Answer, with error: SessionError, _ task: SessionTask) {
         answer.flow.cancel(with: error)
         self.noteMetrics(of: answer, task)
@@ -164,7 +164,7 @@ extension TaskRun {
         }
     }
 
-    /// The bytes that were missing, where the response brings them, and not the whole.
+    /// Returns the missing bytes, if the response brings just those; nil if it brings the whole body.
     private func rest(in arrival: Arrival) throws(SessionError) -> Range<UInt64>? {
         if let rest = self.leftOver?.rest(from: arrival.head) { return rest }
         guard arrival.head.status != 206 || arrival.request.fields.contains("Range") else {
@@ -174,7 +174,7 @@ extension TaskRun {
         return nil
     }
 
-    /// The error for a response that is not wanted, with the beginning of its body.
+    /// Returns the error for an unacceptable response, with the beginning of its body.
     func rejection(of arrival: Arrival, _ violation: ValidationError) async throws(SessionError) -> SessionError {
         var body: [UInt8] = []
         while body.count < RejectedResponse.bodyLimit, let piece = try await arrival.body.next() {

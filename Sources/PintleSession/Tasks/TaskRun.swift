@@ -6,12 +6,12 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintleSystem
 
-/// Carries one task out, on the thread of one loop: the actor's isolation and the ownership of the transfer are one
-/// thing, so what its transfers tell needs no hop and no lock.
+/// Carries out one task on the thread of one loop. The thread is also the actor's executor, so calls from the task's
+/// transfers need no hop and no lock.
 ///
-/// ``carryOut(_:_:)`` tells the whole story in order; the extensions have its chapters.
+/// ``carryOut(_:_:)`` has the whole course of a task in order; the extensions have its parts.
 actor TaskRun {
-    /// Where a response goes.
+    /// The destination of a response.
     enum Output: Sendable {
         case memory
         case stream(ResponseHandoff)
@@ -21,35 +21,35 @@ actor TaskRun {
 
     nonisolated let loop: Loop
     nonisolated var unownedExecutor: UnownedSerialExecutor { self.loop.asUnownedSerialExecutor() }
-    /// The steps of the client that made the task; nil where there are none.
+    /// The steps of the client that made the task; nil if there are none.
     let interception: Interception?
-    /// The request's body; an upload without one asks the hook.
+    /// The request's body; for an upload without one, a hook is asked.
     private let source: UploadSource?
-    /// Weak until the task begins: a session whose tasks were never resumed may go.
+    /// Weak, so that a session whose tasks were never resumed can be released.
     private weak let owner: Session?
 
-    /// The owner of connections on which the task logs in.
+    /// The owner of connections on which the task has logged in.
     let connectionOwner = ConnectionOwner()
 
     private var hasBegun = false
     private(set) var isSuspended = true
     private var isOver = false
-    /// Why the task has to end, once it has to.
+    /// The reason why the task must end; nil while it need not.
     private(set) var failure: SessionError?
     private(set) var keepsPart = false
     /// The transfer that is under way.
     var flow: TransferFlow?
-    /// The question that the cache is asked about the request that is under way; nil where it is not, and where it has answered.
+    /// The lookup of the current request in the cache; nil if the cache is not asked, or has answered.
     var question: CacheQuestion?
-    /// True where the cache is asked no more, since an answer to its conditions was about something else.
+    /// True if the cache is no longer asked, because a response to its conditions was about something else.
     var passesCache = false
     /// The connection of a WebSocket, while it is open.
     var link: WebSocketLink?
-    /// Where the response goes; a hook may make a download of a data task.
+    /// The destination of the response; a hook may turn a data task into a download.
     var output: Output
     /// The file of a download, from its opening to its end.
     var file: DownloadFile?
-    /// What the file held already, while it is to be gone on with.
+    /// The part that the file held already; nil if the download does not continue it.
     var leftOver: PartialDownload?
     private let waiting: LoopWait
     private var deadline: LoopTimer?
@@ -67,10 +67,10 @@ actor TaskRun {
 
     // MARK: Steering, from anywhere
 
-    /// Does what the task's state says when the loop comes to it. Two threads that steer a task may arrive in another
-    /// order than they changed its state; the state is what counts.
+    /// Applies the task's state on the loop. The calls of two threads may arrive in another order than their changes of
+    /// the state, so the present state counts.
     nonisolated func follow(_ task: SessionTask) {
-        // Held until then: a program may let its session go as soon as it has resumed a task.
+        // Held until then: a program may release its session as soon as it has resumed a task.
         let owner = self.owner
         self.onLoop { run in
             withExtendedLifetime(owner) {
@@ -88,7 +88,7 @@ actor TaskRun {
         self.onLoop { run in withExtendedLifetime(owner) { run.cancelled(task, keepingPart: keepingPart) } }
     }
 
-    /// Runs `work` on the loop's thread, after what was asked for earlier.
+    /// Runs `work` on the loop's thread, after earlier calls.
     nonisolated func onLoop(_ work: @escaping @Sendable (isolated TaskRun) -> Void) {
         self.loop.execute { self.assumeIsolated { work($0) } }
     }
@@ -130,13 +130,13 @@ actor TaskRun {
 
     private func armDeadline(_ limit: TimeAmount) {
         self.timeLeft = limit
-        // unowned: `end` disarms the timer before the run goes.
+        // Why unowned holds: `end` disarms the timer before the run is released.
         let deadline = self.deadline ?? LoopTimer { [unowned self] in self.assumeIsolated { $0.outOfTime() } }
         self.deadline = deadline
         self.loop.arm(deadline, at: .now() + limit)
     }
 
-    /// Counts no more time: a WebSocket may be open for as long as it likes.
+    /// Removes the time limit: a WebSocket may stay open.
     func endTimeLimit() {
         if let deadline { self.loop.disarm(deadline) }
         self.timeLeft = nil
@@ -165,14 +165,14 @@ actor TaskRun {
         do throws(SessionError) {
             outcome = .success(try await self.carryOut(task, session))
         } catch {
-            // What was asked to happen goes before what followed from it.
+            // A requested cancellation, or a time-out, outranks the error that it caused.
             outcome = .failure(self.failure ?? error)
         }
         await self.end(task, session, outcome)
     }
 
     private func end(_ task: SessionTask, _ session: Session, _ outcome: Result<TaskResult, SessionError>) async {
-        // From here on nothing may arm the timer again.
+        // From here on the timer must not be armed again.
         self.isOver = true
         if let deadline { self.loop.disarm(deadline) }
         var error: SessionError?
@@ -180,7 +180,7 @@ actor TaskRun {
             error = failure
             await self.abandonFile(of: task, after: failure)
         }
-        // A task that failed elsewhere, in a hook perhaps, leaves a transfer that nobody reads.
+        // A task that failed elsewhere, perhaps in a hook, leaves a transfer without a reader.
         self.flow?.cancel()
         self.flow = nil
         self.file = nil
@@ -198,8 +198,8 @@ actor TaskRun {
         session.taskEnded()
     }
 
-    /// The story of a task: make a request, see whether the answer asks for another one, and take in the one that does
-    /// not.
+    /// Carries out the task: makes a request, follows redirects and challenges, and receives the response that is the
+    /// result.
     private func carryOut(_ task: SessionTask, _ session: Session) async throws(SessionError) -> TaskResult {
         try self.checkFailure()
         var request = try session.completed(task.originalRequest)
@@ -214,9 +214,9 @@ actor TaskRun {
         }
     }
 
-    /// Makes the request, and those that its answers ask for.
+    /// Makes the request, and those that its responses demand.
     ///
-    /// - Returns: nil where another attempt is to be made.
+    /// - Returns: nil if another attempt must be made.
     private func attempt(
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> TaskResult? {
@@ -255,12 +255,12 @@ actor TaskRun {
 
     // MARK: Waiting
 
-    /// Throws what has ended the task, if anything has.
+    /// Throws the error that ends the task, if there is one.
     func checkFailure() throws(SessionError) {
         if let failure { throw failure }
     }
 
-    /// Waits until `isReady`, which is asked again whenever something has happened.
+    /// Waits until `isReady` returns true; it is called again after each event.
     func wait(until isReady: () -> Bool) async throws(SessionError) {
         while true {
             try self.checkFailure()
@@ -271,9 +271,10 @@ actor TaskRun {
 
     func wake() { self.waiting.wake() }
 
-    /// Asks a hook. A task that is cancelled does not wait for its answer.
+    /// Calls a hook. A cancelled task does not wait for it.
     ///
-    /// - Throws: ``SessionError`` with `hookFailed` behind which is what the hook threw.
+    /// - Throws: ``SessionError`` with `hookFailed` and the hook's error as `underlying`, or the error that ends the
+    ///   task.
     func ask<Answer: Sendable>(
         _ question: @escaping @Sendable () async throws -> Answer
     ) async throws(SessionError) -> Answer {
@@ -285,8 +286,8 @@ actor TaskRun {
             } catch {
                 result = .failure(error)
             }
-            // The answer counts when the loop has come to it: a hook that suspends its task and then answers means the
-            // task to be suspended by then.
+            // The answer is applied on the loop, after earlier calls: if a hook suspends its task and then answers, the
+            // task must be suspended by then.
             self.onLoop { run in
                 answer.withLockedValue { $0 = result }
                 run.wake()

@@ -5,8 +5,8 @@ internal import PintleLoop
 internal import PintleSystem
 
 extension ThreadPool {
-    /// Waits for `work` as ``result(of:)`` does. The run of a task is woken on the thread of its loop, and no third one on
-    /// the way there.
+    /// Waits for `work` like ``result(of:)``. The run of a task is woken directly on the thread of its loop, without a
+    /// third thread in between.
     func resultForRun<Value: Sendable, Failure: Error>(
         isolation: isolated (any Actor)? = #isolation, of work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -16,7 +16,7 @@ extension ThreadPool {
         let finish: Work = {
             let value = Result { () throws(Failure) -> Value in try work() }
             result.withLockedValue { $0 = value }
-            // The run waits by then, as it is on the thread that is asked to wake it.
+            // By then the run waits: it waits on the same thread that wakes it.
             loop.execute { done.wake() }
         }
         do { try self.run(finish) } catch { finish() }

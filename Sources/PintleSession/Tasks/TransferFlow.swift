@@ -4,9 +4,9 @@ internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
 
-/// One transfer as a task reads it: a head, then pieces of the body, then the end; and the body that it sends.
+/// One transfer as a task sees it: a head, then pieces of the body, then the end; and the body that the task sends.
 ///
-/// Confined to the loop's thread, like the transfer. One reader and one feeder wait here at most.
+/// Confined to the loop's thread, like the transfer. At most one reader and one feeder wait here.
 final class TransferFlow {
     private let loop: Loop
     private let noteSent: (_ count: Int, _ total: Int) -> Void
@@ -15,38 +15,38 @@ final class TransferFlow {
     private var pending: CircularBuffer<ByteBuffer> = []
     private var pendingBytes = 0
     private var isSuspended = false
-    /// True where the task has given the transfer up.
+    /// True if the task has cancelled the transfer.
     private var isCancelled = false
     private var unsent = 0
     private var sent = 0
     private var end: Result<Void, SessionError>?
-    /// A connection that was switched to another protocol, until somebody takes it.
+    /// A connection that was switched to another protocol, until the task takes it.
     private var handover: Handover?
     private let reader: LoopWait
     private lazy var feeder = LoopWait(on: self.loop)
     private var restTimer: LoopTimer?
     private var discardTimer: LoopTimer?
-    /// What moves the body of the request here.
+    /// The task that feeds the body of the request.
     private var feeding: Task<Void, Never>?
-    /// How the transfer went; complete when it is over.
+    /// The metrics of the transfer; complete when it is over.
     private(set) var metrics = TransferMetrics()
 
-    /// The most bytes of a response that wait here. They are handed on together: a few full buffers for each time that another
-    /// thread is woken.
+    /// The most bytes of a response that wait here. They are handed on together, so that a reader on another thread is
+    /// woken once for a few full buffers.
     private static let window = 256 * 1024
-    /// The number of bytes up to which small pieces are put together.
+    /// The size up to which small pieces are joined.
     private static let pieceSize = 64 * 1024
     private static let sendWindow = 64 * 1024
-    /// How much of a body that nobody wants is read so that its connection can be used again.
+    /// The most bytes of an unwanted body that are read so that its connection can be used again.
     private static let discardLimit = 64 * 1024
     private static let discardTime = TimeAmount.seconds(1)
 
-    /// - Parameter noteSent: told of the bytes of the request's body that the connection has taken, and of all that it has.
+    /// - Parameter noteSent: called with the number of body bytes that the connection has taken, and with their total.
     init(loop: Loop, noteSent: @escaping (_ count: Int, _ total: Int) -> Void) {
         self.loop = loop
         self.reader = LoopWait(on: loop)
         self.noteSent = noteSent
-        // unowned: `finish` disarms the timers before the flow goes.
+        // Why unowned holds: `finish` disarms the timers before the flow is released.
         self.restTimer = LoopTimer { [unowned self] in self.wakeFeeder() }
         self.discardTimer = LoopTimer { [unowned self] in self.cancel() }
     }
@@ -69,13 +69,13 @@ final class TransferFlow {
         return head
     }
 
-    /// The connection that came with a `101 Switching Protocols`; it belongs to who takes it.
+    /// Takes the connection that came with a `101 Switching Protocols`; the caller owns it.
     func takeHandover() -> Handover? {
         defer { self.handover = nil }
         return self.handover
     }
 
-    /// Waits for the next piece of the body, or nil when it is complete.
+    /// Waits for the next piece of the body; returns nil when it is complete.
     func next() async throws(SessionError) -> ByteBuffer? {
         guard try await self.hasMore() else { return nil }
         let piece = self.pending.removeFirst()
@@ -84,7 +84,7 @@ final class TransferFlow {
         return piece
     }
 
-    /// Waits for more of the body: every piece that has arrived, or none when it is complete.
+    /// Waits for more of the body; returns all pieces that have arrived, or none when it is complete.
     func nextPieces() async throws(SessionError) -> [ByteBuffer] {
         guard try await self.hasMore() else { return [] }
         let pieces = Array(self.pending)
@@ -94,7 +94,7 @@ final class TransferFlow {
         return pieces
     }
 
-    /// Something was taken of what has arrived. Without a transfer it is a feeder that brings the response.
+    /// Continues to read, as pieces were taken. Without a transfer a feeder brings the response.
     private func wantMore() {
         guard self.pendingBytes < Self.window else { return }
         if let transfer { transfer.resumeReading() } else { self.wakeFeeder() }
@@ -102,7 +102,7 @@ final class TransferFlow {
 
     private func hasMore() async throws(SessionError) -> Bool {
         while self.pendingBytes == 0 || self.isSuspended {
-            // A failure does not wait for who suspended the task to resume it; a good end does.
+            // A failure is reported even while the task is suspended; a success waits until it is resumed.
             if self.pendingBytes == 0, let end, !self.isSuspended || end.isFailure {
                 try end.get()
                 return false
@@ -112,7 +112,7 @@ final class TransferFlow {
         return true
     }
 
-    /// Waits for the next turn of the loop: others have theirs before.
+    /// Waits for the next turn of the loop, after the other work of this one.
     func waitForTurn() async {
         let turn = LoopWait(on: self.loop)
         self.loop.execute { turn.wake() }
@@ -121,13 +121,13 @@ final class TransferFlow {
 
     /// Waits for the end of a suspension.
     ///
-    /// - Throws: why the transfer was given up, if it was; one that has failed by itself is left to ``next()``.
+    /// - Throws: the reason why the task cancelled the transfer, if it did; other failures are left to ``next()``.
     func waitWhileSuspended() async throws(SessionError) {
         while self.isSuspended { await self.waitAsReader() }
         if self.isCancelled, let end { try end.get() }
     }
 
-    /// Reads what is left of a body that nobody wants, or gives the connection up where that is much or slow.
+    /// Reads the rest of an unwanted body, or closes the connection if the rest is long or slow.
     func discardRest() async {
         if let length = self.head?.length, length > Self.discardLimit { return self.cancel() }
         if !self.isOver, let discardTimer { self.loop.arm(discardTimer, at: .now() + Self.discardTime) }
@@ -142,13 +142,13 @@ final class TransferFlow {
 
     /// Waits until there is room for more of the response's body.
     ///
-    /// - Returns: false when nothing more is wanted.
+    /// - Returns: false if no more is wanted.
     func hasPlace() async -> Bool {
         while self.pendingBytes >= Self.window, !self.isOver { await self.waitAsFeeder() }
         return !self.isOver
     }
 
-    /// Ends the response, well where `error` is nil.
+    /// Ends the response; with success if `error` is nil.
     func end(with error: SessionError?) {
         guard !self.isOver else { return }
         self.finish(error.map { .failure($0) } ?? .success(()))
@@ -156,20 +156,20 @@ final class TransferFlow {
 
     // MARK: Sending
 
-    /// Cancels `feeding` when nothing more is wanted, as its source may wait for something that never comes.
+    /// Sets the task that feeds a body here. It is cancelled when no more is wanted, as its source may wait for ever.
     func isFed(by feeding: Task<Void, Never>) {
         if self.isOver { feeding.cancel() } else { self.feeding = feeding }
     }
 
     /// Waits until there is room for more of the request's body.
     ///
-    /// - Returns: false when the transfer is over, and nothing more is wanted.
+    /// - Returns: false if the transfer is over, so that no more is wanted.
     func hasRoom() async -> Bool {
         while self.unsent >= Self.sendWindow || self.isSuspended, !self.isOver { await self.waitAsFeeder() }
         return !self.isOver
     }
 
-    /// Waits for `delay`, or less when the transfer ends.
+    /// Waits for `delay`, or less if the transfer ends.
     func rest(for delay: TimeAmount) async {
         guard !self.isOver, delay > .zero, let restTimer else { return }
         self.loop.arm(restTimer, at: .now() + delay)
@@ -199,16 +199,16 @@ final class TransferFlow {
         self.wakeFeeder()
     }
 
-    /// Gives the transfer up.
+    /// Cancels the transfer.
     func cancel(with error: SessionError = .cancelled) {
         self.takeHandover()?.connection.close()
-        // One that has ended well while it was suspended has a reader who waits for the resumption.
+        // A transfer that succeeded during a suspension has a reader that waits for the resumption.
         guard !self.isOver || self.isSuspended else { return }
         self.transfer?.cancel()
         self.pending.removeAll()
         self.pendingBytes = 0
         self.isCancelled = true
-        // A reader that waits for the end of a suspension hears of this one.
+        // Wakes a reader that waits for the end of the suspension.
         self.isSuspended = false
         self.finish(.failure(error))
     }

@@ -5,54 +5,54 @@ package import PintleLoop
 internal import PintleMessage
 package import PintleTrust
 
-/// A connection that was made, and that nobody uses yet. It belongs to who gets it.
+/// An established connection that is not used yet. Its receiver owns it.
 package struct MadeConnection {
     /// Connected and non-blocking.
     let descriptor: Int32
-    /// Carries the bytes; nil where they go over the socket as they are.
+    /// Carries the bytes; nil if they go over the socket in plaintext.
     let tls: TLSConnection?
-    /// True where ``tls`` is with the origin, and not only with a proxy.
+    /// True if ``tls`` is with the origin, false if it is only with a proxy.
     let isToOrigin: Bool
     /// TLS with an https proxy, which may carry ``tls``.
     let proxyTLS: TLSConnection?
-    /// The verdict on the origin's chain: of this handshake, or of the one that its session began with.
+    /// The verdict on the origin's chain: from this handshake, or from the first one of its TLS session.
     package let verdict: Verdict?
     /// The verdict on the chain of an https proxy.
     package let proxyVerdict: Verdict?
-    /// The peer's address, empty by a proxy that has not said it.
+    /// The peer's address; empty if a proxy has not told it.
     package let address: String
-    /// Such as `TLSv1.3`; empty without TLS with the origin.
+    /// The version, such as `TLSv1.3`; empty without TLS with the origin.
     package let tlsVersion: String
 
-    /// The socket, where bytes go over it as they are.
+    /// The socket, if bytes go over it in plaintext; otherwise nil.
     package var socket: Int32? { self.tls == nil ? self.descriptor : nil }
 
-    /// True where HTTP/2 was agreed on by ALPN.
+    /// True if HTTP/2 was agreed on by ALPN.
     var speaksHTTP2: Bool { self.tls?.negotiated?.applicationProtocol == "h2" }
 
-    /// Tells whether every verdict that the connection began with holds at a moment.
+    /// Returns true if all verdicts of the connection are valid at a moment.
     func isTrusted(at moment: UnixTime) -> Bool {
         self.proxyTLS?.isTrusted(at: moment) ?? true && (!self.isToOrigin || self.tls?.isTrusted(at: moment) ?? true)
     }
 
-    /// A channel over the connection, which closes it; call `start()` when the pipeline is set up.
+    /// Makes a channel over the connection, which closes it; call `start()` when the pipeline is set up.
     package func makeChannel(on loop: Loop) -> SocketChannel {
         SocketChannel(descriptor: self.descriptor, loop: loop, transport: self.transport)
     }
 
-    /// The socket for who passes bytes on, which closes it.
+    /// Returns the socket, with its TLS, to a relay of bytes, which must close it.
     package func release() -> ReleasedSocket {
         ReleasedSocket(descriptor: self.descriptor, transport: self.transport)
     }
 
     private var transport: TLSClientTransport? { self.tls.map { TLSClientTransport($0, descriptor: self.descriptor) } }
 
-    /// Closes the connection; only before something was made of it.
+    /// Closes the connection; allowed only while no channel or relay has it.
     package func close() { Glibc.close(self.descriptor) }
 }
 
 extension MadeConnection {
-    /// A socket that was connected elsewhere, non-blocking.
+    /// Makes a connection from a socket that was connected elsewhere and is non-blocking.
     package init(socket: Int32) {
         self.init(
             descriptor: socket, tls: nil, isToOrigin: false, proxyTLS: nil, verdict: nil, proxyVerdict: nil,

@@ -3,15 +3,15 @@
 package import PintleMessage
 package import PintleTrust
 
-/// A proxy, made ready for transfers to go by.
+/// A proxy, prepared for the use by transfers.
 package final class ProxyLink: Sendable {
-    /// Which proxy.
+    /// The proxy's description.
     package let server: ProxyServer
     /// Judges the certificate of an https proxy.
     let evaluator: TrustEvaluator
-    /// What an https proxy is shown that asks for a certificate.
+    /// The certificate for an https proxy that asks for one.
     let identity: ClientIdentity?
-    /// What is sent with the CONNECT for an https request.
+    /// The fields of the CONNECT for an https request.
     let connectFields: Fields
 
     package init(
@@ -24,10 +24,9 @@ package final class ProxyLink: Sendable {
         self.connectFields = connectFields
     }
 
-    /// A SOCKS proxy as libcurl takes it.
+    /// The URL of a SOCKS proxy for libcurl.
     ///
-    /// The credential stands in the URL: what has options of its own is decoded by some versions of libcurl, and by
-    /// others not.
+    /// The credential is in the URL, because libcurl's options for it are percent-decoded in some versions only.
     var url: String {
         precondition(self.server.scheme == .socks5, "BUG: libcurl speaks with SOCKS proxies only")
         guard let credential = self.server.credential else { return "socks5h://\(self.server.authority)" }

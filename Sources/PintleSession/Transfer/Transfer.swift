@@ -5,48 +5,48 @@ package import PintleLoop
 package import PintleMessage
 package import PintleTrust
 
-/// One request on its way and its response, on one loop.
+/// One request and its response, on one loop.
 ///
-/// It waits for one of the connections to its host, or for one to be made, and is carried by it. The object is used again by the
-/// pool: an owner lets go of it when it is told of the end.
+/// It waits for a connection to its host that is free, or for a new one, which then carries it. The pool reuses the object: an
+/// owner must release it when it hears of the end.
 package final class Transfer {
     private enum Stage {
         /// It has not begun, or is over.
         case none
-        /// One of the connections to its host has to become free.
+        /// It waits until one of the connections to its host is free.
         case waiting
-        /// A connection is made for it.
+        /// A connection is being made for it.
         case connecting(ConnectionAttempt)
-        /// A connection is made for another transfer, and may turn out to be one for all of them.
+        /// A connection is being made for another transfer, which all of them may share (HTTP/2).
         case joining
         /// No connection could be made; another is tried when the timer fires.
         case pausing(LoopTimer)
         case carried(any Carrier)
     }
 
-    /// Tells what may be sent of the request's body now.
+    /// The next step of the request's body.
     enum NextStep { case bytes, wait, end }
 
-    /// How long a body waits for `100 Continue`: RFC 9110 §10.1.1 forbids to wait for ever.
+    /// The time for which a body waits for `100 Continue`: RFC 9110 §10.1.1 forbids to wait for ever.
     private static let expectationTime = TimeAmount.seconds(1)
-    /// The most connections that may have closed before the request: a server that takes five requests on each turns those of
-    /// a busy client away again and again.
+    /// The most connections that may turn the request away: a server that takes only five requests on each connection refuses
+    /// those of a busy client again and again.
     private static let mostTurnedAway = 16
 
-    /// Its index among the transfers of its pool that are under way.
+    /// Its index among the running transfers of its pool.
     var place: Int?
     private let pool: TransferPool
     private var stage = Stage.none
     private(set) var asked = Transfer.noRequest
     private var delegate: (any TransferDelegate)?
     private var host: OriginHost?
-    /// True where it has one of the host's connections, or of the places for one.
+    /// True if it holds one of the places for the host's connections.
     private var hasPlace = false
-    /// True where others wait for the connection that it makes, or may.
+    /// True if other transfers wait, or may wait, for the connection that it makes.
     private var isJoined = false
-    /// True if the request was sent again though its peer may have seen it, or has refused it.
+    /// True if the request was sent again although its peer may have seen it, or has refused it.
     private var wasSentAgain = false
-    /// The number of times that it was tried again, from the connection or from the request on.
+    /// The number of retries, of the connection or of the request.
     private var retries = 0
     /// The number of connections whose peer took no more requests when this one came.
     private var turnedAway = 0
@@ -58,27 +58,27 @@ package final class Transfer {
     private var judged: Verdict?
     private var judgedProxy: Verdict?
     private var hasResponse = false
-    /// The number of transfers that the object has been.
+    /// The number of transfers that the object has served.
     private var uses: UInt64 = 0
     private var silence: LoopTimer?
-    /// The longest silence of the origin in the present part of the exchange.
+    /// The longest silence of the origin in the present phase of the exchange.
     private var silenceLimit = TimeAmount.zero
     private(set) var isReadingPaused = false
-    /// True where the delegate takes the body in pipes.
+    /// True if the delegate takes the body in pipes.
     private(set) var takesPipes = false
-    // What is sent.
+    // The request's body.
     private var upload: UploadQueue?
     private(set) var trailersToSend = Fields()
     private var isHoldingBody = false
     private var waitsForBody = false
-    /// Fires when a body was kept long enough for its expectation to be met; nil where there is none any more.
+    /// Fires when the body has waited long enough for `100 Continue`; nil if it does not wait any more.
     private var expectation: LoopTimer?
 
     private static let noRequest = Asked(
         TransferRequest(method: "", scheme: .http, authority: Authority(host: "", port: 0), path: ""))
 
-    /// Holds a request, of which a reader copies the field that it needs: to copy all of them would cost as much as to read its
-    /// head.
+    /// Holds a request, so that a reader copies only the field that it needs: to copy all of them would cost as much as parsing
+    /// its head.
     final class Asked: Sendable {
         let request: TransferRequest
 
@@ -87,17 +87,17 @@ package final class Transfer {
 
     init(pool: TransferPool) {
         self.pool = pool
-        // unowned: `forget` disarms the timer before the transfer goes.
+        // Why unowned holds: `forget` disarms the timer before the transfer is released.
         self.silence = LoopTimer { [unowned self] in self.checkSilence() }
     }
 
     // MARK: For the owner
 
-    // Stored privately: the compiler sees every access then, and checks none of the many while the program runs.
+    // Stored privately, so that the compiler sees every access, and needs no check of exclusive access at run time.
 
-    /// The verdict on the peer's chain: of this transfer's handshake, or of the one that its connection began with.
+    /// The verdict on the peer's chain: from this transfer's handshake, or from the one that its connection began with.
     package var verdict: Verdict? { self.judged }
-    /// The verdict on the chain of the https proxy that the transfer goes by, where this transfer made the connection.
+    /// The verdict on the chain of the https proxy, if this transfer made the connection.
     package var proxyVerdict: Verdict? { self.judgedProxy }
     /// The version of the response whose head was received: `1.0`, `1.1` or `2`.
     package var responseVersion: String { self.measured.httpVersion }
@@ -111,7 +111,7 @@ package final class Transfer {
         self.sendOn()
     }
 
-    /// Moves bytes that have come at a socket to the connection, as the next of a `.stream` body, and does not look at them.
+    /// Moves bytes from a socket to the connection, unseen, as the next ones of a `.stream` body.
     package func moveBody(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling {
         guard self.expectation == nil, !self.isHoldingBody, self.carrier?.takesPipes == true else { return .isUnfit }
         guard self.unsentBodyBytes == 0 else { return .mustWait }
@@ -120,7 +120,7 @@ package final class Transfer {
         return filling
     }
 
-    /// Ends the body of a `.stream` request; trailers go with chunked bodies only.
+    /// Ends the body of a `.stream` request; trailers are sent with chunked bodies only.
     package func finishBody(trailers: Fields = Fields()) {
         guard self.isRunning else { return }
         self.trailersToSend = trailers
@@ -128,29 +128,29 @@ package final class Transfer {
         self.sendOn()
     }
 
-    /// Keeps the rest of the body here; at most what the connection has taken is still sent.
+    /// Holds back the rest of the body; bytes that the connection has taken are still sent.
     package func holdBody() { self.isHoldingBody = true }
 
-    /// Sends the body on.
+    /// Continues to send the body.
     package func releaseBody() {
         self.isHoldingBody = false
         self.sendOn()
     }
 
-    /// Bytes that were given to ``send(_:)`` and that the upstream has not taken.
+    /// The number of bytes that were passed to ``send(_:)`` and that the upstream has not taken.
     package var unsentBodyBytes: Int { self.upload?.byteCount ?? 0 }
 
-    /// The bytes of its body that are in memory: unsent ones, and those that may have to be sent again.
+    /// The number of its body's bytes in memory: unsent ones, and those that may have to be sent again.
     package var heldBodyBytes: Int { self.upload?.heldBytes ?? 0 }
 
-    /// Stops reading from the upstream; nothing more of the body arrives until reading is resumed.
+    /// Stops reading from the upstream; no more of the body arrives until reading is resumed.
     package func pauseReading() {
         guard self.isRunning, !self.isReadingPaused else { return }
         self.isReadingPaused = true
         self.carrier?.pauseReading()
     }
 
-    /// Reads on.
+    /// Continues to read.
     package func resumeReading() {
         guard self.isRunning, self.isReadingPaused else { return }
         self.isReadingPaused = false
@@ -158,10 +158,10 @@ package final class Transfer {
         self.carrier?.resumeReading()
     }
 
-    /// Has the rest of the response's body moved through pipes, where that can be: the delegate does not ask to see it.
+    /// Lets the rest of the response's body be moved through pipes, if possible: the delegate does not need to see it.
     package func takePipes() { self.takesPipes = true }
 
-    /// Gives the transfer up. The delegate hears nothing more.
+    /// Cancels the transfer. The delegate is not called again.
     package func cancel() {
         guard self.isRunning else { return }
         self.leaveStage()
@@ -189,7 +189,7 @@ package final class Transfer {
             if asked.request.isRepeatable { self.upload?.keepSent() }
         }
         if self.upload?.mayHaveBytes == true, asked.request.fields.contains(.expect) {
-            // unowned: `forget` disarms the timer before the transfer goes.
+            // Why unowned holds: `forget` disarms the timer before the transfer is released.
             self.expectation = LoopTimer { [unowned self] in self.stopExpecting() }
         }
         if asked.request.connectOnly {
@@ -198,14 +198,14 @@ package final class Transfer {
             let host = self.pool.host(for: asked.request, by: proxy)
             self.host = host
             host.users += 1
-            // The host's limit does not count a connection that may be switched.
+            // The host's limit does not count connections that may be switched.
             if asked.request.upgrade == nil { self.takePlace(at: host) } else { self.makeConnection(by: proxy) }
         }
-        // A connection that is to be made has its own limit.
+        // A connection that is being made has its own time limit.
         if !asked.request.connectOnly, let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
     }
 
-    /// Fails at the end of this turn: the session is closed.
+    /// Fails at the end of this turn, because the session is closed.
     func beginToFail(_ request: consuming TransferRequest, delegate: any TransferDelegate) {
         self.delegate = delegate
         self.asked = Asked(consume request)
@@ -223,13 +223,13 @@ package final class Transfer {
         }
     }
 
-    /// One of the host's connections is this transfer's, which goes on with ``goOnWithPlace()``.
+    /// Gives the transfer a place for one of the host's connections; ``goOnWithPlace()`` follows.
     func gotPlace() {
         guard case .waiting = self.stage else { preconditionFailure("BUG: a place is given to who does not wait") }
         self.hasPlace = true
     }
 
-    /// Goes on, unless it was cancelled since it got its place.
+    /// Continues, unless the transfer was cancelled since it got its place.
     func goOnWithPlace() {
         guard case .waiting = self.stage, self.hasPlace else { return }
         if !self.asked.request.limitsWaiting {
@@ -239,7 +239,7 @@ package final class Transfer {
         if let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
     }
 
-    /// Ends the transfer with an error of ours.
+    /// Ends the transfer with an error of Pintle's own.
     func fail(_ code: SessionError.Code, _ message: String, cause: String? = nil) {
         guard self.isRunning else { return }
         self.leaveStage()
@@ -262,7 +262,7 @@ package final class Transfer {
         if host.speaksHTTP2 == false { self.makeConnection(by: host.proxy) } else { self.join(host) }
     }
 
-    /// Waits for the connection that is being made, or makes it: where HTTP/2 comes of it, one is enough.
+    /// Waits for the connection that is being made, or makes it: if it turns out to use HTTP/2, all transfers share it.
     private func join(_ host: OriginHost) {
         if host.isBeingJoined {
             self.stage = .joining
@@ -286,7 +286,7 @@ package final class Transfer {
         let attempt = ConnectionAttempt(for: self.asked.request, by: proxy, protocols: protocols, in: self.pool)
         self.stage = .connecting(attempt)
         attempt.begin(within: max(.milliseconds(1), self.connectDeadline - self.attemptStart)) { [unowned self] in
-            // unowned: an attempt is cancelled before its transfer goes.
+            // Why unowned holds: an attempt is cancelled before its transfer is released.
             self.attempted($0, $1)
         }
     }
@@ -316,16 +316,16 @@ package final class Transfer {
         }
     }
 
-    /// Tries another connection after a while, where the request allows it and nothing of it was taken by any.
+    /// Tries another connection after a pause, if the request allows it and no connection has taken any of it.
     ///
-    /// - Returns: whether it does.
+    /// - Returns: true if it does.
     private func connectAgain(after error: SessionError) -> Bool {
         guard self.asked.request.retries.onConnectFailure, error.isConnectFailure, self.host != nil,
             self.retries < self.asked.request.retries.limit, RequestHead.isIdempotent(self.asked.request.method),
             self.upload?.rewind() ?? true
         else { return false }
         self.retries += 1
-        // unowned: `leaveStage` disarms the timer before the transfer goes.
+        // Why unowned holds: `leaveStage` disarms the timer before the transfer is released.
         let timer = LoopTimer { [unowned self] in self.goOnConnecting() }
         self.stage = .pausing(timer)
         self.pool.loop.arm(timer, at: self.pool.loop.turnTime + TransferRetries.wait(before: self.retries))
@@ -373,7 +373,7 @@ package final class Transfer {
         connection.carry(self)
     }
 
-    /// A stream of HTTP/2 is its own from here on.
+    /// From here on a stream of HTTP/2 carries the transfer.
     func isCarried(by stream: HTTP2Stream) {
         self.stage = .carried(stream)
         self.upload?.keepSent()
@@ -387,22 +387,22 @@ package final class Transfer {
         self.judged = made.verdict
     }
 
-    /// The connection was spoilt before anything was sent over it.
+    /// The connection failed before anything was sent over it.
     func lostBeforeRequest() {
         self.stage = .none
         self.connect()
     }
 
-    /// The connection is of no use any more, and the response not complete.
+    /// The connection is unusable, and the response incomplete.
     ///
-    /// - Parameter afterUse: whether a request was answered over it before.
+    /// - Parameter afterUse: true if the connection has carried an earlier response.
     func lost(_ failure: CarrierFailure, afterUse: Bool, hasAnswer: Bool, hasHead: Bool, lacksChunks: Bool) {
         self.stage = .none
         let peer = self.asked.request.authority
         switch failure {
         case .malformed(let error):
             return self.tellEnd(.malformedResponse, "the response of \(peer) is malformed: \(error.message)")
-        // An answer shows that the request was seen, whatever the peer says of it.
+        // A response shows that the request was seen, whatever the peer says about it.
         case .refused where !hasAnswer && self.maySendAgain: return self.sendAgain(isUntouched: true)
         case .unseen where !hasAnswer && self.turnedAway < Self.mostTurnedAway:
             return self.sendAgain(isUntouched: true, wasTurnedAway: true)
@@ -431,19 +431,19 @@ package final class Transfer {
         self.tellEnd(SessionError(code, message, cause: cause))
     }
 
-    /// True where the request may be sent once more.
+    /// True if the request may be sent once more.
     private var maySendAgain: Bool {
         !self.wasSentAgain && self.asked.request.retries.onStaleConnection
             && self.retries < self.asked.request.retries.limit
     }
 
-    /// A kept connection was closed while the request was on its way: RFC 9112 §9.3.1 allows to send it once more, over a
-    /// connection of its own.
+    /// Sends the request once more on a new connection, as RFC 9112 §9.3.1 allows if a kept one was closed while the request
+    /// was on its way.
     ///
     /// - Parameters:
-    ///   - isUntouched: whether the peer has done nothing with it.
-    ///   - wasTurnedAway: whether the peer took no more requests when it came. It has another connection for this one, or the
-    ///     next that is made.
+    ///   - isUntouched: true if the peer has not processed the request.
+    ///   - wasTurnedAway: true if the peer took no more requests when this one came. Any other connection to it will do then,
+    ///     an existing one or a new one.
     private func sendAgain(isUntouched: Bool = false, wasTurnedAway: Bool = false) {
         let peer = self.asked.request.authority
         guard self.asked.request.isRepeatable || isUntouched else {
@@ -467,7 +467,7 @@ package final class Transfer {
 
     // MARK: For the connection
 
-    /// What may be sent of the body now; asked when there is room for it.
+    /// The next step of the body; asked when there is room for it.
     var nextStep: NextStep {
         guard let upload else { return .end }
         if self.expectation != nil || self.isHoldingBody && !self.hasResponse {
@@ -480,10 +480,10 @@ package final class Transfer {
         return upload.isComplete ? .end : .wait
     }
 
-    /// Offers bytes of the body, as ``UploadQueue/takeFirst(_:)`` does.
+    /// Offers bytes of the body, like ``UploadQueue/takeFirst(_:)``.
     func takeBody(_ body: (UnsafeRawBufferPointer) -> Int) -> Int { self.upload?.takeFirst(body) ?? 0 }
 
-    /// The pipe in which the next bytes of the body are; nil if ``takeBody(_:)`` has them.
+    /// The pipe that has the next bytes of the body; nil if ``takeBody(_:)`` has them.
     var pipedBody: PipedBytes? { self.upload?.piped }
 
     func sent(piped count: Int) {
@@ -512,9 +512,9 @@ package final class Transfer {
         self.silenceLimit =
             (isStream ? self.asked.request.streamTimeout : self.asked.request.bodyTimeout) ?? self.asked.request.timeout
         self.measured.httpVersion = version
-        // The rest of the body is not wanted any more.
+        // The origin does not want the rest of the body.
         if head.status >= 300 { self.waitsForBody = false }
-        // Before the delegate, which may end this transfer and let the object serve another; what it sends may do so, too.
+        // First: the delegate may end this transfer and reuse the object, and so may the sending here, which `uses` shows.
         let uses = self.uses
         self.stopExpecting()
         guard self.uses == uses else { return }
@@ -557,7 +557,7 @@ package final class Transfer {
         if self.measured.firstByte == nil { self.measured.firstByte = self.elapsed }
     }
 
-    /// Microseconds since the start, at least one.
+    /// The time since the start.
     private var elapsed: Duration { .nanoseconds((self.pool.loop.turnTime - self.start).nanoseconds) }
 
     // MARK: Inside
@@ -629,7 +629,7 @@ package final class Transfer {
         }
     }
 
-    /// Puts everything back for the next request.
+    /// Resets the object for the next request.
     private func forget() {
         self.uses += 1
         self.stage = .none
@@ -655,14 +655,14 @@ package final class Transfer {
 
     // MARK: Time
 
-    /// When to look whether it has been silent for too long.
+    /// The time of the next check for silence.
     private var nextCheck: NIODeadline {
         if case .waiting = self.stage, self.asked.request.limitsWaiting { return self.connectDeadline }
         return self.lastActivity + self.silenceLimit
     }
 
-    /// The upstream is silent only while something is expected of it: not while we hold it back, nor while it waits for a
-    /// body that the client has not sent, nor before it has a connection.
+    /// Checks for silence. The upstream is silent only while it must send something: not while reading is paused, nor while it
+    /// waits for a body that the client has not sent, nor before it has a connection.
     private func checkSilence() {
         guard let silence, self.isRunning else { return }
         let now = NIODeadline.now()
@@ -680,7 +680,7 @@ package final class Transfer {
         self.fail(.timeout, "\(self.asked.request.authority) was silent for \(self.silenceLimit.inWords)\(key)")
     }
 
-    /// True for a type of content that may have nothing to say for long.
+    /// True for a type of content that may be silent for a long time.
     private static func isStream(_ fields: Fields) -> Bool {
         fields.begins(.contentType, with: "text/event-stream") || fields.begins(.contentType, with: "application/grpc")
     }

@@ -4,18 +4,18 @@ public import NIOCore
 package import PintleLoop
 public import PintleMessage
 
-/// What a transfer sends, to whom, and how patient it is.
+/// A request to be transferred, with its destination and time limits.
 package struct TransferRequest: Sendable {
-    /// Where the bytes of the body come from.
+    /// The source of the body's bytes.
     package enum Body: Sendable {
-        /// There is none.
+        /// No body.
         case none
-        /// They are all here; such a request can be sent again.
+        /// Bytes in memory; such a request can be sent again.
         case bytes(ByteBuffer)
-        /// They arrive while the transfer runs; without a length they are sent chunked.
+        /// Bytes that arrive while the transfer runs; without a length they are sent chunked.
         case stream(length: UInt64?)
 
-        /// The number of bytes; nil where there is no body, or nobody knows.
+        /// The number of bytes; nil if there is no body, or it is unknown.
         var length: UInt64? {
             switch self {
             case .none: nil
@@ -25,13 +25,13 @@ package struct TransferRequest: Sendable {
         }
     }
 
-    /// Which way a request goes.
+    /// The route of a request.
     package enum Way: Sendable {
-        /// As the session's configuration says.
+        /// The route of the session's configuration.
         case configured
-        /// To the origin itself.
+        /// A direct connection to the origin.
         case direct
-        /// By a proxy, whatever its exceptions are.
+        /// Through a proxy, whatever its exceptions are.
         case by(ProxyLink)
     }
 
@@ -39,7 +39,7 @@ package struct TransferRequest: Sendable {
     package var method: String
     /// http or https.
     package var scheme: Scheme
-    /// The host to connect to and to verify.
+    /// The host to connect to; its certificate is verified.
     package var authority: Authority
     /// The request target as it goes on the wire, beginning with `/`, or `*`.
     package var path: String
@@ -49,44 +49,45 @@ package struct TransferRequest: Sendable {
     package var body: Body
     /// The longest time for resolving, connecting and the TLS handshake together. Default 10 s.
     package var connectTimeout: TimeAmount
-    /// The longest silence of the upstream while something is expected of it. Default 60 s.
+    /// The longest silence of the upstream while it must send something. Default 60 s.
     package var timeout: TimeAmount
-    /// The longest silence within an answer. Default nil: ``timeout``.
+    /// The longest silence within a response. Default nil: ``timeout``.
     package var bodyTimeout: TimeAmount?
-    /// The longest silence of streams of events and of gRPC. Default nil: as for other answers.
+    /// The longest silence within event streams and gRPC. Default nil: as within other responses.
     package var streamTimeout: TimeAmount?
-    /// The key of a configuration that sets these, for the words of an error. Default nil: none.
+    /// The configuration key of these limits, for error messages. Default nil: none.
     package var timeoutKey: String?
-    /// The longest time for looking a name up. Default nil: ``connectTimeout``.
+    /// The longest time for looking up a name. Default nil: ``connectTimeout``.
     package var lookupTimeout: TimeAmount?
-    /// Whether only a connection is wanted, which is handed over: for tunnels. HTTP/2 is not offered on it.
+    /// True if only a connection is wanted, which is handed over: for tunnels. HTTP/2 is not offered on it.
     package var connectOnly = false
-    /// The protocols that the origin may switch the connection to (RFC 9110 §7.8), as the value of Upgrade. Such a request
-    /// has a connection of its own, and goes by a tunnel where a proxy would forward it. Default nil: none.
+    /// The protocols that the origin may switch the connection to (RFC 9110 §7.8), as the value of Upgrade. Such a
+    /// request has its own connection, and uses a tunnel if a proxy would otherwise forward it. Default nil: none.
     package var upgrade: String?
-    /// Whether who gets the response takes trailers (RFC 9110 §10.1.4). Default: nobody says so.
+    /// True if the recipient of the response accepts trailers (RFC 9110 §10.1.4). Default: unknown, so false.
     package var takesTrailers = false
-    /// Default: as the session's configuration says.
+    /// Default: the route of the session's configuration.
     package var way = Way.configured
-    /// How the connection's packets are marked. Default nil: as the session's configuration says.
+    /// The mark of the connection's packets. Default nil: that of the session's configuration.
     package var serviceType: ServiceType?
-    /// The network interface that the connection leaves by. Default nil: as the session's configuration says.
+    /// The network interface of the connection. Default nil: that of the session's configuration.
     package var interface: String?
-    /// What is sent with a CONNECT to a proxy, in place of the proxy's own.
+    /// The fields of a CONNECT to a proxy, instead of the proxy's own.
     package var connectFields: Fields?
-    /// For whom it is made: no client keeps others from a host's connections, or from looking names up. Default nil: the
-    /// program itself.
+    /// The client that asks; the limits per client keep one client from blocking a host's connections, or name lookups,
+    /// for others. Default nil: the program itself.
     package var client: TransferClient?
-    /// The owner of connections on which its client logs in. Default nil: none, and such connections are used once.
+    /// The owner of connections on which its client has logged in. Default nil: none, so that such connections are used
+    /// once.
     package var owner: ConnectionOwner?
-    /// Whether waiting for one of the host's connections counts against ``connectTimeout``. By default it lasts as long as it
-    /// takes.
+    /// True if the wait for one of the host's connections counts against ``connectTimeout``. By default it may last as
+    /// long as necessary.
     package var limitsWaiting = false
 
-    /// Whether it is sent once more, over a new connection, where a kept one turns out to be closed before any byte of a
-    /// response. A proxy must not do so with a method that is not idempotent (RFC 9110 §9.2.2).
+    /// True if it may be sent once more, over a new connection, if a kept one turns out to be closed before any byte of
+    /// a response. A proxy must not do so with a method that is not idempotent (RFC 9110 §9.2.2).
     package var isRepeatable = true
-    /// When, and how often. Default once, where a kept connection turns out to be closed.
+    /// The retries. Default one, if a kept connection turns out to be closed.
     package var retries = TransferRetries()
 
     /// Makes a request.
@@ -106,44 +107,43 @@ package struct TransferRequest: Sendable {
 }
 
 extension TransferRequest {
-    /// True where a connection is made for the request alone.
+    /// True if a connection is made for the request alone.
     var wantsConnection: Bool { self.connectOnly || self.upgrade != nil }
 }
 
-/// How a transfer went. Times count from its start; nil where a phase did not happen.
+/// The measurements of a transfer. Times count from its start; nil if a phase did not happen.
 public struct TransferMetrics: Sendable, Equatable {
-    /// When the name was resolved.
+    /// The time at which the name was resolved.
     public var nameLookup: Duration?
-    /// When the connection was established.
+    /// The time at which the connection was established.
     public var connect: Duration?
-    /// When the TLS handshake was finished.
+    /// The time at which the TLS handshake was finished.
     public var tls: Duration?
-    /// When the first byte of the response arrived.
+    /// The time at which the first byte of the response arrived.
     public var firstByte: Duration?
-    /// When the transfer ended; zero before.
+    /// The time at which the transfer ended; zero before.
     public var total = Duration.zero
-    /// Whether a connection of an earlier transfer was used.
+    /// True if a connection of an earlier transfer was used.
     public var reusedConnection = false
-    /// The peer's address, empty where no connection was made.
+    /// The peer's address; empty if no connection was made.
     public var address = ""
     /// The number of times that the request was sent again, or that another connection was tried for it.
     public var retries = 0
-    /// `1.0`, `1.1` or `2`.
+    /// The version of HTTP: `1.0`, `1.1` or `2`.
     public var httpVersion = ""
-    /// Such as `TLSv1.3`; empty without TLS.
+    /// The version of TLS, such as `TLSv1.3`; empty without TLS.
     public var tlsVersion = ""
 
     /// Makes the metrics of a transfer that has not begun.
     public init() {}
 }
 
-/// Says whether an address may be dialled; asked after resolution, with the very address that would be dialled.
+/// Decides if an address may be dialled; asked after resolution, with the very address that would be dialled.
 public protocol AddressJudge: Sendable {
-    /// Returns nil to allow `address` for `host`, or the reason for refusing in a few words.
+    /// Returns nil to allow `address` for `host`, or a few words that say why it is refused.
     func refusal(dialling address: SocketAddress, asked host: Authority) -> String?
 
-    /// The same for the address of a proxy, by which a request for `host` goes. Without an own answer it is judged as an
-    /// address of `host` is.
+    /// Decides about the address of a proxy for a request to `host`. By default it is judged like an address of `host`.
     func refusal(diallingProxy address: SocketAddress, asked host: Authority) -> String?
 }
 
@@ -154,44 +154,45 @@ extension AddressJudge {
     }
 }
 
-/// Is told what becomes of a transfer, always on the loop's thread.
+/// Hears of the progress of a transfer, always on the loop's thread.
 ///
-/// Starting, cancelling and feeding transfers from the calls is allowed.
+/// Its functions may start, cancel and feed transfers.
 package protocol TransferDelegate: AnyObject {
     /// An interim response (1xx) arrived.
     func originSent(interim head: ResponseHead)
-    /// The final response's head arrived; `length` is the body's length where it is known.
+    /// The final response's head arrived; `length` is the body's length if known.
     func originAnswered(_ head: ResponseHead, length: UInt64?)
     /// Bytes of the body arrived; they are valid during the call only.
     func originSent(_ bytes: UnsafeRawBufferPointer)
-    /// Bytes of the body arrived in a buffer that the delegate may keep. Without an own answer it is told of them as of
-    /// those which are valid during the call only.
+    /// Bytes of the body arrived in a buffer that the delegate may keep. By default they are passed to the function for
+    /// bytes that are valid during the call only.
     func originSent(_ buffer: ByteBuffer)
-    /// Bytes of the body arrived in a pipe, which is not filled again before it is empty; only after ``Transfer/takePipes()``.
-    /// Whoever leaves some of them there pauses reading, and is given them again when it goes on.
+    /// Bytes of the body arrived in a pipe, which is not filled again before it is empty; only after
+    /// ``Transfer/takePipes()``. A delegate that leaves some of them in the pipe must pause reading; they come again
+    /// when it resumes.
     func originSent(_ piped: PipedBytes)
     /// Trailers arrived after the body.
     func originSent(trailers fields: Fields)
-    /// The upstream has taken so many bytes of the request's body.
+    /// The upstream has taken this many bytes of the request's body.
     func originTookBody(_ count: Int)
-    /// A body of `.bytes` is sent again, on another connection.
+    /// The body is sent again from its beginning, on another connection.
     func bodyBeginsAgain()
-    /// The connection is the delegate's: one that was made for `connectOnly`, or one whose origin has switched its protocol.
-    /// Nothing comes after this.
+    /// The delegate gets the connection: one that was made for `connectOnly`, or one whose protocol the origin has
+    /// switched. This is the last call.
     func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics)
-    /// The transfer is over, well when `error` is nil. Nothing comes after this.
+    /// The transfer is over; it succeeded if `error` is nil. This is the last call.
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics)
 }
 
 /// A connection that leaves its transfer.
 package struct Handover {
-    /// Belongs to who gets it.
+    /// The connection; its receiver owns it.
     package let connection: MadeConnection
-    /// The `101 Switching Protocols` of an origin; nil where only a connection was wanted.
+    /// The `101 Switching Protocols` of an origin; nil if only a connection was wanted.
     package var head: ResponseHead?
-    /// The version of that answer.
+    /// The version of HTTP of that response.
     package var version = ""
-    /// Bytes that came behind it.
+    /// Bytes that came after it.
     package var early = ByteBuffer()
 
     package init(
@@ -208,12 +209,12 @@ extension TransferDelegate {
         buffer.withUnsafeReadableBytes { self.originSent($0) }
     }
 
-    /// Traps: who asks for no pipes gets none.
+    /// Traps: pipes come only to a delegate that has asked for them.
     package func originSent(_ piped: PipedBytes) {
         preconditionFailure("BUG: a body comes in a pipe that nobody asked for")
     }
 
-    /// Closes the connection: who asks for none has no use for it.
+    /// Closes the connection: a delegate that asks for none has no use for it.
     package func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
         handover.connection.close()
     }

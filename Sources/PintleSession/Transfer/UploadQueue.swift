@@ -3,16 +3,17 @@
 internal import NIOCore
 internal import PintleLoop
 
-/// The bytes of a request's body that its connection has not taken.
+/// The bytes of a request's body that its connection has not taken yet.
 struct UploadQueue {
     private var chunks: CircularBuffer<ByteBuffer> = []
-    /// Bytes that nobody here has seen, which go before ``chunks``; nil until there were any.
+    /// Bytes that were moved without being read, which go before ``chunks``; nil until there are any.
     private var pipe: PipedBytes?
-    /// The body itself, where it is all here: it can be sent again.
+    /// The body itself, if all of it is in memory: it can be sent again.
     private var whole: ByteBuffer?
-    /// True where bytes were taken.
+    /// True if bytes were taken.
     private var hasBegun = false
-    /// The chunks of a streamed body that were begun, kept so that they can be sent again; nil if they are not, or too much was sent.
+    /// The begun chunks of a streamed body, kept so that they can be sent again; nil if they are not kept, or are too
+    /// many.
     private var sent: [ByteBuffer]?
     private var sentBytes = 0
     /// True while a part of the first chunk was taken.
@@ -20,12 +21,12 @@ struct UploadQueue {
     /// The most bytes of a streamed body that are kept after they were sent.
     private static let mostKept = 64 * 1024
     private(set) var byteCount = 0
-    /// Whether nothing more will be appended.
+    /// True if no more bytes will be appended.
     var isComplete = false
 
     init() {}
 
-    /// True where there is a byte to be sent, now or later.
+    /// True if there are bytes to be sent, now or later.
     var mayHaveBytes: Bool { self.byteCount > 0 || !self.isComplete }
 
     init(whole: ByteBuffer) {
@@ -40,32 +41,32 @@ struct UploadQueue {
         self.byteCount += bytes.readableBytes
     }
 
-    /// Takes in bytes that have come at a socket, without seeing them. Nothing may wait.
+    /// Moves bytes from a socket into the pipe without reading them. No other bytes may be waiting.
     mutating func fill(from descriptor: Int32, atMost limit: UInt64, on loop: Loop) -> PipedBytes.Filling {
         let pipe = self.pipe ?? PipedBytes(on: loop)
         self.pipe = pipe
         let filling = pipe.fill(from: descriptor, atMost: limit)
         guard case .outcome(.bytes(let count)) = filling else { return filling }
         self.byteCount += count
-        // They are nowhere else any more.
+        // The moved bytes exist only in the pipe, so they cannot be sent again.
         self.hasBegun = true
         self.sent = nil
         return filling
     }
 
-    /// The pipe whose bytes are sent next; nil if none wait in one.
+    /// The pipe with the bytes that are sent next; nil if none wait in one.
     var piped: PipedBytes? { self.pipe.flatMap { $0.count > 0 ? $0 : nil } }
 
     /// Notes that bytes of ``piped`` were taken out of it.
     mutating func tookPiped(_ count: Int) { self.byteCount -= count }
 
-    /// Throws away what is in the pipe, which belongs to the loop.
+    /// Drops the bytes in the pipe, which belongs to the loop.
     func drop() { self.pipe?.drop() }
 
-    /// Offers the first bytes that wait, some in one piece.
+    /// Offers the first waiting bytes, as many as are in one piece.
     ///
-    /// - Parameter body: returns how many of them it takes.
-    /// - Returns: the same.
+    /// - Parameter body: returns the number of bytes that it takes.
+    /// - Returns: that number.
     mutating func takeFirst(_ body: (UnsafeRawBufferPointer) -> Int) -> Int {
         guard !self.chunks.isEmpty else { return 0 }
         let first = self.chunks.startIndex
@@ -81,16 +82,16 @@ struct UploadQueue {
         return count
     }
 
-    /// Keeps what is sent of a streamed body from here on: the peer may tell that it has not looked at the request.
+    /// Keeps the sent bytes of a streamed body from now on: the peer may say that it has not looked at the request.
     mutating func keepSent() { if !self.hasBegun, self.whole == nil { self.sent = self.sent ?? [] } }
 
-    /// Lets go of what was kept: the request is not sent again.
+    /// Drops the kept bytes, as the request is not sent again.
     mutating func forgetSent() { self.sent = nil }
 
-    /// The bytes that take memory here.
+    /// The number of bytes in memory.
     var heldBytes: Int { self.byteCount + (self.sent == nil ? 0 : self.sentBytes) }
 
-    /// Begins again at the first byte, where that is possible: RFC 9110 §9.2.2 retries need the same bytes.
+    /// Starts again at the first byte, if possible: retries need the same bytes (RFC 9110 §9.2.2).
     mutating func rewind() -> Bool {
         guard self.hasBegun else { return true }
         self.sentBytes = 0

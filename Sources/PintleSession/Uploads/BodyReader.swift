@@ -5,15 +5,15 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleSystem
 
-/// Gives a body piece by piece, once. It belongs to the task that reads it.
+/// Reads a body piece by piece, once. It belongs to the task that reads it.
 protocol BodyReader: AnyObject {
-    /// The next piece, never empty, or nil at the end.
+    /// Returns the next piece, never empty, or nil at the end.
     ///
-    /// - Throws: ``SessionError`` with `unreadableSource`, or with what a stream threw behind it.
+    /// - Throws: ``SessionError`` with `unreadableSource`; if a stream failed, its error is `underlying`.
     func next() async throws(SessionError) -> ByteBuffer?
 }
 
-/// The pieces of a sequence.
+/// Reads the pieces of a sequence.
 final class SequenceReader<Iterator: AsyncIteratorProtocol>: BodyReader where Iterator.Element == ByteBuffer {
     private var iterator: Iterator
 
@@ -31,7 +31,7 @@ final class SequenceReader<Iterator: AsyncIteratorProtocol>: BodyReader where It
     }
 }
 
-/// Bytes that are in memory, for a body that is throttled.
+/// Reads bytes in memory, for a body that is throttled.
 final class BytesReader: BodyReader {
     private var bytes: ByteBuffer?
 
@@ -43,7 +43,7 @@ final class BytesReader: BodyReader {
     }
 }
 
-/// The bytes of a regular file, as many as it had when it was opened.
+/// Reads the bytes of a regular file, up to the length that it had when it was opened.
 final class FileReader: BodyReader {
     let length: UInt64
     private let file: OpenFile
@@ -56,6 +56,8 @@ final class FileReader: BodyReader {
         self.length = length
     }
 
+    /// Opens the file at `path`.
+    ///
     /// - Throws: ``SessionError`` with `unreadableSource`, naming the file and the system's reason.
     static func open(_ path: String) async throws(SessionError) -> FileReader {
         let opened = try await ThreadPool.shared.resultForRun { () throws(SessionError) -> (OpenFile, UInt64) in
@@ -94,7 +96,7 @@ final class FileReader: BodyReader {
     }
 }
 
-/// An open descriptor, closed when nobody needs it any more.
+/// An open descriptor, closed with its last reference.
 final class OpenFile: Sendable {
     let descriptor: Int32
     let path: String

@@ -3,7 +3,7 @@
 internal import NIOCore
 internal import PintleMessage
 
-/// The bytes of a form, segment after segment; files are opened when their turn comes.
+/// The bytes of a form, segment after segment; a file is opened when its turn comes.
 final class FormReader: BodyReader {
     private var segments: ArraySlice<MultipartForm.Segment>
     private var current: (any BodyReader)?

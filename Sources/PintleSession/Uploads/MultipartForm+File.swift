@@ -6,18 +6,19 @@ public import PintleMessage
 internal import PintleSystem
 
 extension MultipartForm {
-    /// Writes the whole body into a file, which takes the place of one that is there.
+    /// Writes the whole body into a file, which replaces an existing one.
     ///
-    /// Sent as `UploadSource.file(path:)` with the form's `contentType`, it is the same body, with a length even where
-    /// a part streams without one, and can be sent again where such a stream could not.
+    /// Sent as `UploadSource.file(path:)` with the form's `contentType`, the file makes the same body. It has a length
+    /// even if a part streams without one, and it can be sent again even if such a stream cannot.
     ///
     /// - Returns: the length of the file in bytes.
-    /// - Throws: `SessionError` with `unreadableSource` where a part cannot be read, and `cannotWrite`, with the
-    ///   system's reason; `path` is then as it was.
+    /// - Throws: `SessionError` with `unreadableSource` if a part cannot be read, or `cannotWrite` with the system's
+    ///   reason; `path` is then unchanged.
     @discardableResult
     public func write(to path: String) async throws(SessionError) -> UInt64 {
         let file = try await ThreadPool.shared.result { () throws(SessionError) -> OpenFile in
-            // Beside its final place, so that it can take that in one step; for this user only, as what is in it.
+            // In the same folder, so that it can replace `path` in one step; readable by this user only, as is its
+            // content.
             let name = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16))"
             return try DownloadFile.openLocked(name, isTemporary: true).file
         }
@@ -49,7 +50,7 @@ extension MultipartForm {
     }
 
     private static func remove(_ file: OpenFile) async {
-        // What cannot be removed stays behind; the error that led here is the one to tell.
+        // A file that cannot be removed stays; the caller throws the error that led here.
         try? await ThreadPool.shared.result { () throws(SessionError) in _ = unlink(file.path) }
     }
 }

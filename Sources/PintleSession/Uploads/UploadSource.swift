@@ -4,17 +4,17 @@ internal import NIOConcurrencyHelpers
 public import NIOCore
 public import PintleMessage
 
-/// Where the bytes of a request's body come from.
+/// The source of the bytes of a request's body.
 ///
-/// A body may have to be sent more than once: after a redirect that keeps the method, a challenge, or a connection that
-/// broke. Bytes, files, forms and sequences that can be made again are; for any other the hook
-/// ``SessionHooks/needsBody`` is asked.
+/// A body may have to be sent more than once: after a redirect that keeps the method, after a challenge, or after a
+/// connection broke. Bytes, files, forms and sequences that can be made again are read again; for any other source the
+/// hook ``SessionHooks/needsBody`` is asked.
 public enum UploadSource: Sendable {
-    /// They are in memory.
+    /// Bytes in memory.
     case bytes(ByteBuffer)
-    /// They are in a regular file, read as they are sent.
+    /// A regular file, read while it is sent.
     case file(path: String)
-    /// They arrive while the task runs.
+    /// Bytes that arrive while the task runs.
     case stream(BodyStream)
     /// Parts of `multipart/form-data` (RFC 7578). Content-Type is set unless the request has one.
     case multipart(MultipartForm)
@@ -22,8 +22,8 @@ public enum UploadSource: Sendable {
 
 /// A body that arrives piece by piece.
 public struct BodyStream: Sendable {
-    /// In bytes; nil while it is unknown, and the body goes chunked. A stream that ends early fails the task, as does one
-    /// that has more before the server has answered.
+    /// Length in bytes; if nil, it is unknown and the body is sent chunked. The task fails if the stream ends early, or
+    /// if it has more bytes before the server has answered.
     public let length: UInt64?
     private let source: Source
 
@@ -49,12 +49,12 @@ public struct BodyStream: Sendable {
         self.source = .again { SequenceReader(pieces().makeAsyncIterator()) }
     }
 
-    /// Whether the body can be had more than once.
+    /// True if the body can be read more than once.
     var isReplayable: Bool {
         if case .again = self.source { true } else { false }
     }
 
-    /// A reader from the beginning, or nil where the only one is used up.
+    /// Returns a reader from the beginning, or nil if the only one is used up.
     func open() -> (any BodyReader)? {
         switch self.source {
         case .again(let make): return make()

@@ -2,7 +2,7 @@
 
 internal import NIOConcurrencyHelpers
 
-/// A value that one caller waits for, and that somebody else gives once.
+/// A value that one caller waits for, and that is given once.
 final class OneShot<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case empty
@@ -13,7 +13,7 @@ final class OneShot<Value: Sendable>: Sendable {
 
     private let state = NIOLockedValueBox(State.empty)
 
-    /// True from the moment on when the value was given.
+    /// True as soon as the value was given.
     var isGiven: Bool {
         self.state.withLockedValue { state in
             switch state {
@@ -23,9 +23,9 @@ final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Gives the value. Nothing happens where one was given before.
+    /// Gives the value. Does nothing if one was given before.
     ///
-    /// - Returns: whether this one counts.
+    /// - Returns: true if this value counts.
     @discardableResult
     func give(_ value: Value) -> Bool {
         let (counts, waiting) = self.state.withLockedValue { state -> (Bool, CheckedContinuation<Value, Never>?) in
@@ -52,7 +52,7 @@ final class OneShot<Value: Sendable>: Sendable {
                     state = .waiting(waiting)
                     return nil
                 case .given(let value):
-                    // Taken out: what is kept here would never be dropped.
+                    // Taken out: a value that stayed here would never be released.
                     state = .over
                     return value
                 case .waiting, .over: preconditionFailure("BUG: a value is waited for twice")

@@ -2,7 +2,7 @@
 
 internal import NIOCore
 
-/// The pings of one connection whose pongs have not come.
+/// The pings of one connection that have no pong yet.
 struct PendingPings {
     typealias Pong = OneShot<Result<Duration, SessionError>>
 
@@ -15,22 +15,21 @@ struct PendingPings {
     private var pending: [Pending] = []
     private var count: UInt64 = 0
 
-    /// The payload of a ping that nobody waits for.
+    /// Returns the payload of a ping whose pong no caller waits for.
     mutating func next() -> ByteBuffer {
         defer { self.count += 1 }
         return ByteBuffer(integer: self.count)
     }
 
-    /// The payload of a ping that leaves now.
+    /// Returns the payload of a ping that is sent now.
     mutating func next(for pong: Pong, at now: NIODeadline) -> ByteBuffer {
-        // Those who have given up are not waited for.
+        // Callers that have stopped waiting are removed.
         self.pending.removeAll { $0.pong.isGiven }
         self.pending.append(Pending(number: self.count, start: now, pong: pong))
         return self.next()
     }
 
-    /// A pong has come. It may stand for the pings before its own, too (RFC 6455 §5.5.3); one that nobody has asked for says
-    /// nothing.
+    /// Handles a pong. It may also answer the pings before its own (RFC 6455 §5.5.3); an unsolicited pong is ignored.
     mutating func received(_ payload: ByteBuffer, at now: NIODeadline) {
         guard payload.readableBytes == 8, let number = payload.getInteger(at: payload.readerIndex, as: UInt64.self),
             self.pending.contains(where: { $0.number == number })
@@ -41,7 +40,7 @@ struct PendingPings {
         self.pending.removeAll { $0.number <= number }
     }
 
-    /// No pong comes any more.
+    /// Fails all pings, as no pong will come.
     mutating func fail(_ error: SessionError) {
         let pending = self.pending
         self.pending = []

@@ -6,13 +6,13 @@ internal import PintleSystem
 extension Session {
     /// Opens a WebSocket (RFC 6455).
     ///
-    /// The request goes the way of all requests of the session: its policy judges an https origin, its proxy leads there
-    /// by a tunnel, its cookies and credentials are sent, and redirects are followed. It has a connection of its own, on
-    /// which HTTP/1.1 is spoken.
+    /// The request is treated like all requests of the session: the policy checks an https origin, the proxy is asked
+    /// for a tunnel, cookies and credentials are sent, and redirects are followed. It has a connection of its own, with
+    /// HTTP/1.1.
     ///
-    /// - Parameter request: a GET, such as ``SessionRequest/init(webSocket:fields:)`` makes; without fields whose names begin
-    ///   with Sec-WebSocket, which the session writes.
-    /// - Throws: ``SessionError``, as other tasks do; `rejected` for every other answer than a 101, with status, fields and
+    /// - Parameter request: a GET, for example made by ``SessionRequest/init(webSocket:fields:)``; without fields whose
+    ///   names begin with Sec-WebSocket, which the session writes.
+    /// - Throws: ``SessionError``, as other tasks do; `rejected` for any response but a 101, with status, fields and
     ///   the first 64 KiB of the body in a ``RejectedResponse``; `malformedResponse` for a 101 that opens no WebSocket,
     ///   with a `WebSocketHandshakeError` in `underlying`.
     public func webSocket(
@@ -57,12 +57,12 @@ extension SessionRequest {
     /// Makes a request for a WebSocket.
     ///
     /// - Parameter url: an absolute ws, wss, http or https URL (RFC 6455 §3).
-    /// - Throws: ``SessionError`` with `invalidURL`, saying what is wrong with it.
+    /// - Throws: ``SessionError`` with `invalidURL`; its message says what is wrong with the URL.
     public init(webSocket url: String, fields: Fields = Fields()) throws(SessionError) {
         try self.init("GET", Self.httpSpelling(ofWebSocket: url), fields: fields)
     }
 
-    /// The same URL with http or https for ws or wss: the schemes differ in nothing but their names.
+    /// Returns the URL with http for ws, or https for wss: the schemes differ only in their names.
     static func httpSpelling(ofWebSocket url: String) -> String {
         let scheme = url.prefix { $0 != ":" }
         let rest = url[scheme.endIndex...]

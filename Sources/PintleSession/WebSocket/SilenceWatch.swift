@@ -2,12 +2,12 @@
 
 internal import NIOCore
 
-/// Says when a server that is silent is to be asked whether it is there, and when it counts as gone.
+/// Decides when a silent server is sent a ping, and when it counts as gone.
 struct SilenceWatch {
-    /// The next thing to do.
+    /// The next action of the owner.
     enum Step: Equatable {
         case wait(until: NIODeadline)
-        /// Ask, and look again then.
+        /// Send a ping, and call again at this time.
         case ping(until: NIODeadline)
         case giveUp
     }
@@ -15,7 +15,7 @@ struct SilenceWatch {
     private let interval: TimeAmount
     private let timeout: TimeAmount
     private var lastArrival: NIODeadline
-    /// The time at which it was asked; nil where it has said something since.
+    /// The time of the unanswered ping; nil if the server has sent something since.
     private var question: NIODeadline?
 
     init(_ keepAlive: WebSocketOptions.KeepAlive, at now: NIODeadline) {
@@ -24,12 +24,12 @@ struct SilenceWatch {
         self.lastArrival = now
     }
 
-    /// The longest silence that it lets pass.
+    /// The longest silence before the server counts as gone.
     var limit: TimeAmount { self.interval + self.timeout }
 
-    /// The server has said something, or is not listened to.
+    /// Notes that the server has sent something, or that the connection is not being read.
     ///
-    /// - Returns: whether that answers a question, so that the next one is due earlier.
+    /// - Returns: true if a ping was unanswered, so that the next step may be due earlier.
     mutating func heard(at now: NIODeadline) -> Bool {
         defer { self.question = nil }
         self.lastArrival = now

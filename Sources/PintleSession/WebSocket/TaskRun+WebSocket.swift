@@ -4,10 +4,10 @@ internal import NIOCore
 internal import PintleMessage
 internal import PintleWebSocket
 
-/// The connection of a WebSocket, from the answer to its request to its end.
+/// The connection of a WebSocket, from the response to its request to its end.
 extension TaskRun {
-    /// Makes a WebSocket of the connection that the origin has switched, gives it to who waits for it, and waits until it
-    /// is closed.
+    /// Makes a WebSocket of the connection that the origin has switched, gives it to the waiting caller, and waits
+    /// until it is closed.
     func open(
         _ arrival: Arrival, _ opening: WebSocketOpening, of task: SessionTask, _ session: Session
     ) async throws(SessionError) {

@@ -7,27 +7,27 @@ public import PintleWebSocket
 
 /// A connection on which messages go both ways (RFC 6455), opened by ``Session/webSocket(_:options:)-(SessionRequest,_)``.
 ///
-/// It is a sequence of the messages that come. While they are not read, the connection is not read either beyond 64 KiB,
-/// and the server has to wait. The sequence ends when the server has closed the WebSocket, and throws where its connection
-/// broke, or what it sent breaks the protocol. Pings are answered by themselves, as far as they are read.
+/// It is a sequence of the received messages. While they are not read, at most 64 KiB are read from the connection, and
+/// the server must wait. The sequence ends when the server has closed the WebSocket; it throws if the connection
+/// breaks, or the server violates the protocol. Pings are answered automatically when they are read.
 ///
-/// One that is let go is closed with 1001, and what was given to it before is sent, within
-/// ``WebSocketOptions/closeTimeout``. Until its connection is closed its session is not let go.
+/// A WebSocket that is released is closed with 1001, after the messages that were passed to it have been sent, within
+/// ``WebSocketOptions/closeTimeout``. It keeps its session alive until its connection is closed.
 public final class WebSocket: AsyncSequence, Sendable {
     /// A message.
     public typealias Element = WebSocketMessage
-    /// Why there is no next message.
+    /// The reason why there is no next message.
     public typealias Failure = SessionError
 
-    /// The URL that it leads to, after redirects.
+    /// The URL of its origin, after redirects.
     public let url: HTTPURL
     /// The head of the server's `101 Switching Protocols`.
     public let response: ResponseHead
-    /// The task behind it, which is under way as long as the connection.
+    /// The task of the WebSocket, which runs as long as the connection.
     public let task: SessionTask
-    /// One of ``WebSocketOptions/subprotocols``, as the server has chosen; nil where it has chosen none.
+    /// The one of ``WebSocketOptions/subprotocols`` that the server has chosen; nil for none.
     public let subprotocol: String?
-    /// The extensions that the server has agreed to, as it names them, such as `permessage-deflate`; empty for none.
+    /// The extensions that the server has agreed to, in its words, such as `permessage-deflate`; empty for none.
     public let extensions: String
     private let shared: WebSocketSharedState
     private let session: Session
@@ -47,32 +47,32 @@ public final class WebSocket: AsyncSequence, Sendable {
 
     deinit { self.shared.onLoop { $0.close(WebSocketClose(.goingAway)) } }
 
-    /// Why the server has closed it: `WebSocketCloseCode.noStatus` where its Close said nothing,
-    /// `WebSocketCloseCode.abnormal` where the connection ended without one. Nil while it is open.
+    /// The reason why the server has closed it: `WebSocketCloseCode.noStatus` if its Close had no code,
+    /// `WebSocketCloseCode.abnormal` if the connection ended without a Close. Nil while it is open.
     public var closeCode: WebSocketCloseCode? { self.shared.close?.code }
-    /// The words beside ``closeCode``; empty where there are none.
+    /// The text in the Close with ``closeCode``; empty if it had none.
     public var closeReason: String? { self.shared.close?.reason }
 
     // MARK: Receiving
 
-    /// Reads the messages from here on. Several readers share them: each message is read once.
+    /// Reads the messages from now on. Several readers share them: each message is read once.
     public func makeAsyncIterator() -> Iterator { Iterator(socket: self) }
 
-    /// Waits for one message after another.
+    /// An iterator that waits for each message.
     public struct Iterator: AsyncIteratorProtocol {
         /// A message.
         public typealias Element = WebSocketMessage
-        /// Why there is no next message.
+        /// The reason why there is no next message.
         public typealias Failure = SessionError
 
         let socket: WebSocket
 
-        /// As ``WebSocket/receive()``.
+        /// Waits like ``WebSocket/receive()``.
         public mutating func next() async throws(SessionError) -> WebSocketMessage? {
             try await self.socket.receive()
         }
 
-        /// As ``WebSocket/receive()``, on the caller's actor.
+        /// Waits like ``WebSocket/receive()``, on the caller's actor.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(SessionError) -> WebSocketMessage? {
@@ -82,25 +82,25 @@ public final class WebSocket: AsyncSequence, Sendable {
 
     /// Waits for the next message.
     ///
-    /// Cancelling who waits ends the wait: no message is lost, and the WebSocket stays open.
+    /// Cancelling the waiting task ends only the wait: no message is lost, and the WebSocket stays open.
     ///
     /// - Returns: nil when the WebSocket is closed and every message was read.
-    /// - Throws: ``SessionError``: `connectionBroken` where the connection ended without a Close, `malformedResponse` for
-    ///   what breaks the protocol, with a `WebSocketViolation` in `underlying`, `tooLarge` for a message over the limit,
-    ///   `timeout` for a server that is gone, and `cancelled`.
+    /// - Throws: ``SessionError``: `connectionBroken` if the connection ended without a Close; `malformedResponse` for
+    ///   a protocol violation, with a `WebSocketViolation` in `underlying`; `tooLarge` for a message over the limit;
+    ///   `timeout` for a server that is gone; and `cancelled`.
     public func receive() async throws(SessionError) -> WebSocketMessage? {
         try await self.shared.inbox.next()?.message
     }
 
     // MARK: Sending
 
-    /// Sends a message behind those that were sent before.
+    /// Sends a message after those that were sent before.
     ///
-    /// Returns when the message is on its way; with 64 KiB of others in front of it that are not, it waits for them.
-    /// A call that is cancelled while it waits sends nothing; no message is ever sent in part.
+    /// Returns when the message is on its way; while 64 KiB of earlier messages are not, it waits for them. A call that
+    /// is cancelled while it waits sends nothing; no message is ever sent in part.
     ///
-    /// - Throws: ``SessionError``: `cannotSend` when the WebSocket is closed, what broke the connection where something
-    ///   did, and `cancelled`.
+    /// - Throws: ``SessionError``: `cannotSend` if the WebSocket is closed; the failure of the connection, if it broke;
+    ///   and `cancelled`.
     public func send(_ message: WebSocketMessage) async throws(SessionError) {
         try await self.shared.outbox.send(WebSocketPayload(message))
     }
@@ -111,11 +111,11 @@ public final class WebSocket: AsyncSequence, Sendable {
     /// Sends bytes, as ``send(_:)-(WebSocketMessage)`` does.
     public func send(_ bytes: ByteBuffer) async throws(SessionError) { try await self.send(.binary(bytes)) }
 
-    /// Sends a ping, and waits for its pong, which comes behind the messages that the server has sent before: they must be
-    /// read meanwhile.
+    /// Sends a ping, and waits for its pong. The pong comes after the messages that the server has sent before, so
+    /// these must be read meanwhile.
     ///
-    /// - Returns: the time from one to the other.
-    /// - Throws: ``SessionError``: as ``send(_:)-(WebSocketMessage)``.
+    /// - Returns: the time from ping to pong.
+    /// - Throws: ``SessionError`` as ``send(_:)-(WebSocketMessage)``.
     public func ping() async throws(SessionError) -> Duration {
         guard !Task.isCancelled else { throw .cancelled }
         let pong = PendingPings.Pong()
@@ -132,15 +132,16 @@ public final class WebSocket: AsyncSequence, Sendable {
 
     // MARK: Closing
 
-    /// Closes the WebSocket: sends what was given to ``send(_:)-(WebSocketMessage)``, then a Close, and waits for the server's.
-    /// Messages that come meanwhile are not read any more.
+    /// Closes the WebSocket: sends the messages that were passed to ``send(_:)-(WebSocketMessage)``, then a Close, and
+    /// waits for that of the server. Messages that arrive meanwhile are dropped.
     ///
-    /// Returns when the connection is closed, at the latest after ``WebSocketOptions/closeTimeout``; cancelling who waits
-    /// closes it at once. On a closed WebSocket nothing happens.
+    /// Returns when the connection is closed, at the latest after ``WebSocketOptions/closeTimeout``; cancelling the
+    /// waiting task closes it at once. On a closed WebSocket nothing happens.
     ///
     /// - Parameters:
-    ///   - code: the reason; one that no Close may have, such as `WebSocketCloseCode.noStatus`, sends a Close without.
-    ///   - reason: more words, of which 123 bytes are sent.
+    ///   - code: the reason. With one that a Close may not carry, such as `WebSocketCloseCode.noStatus`, the Close has
+    ///     none.
+    ///   - reason: further text, of which 123 bytes are sent.
     public func close(code: WebSocketCloseCode = .normal, reason: String = "") async {
         let close = WebSocketClose(code, reason)
         self.shared.onLoop { $0.close(close) }

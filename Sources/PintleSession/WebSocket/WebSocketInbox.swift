@@ -5,7 +5,7 @@ internal import NIOCore
 internal import PintleSystem
 internal import PintleWebSocket
 
-/// Messages that have come and were not read. Above 64 KiB of them the connection is not read.
+/// Messages that have arrived and were not read. While they exceed 64 KiB, the connection is not read.
 final class WebSocketInbox: Sendable {
     typealias Waiter = OneShot<Result<WebSocketPayload?, SessionError>>
 
@@ -13,29 +13,30 @@ final class WebSocketInbox: Sendable {
         var messages: CircularBuffer<WebSocketPayload> = []
         var size = 0
         var waiters: CircularBuffer<Waiter> = []
-        /// The end behind the messages that are here; nil while more may come.
+        /// The end after the messages that are here; nil while more may arrive.
         var end: Result<Void, SessionError>?
-        /// True where the connection waits for room.
+        /// True if the connection waits for room.
         var isFull = false
-        /// True where a reader has a message, and has not come back for the next one.
+        /// True if a reader has a message, and has not come back for the next one.
         var isReading = false
-        /// True where a reader has been told of the end.
+        /// True if a reader has heard of the end.
         var isEndTold = false
     }
 
     private let state = NIOLockedValueBox(State())
-    /// Has the connection look here again: there is room, or a reader was told of the end. Called on the reader's thread.
+    /// Makes the connection check again, as there is room, or as a reader has heard of the end. Called on the reader's
+    /// thread.
     private let wake: @Sendable () -> Void
 
     static let window = 64 * 1024
-    /// The weight of a message beyond its bytes.
+    /// The size of a message in addition to its bytes.
     private static let overhead = 128
 
     init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     // MARK: For the connection
 
-    /// Takes a message that has come.
+    /// Adds a message that has arrived.
     func add(_ message: WebSocketPayload) {
         let waiter = self.state.withLockedValue { state -> Waiter? in
             if let waiter = state.waiters.popFirst() {
@@ -49,7 +50,8 @@ final class WebSocketInbox: Sendable {
         waiter?.give(.success(message))
     }
 
-    /// Tells whether another message may come. Where not, the connection is woken when it may.
+    /// Returns true if there is room for another message. If there is none, the connection is woken as soon as there
+    /// is.
     func hasRoom() -> Bool {
         self.state.withLockedValue { state in
             state.isFull = state.size >= Self.window
@@ -57,7 +59,7 @@ final class WebSocketInbox: Sendable {
         }
     }
 
-    /// Nothing more comes. What is here can be read.
+    /// Notes that no more messages will arrive. Those that are here can still be read.
     func finish(_ error: SessionError?) {
         let waiters = self.state.withLockedValue { state in
             if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
@@ -68,18 +70,17 @@ final class WebSocketInbox: Sendable {
         for waiter in waiters { waiter.give(error.map { .failure($0) } ?? .success(nil)) }
     }
 
-    /// True where a message that came before the end may still be answered by who reads it. The connection is woken when
-    /// a reader is told of the end.
+    /// True if a message from before the end may still be answered by its reader. The connection is woken when a reader
+    /// hears of the end.
     var isBeforeEnd: Bool {
         self.state.withLockedValue { !$0.isEndTold && ($0.isReading || !$0.messages.isEmpty) }
     }
 
     // MARK: For readers
 
-    /// Waits for the next message. Those who wait at the same time are served in their order. A reader that is cancelled takes
-    /// none.
+    /// Waits for the next message. Waiting readers are served in their order. A cancelled reader takes no message.
     ///
-    /// - Returns: nil behind the last one.
+    /// - Returns: nil after the last message.
     func next() async throws(SessionError) -> WebSocketPayload? {
         enum Next {
             case result(Result<WebSocketPayload?, SessionError>)
@@ -122,7 +123,7 @@ final class WebSocketInbox: Sendable {
             state.waiters.remove(at: place)
             return true
         }
-        // A waiter that is not there any more has got a message, which is not to be lost.
+        // A waiter that is not in the queue any more has got a message, which must not be lost.
         if isWaiting { waiter.give(.failure(.cancelled)) }
     }
 }

@@ -5,21 +5,22 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintleWebSocket
 
-/// The connection of a ``WebSocket``: carries bytes between its machine and its channel, and knows the time.
+/// The connection of a ``WebSocket``: carries bytes between its machine and its channel, and keeps its timers.
 ///
-/// Used on its loop's thread only. A turn works on a bounded number of bytes, whatever they inflate to.
+/// Used only on its loop's thread. A turn processes a bounded number of bytes, whatever they inflate to.
 final class WebSocketLink: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private enum State {
-        /// Messages go both ways.
+        /// Messages are sent and received.
         case open
-        /// Nothing more is read. What is waiting is sent, then the Close, and the server's is waited for.
+        /// No more messages are received. Waiting messages are sent, then the Close; then the server's Close is
+        /// awaited.
         case closing(WebSocketClose)
-        /// The server has broken the protocol. Who reads is to be heard first about what came before.
+        /// The server has violated the protocol. Readers first get the messages from before that, and may answer them.
         case failing(WebSocketViolation)
-        /// Nothing more counts. The end of the connection is waited for, which is the server's to make (RFC 6455 §7.1.1).
+        /// Nothing more is sent or received. The server must end the connection (RFC 6455 §7.1.1).
         case lingering
         case over
     }
@@ -28,36 +29,36 @@ final class WebSocketLink: ChannelInboundHandler {
     private let peer: Authority
     private let options: WebSocketOptions
     private let shared: WebSocketSharedState
-    /// Told when the connection is closed.
+    /// Called when the connection is closed.
     private let onEnd: () -> Void
     private var machine: WebSocketMachine
     private var channel: SocketChannel?
     private var state = State.open
-    /// Why the connection has ended, where that was not in order.
+    /// The reason why the connection has ended, if it failed.
     private(set) var failure: SessionError?
     private var isSuspended = false
     // Receiving.
-    /// Bytes that nobody has wanted yet, or that are the beginning of something.
+    /// Received bytes that are not wanted yet, or are the beginning of a frame.
     private var held = ByteBuffer()
-    /// A turn's work on them was done, and there is more.
+    /// True if this turn's work is done, and there are more bytes.
     private var readsOnLater = false
-    /// The end of the input behind them.
+    /// The end of the input, which comes after the held bytes.
     private var endOfInput: SessionError?
     private var transportCause: String?
     private var watch: SilenceWatch?
     // Sending.
     private var output = ByteBuffer()
     private var sendsOnLater = false
-    /// The payload of a ping that is to be answered when there is room.
+    /// The payload of a ping whose pong waits for room.
     private var unanswered: ByteBuffer?
     private var pings = PendingPings()
-    // When things are to have happened.
+    // Timers.
     private var silence: LoopTimer?
     private var patience: LoopTimer?
 
-    /// The most bytes that are worked on in a turn, in each direction.
+    /// The most bytes that are processed in a turn, in each direction.
     private static let turnBudget = 256 * 1024
-    /// The time that the server has for ending a connection on which everything was said.
+    /// The time that the server has for ending a connection after both Closes.
     private static let lingerTime = TimeAmount.seconds(1)
 
     init(
@@ -71,12 +72,12 @@ final class WebSocketLink: ChannelInboundHandler {
         self.shared = shared
         self.onEnd = onEnd
         self.watch = options.keepAlive.map { SilenceWatch($0, at: loop.turnTime) }
-        // unowned: `end` disarms the timers before this goes.
+        // Why unowned holds: `end` disarms the timers before the link is released.
         self.silence = LoopTimer { [unowned self] in self.checkSilence() }
         self.patience = LoopTimer { [unowned self] in self.patienceIsOver() }
     }
 
-    /// Begins, with what came behind the head of the response.
+    /// Begins, with the bytes that came after the head of the response.
     func start(_ connection: MadeConnection, early: ByteBuffer) {
         let channel = connection.makeChannel(on: self.loop)
         self.channel = channel
@@ -99,13 +100,13 @@ final class WebSocketLink: ChannelInboundHandler {
 
     // MARK: For the task
 
-    /// Stops where it is: nothing is read or sent, and silence does not count.
+    /// Pauses: nothing is read or sent, and silence does not count.
     func suspend() {
         self.isSuspended = true
         self.updateReading()
     }
 
-    /// Goes on.
+    /// Continues after a pause.
     func resume() {
         self.isSuspended = false
         _ = self.watch?.heard(at: .now())
@@ -113,7 +114,7 @@ final class WebSocketLink: ChannelInboundHandler {
         self.sendOn()
     }
 
-    /// Ends it at once, with a word to the server where that can be said.
+    /// Ends the connection at once, with a Close to the server if that can be sent.
     func abort(_ error: SessionError) {
         guard !self.isOver else { return }
         self.machine.writeClose(WebSocketClose(.goingAway), into: &self.output)
@@ -128,16 +129,16 @@ final class WebSocketLink: ChannelInboundHandler {
         if self.watch?.heard(at: self.loop.turnTime) == true { self.checkSilence() }
         guard self.held.readableBytes == 0, !self.readsOnLater else {
             self.held.writeImmutableBuffer(bytes)
-            // The rest of an earlier turn's work comes first.
+            // The rest of an earlier turn's bytes comes first.
             return self.readsOnLater ? self.updateReading() : self.readOn()
         }
         self.take(&bytes)
-        // A copy, because the loop uses its buffer again.
+        // A copy, because the loop reuses its buffer.
         if bytes.readableBytes > 0 { self.held.writeBytes(bytes.readableBytesView) }
         self.finishTurn()
     }
 
-    /// Goes on with what is here, where it is wanted.
+    /// Processes the held bytes, as far as they are wanted.
     func readOn() {
         guard !self.isOver, !self.readsOnLater else { return }
         self.failIfRead()
@@ -149,7 +150,7 @@ final class WebSocketLink: ChannelInboundHandler {
         self.finishTurn()
     }
 
-    /// Tells whether what comes is to be understood, or thrown away.
+    /// True if received bytes are processed now.
     private var isReading: Bool {
         switch self.state {
         case .open: !self.isSuspended && self.shared.inbox.hasRoom()
@@ -199,7 +200,7 @@ final class WebSocketLink: ChannelInboundHandler {
     }
 
     private func received(_ violation: WebSocketViolation) {
-        // With its own Close on the way, nobody hears of it.
+        // The Close has been sent, so no reader would hear of the violation.
         guard self.isOpen else { return self.linger(nil) }
         self.state = .failing(violation)
         self.shared.inbox.finish(self.error(for: violation))
@@ -213,7 +214,7 @@ final class WebSocketLink: ChannelInboundHandler {
             "the WebSocket to \(self.peer) was given up", cause: violation.message, underlying: violation)
     }
 
-    /// Fails the connection, where every message from before the violation was read, and answered.
+    /// Fails the connection, if every message from before the violation was read and answered.
     private func failIfRead() {
         guard case .failing(let violation) = self.state, !self.shared.inbox.isBeforeEnd else { return }
         self.fail(violation)
@@ -223,12 +224,12 @@ final class WebSocketLink: ChannelInboundHandler {
         self.sendOn()
         self.machine.answer(.violation(violation), into: &self.output)
         self.linger(self.error(for: violation))
-        // It may not answer the Close, but will see this.
+        // The server may not answer the Close, but it will see the end of the output.
         self.flushOutput()
         self.channel?.close(mode: .output, promise: nil)
     }
 
-    /// Answers a ping. While there is no room, only the last one is kept, as RFC 6455 §5.5.3 allows.
+    /// Answers a ping. If there is no room, only the last ping is kept, as RFC 6455 §5.5.3 allows.
     private func answer(_ payload: ByteBuffer) {
         if self.mayWrite { self.machine.writePong(payload, into: &self.output) } else { self.unanswered = payload }
     }
@@ -238,7 +239,7 @@ final class WebSocketLink: ChannelInboundHandler {
         if self.isOpen {
             self.machine.writeClose(WebSocketClose(close.code), into: &self.output)
         } else if case .closing(let own) = self.state {
-            // Where it has not left yet.
+            // Sent here if it has not been sent yet.
             self.machine.writeClose(own, into: &self.output)
         }
         self.linger(nil)
@@ -251,7 +252,7 @@ final class WebSocketLink: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         self.transportCause = CarrierFailure.words(for: error)
-        // The channel closes behind an error of its own.
+        // The channel closes itself after such an error.
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -264,14 +265,14 @@ final class WebSocketLink: ChannelInboundHandler {
         if self.endOfInput == nil {
             self.endOfInput = SessionError(.connectionBroken, message, cause: self.transportCause)
         }
-        // Bytes from before the end are read first.
+        // Bytes from before the end are processed first.
         self.readOn()
     }
 
     private func inputEnded(_ error: SessionError) {
         switch self.state {
         case .open: self.end(error)
-        // Its own Close is not due any more, and nobody waits for a message.
+        // A Close of our own is no longer due, and no reader waits for a message.
         case .closing, .failing, .lingering: self.end(nil)
         case .over: break
         }
@@ -281,7 +282,7 @@ final class WebSocketLink: ChannelInboundHandler {
 
     private var mayWrite: Bool { self.channel?.isWritable == true && !self.isSuspended }
 
-    /// Sends what is waiting, as far as there is room.
+    /// Sends waiting messages, as far as there is room.
     func sendOn() {
         self.shared.outbox.isLookedAt()
         guard !self.sendsOnLater else { return }
@@ -307,7 +308,7 @@ final class WebSocketLink: ChannelInboundHandler {
 
     private static let outputSize = 64 * 1024
 
-    /// Tells whether messages are sent.
+    /// True if messages are sent.
     private var isSending: Bool {
         switch self.state {
         case .open, .closing, .failing: self.machine.takesOutput
@@ -315,9 +316,9 @@ final class WebSocketLink: ChannelInboundHandler {
         }
     }
 
-    /// Writes the next frame of a message, and pongs that are due before it.
+    /// Writes the next frame of a message, after a pong that is due.
     ///
-    /// - Returns: the number of bytes that this was work for; nil where there is nothing to be written.
+    /// - Returns: the amount of work in bytes; nil if there is nothing to write.
     private func writeNext() -> Int? {
         self.answerLate()
         if !self.machine.isWithinMessage {
@@ -327,7 +328,7 @@ final class WebSocketLink: ChannelInboundHandler {
         return self.machine.writeFragment(into: &self.output) + Self.frameWork
     }
 
-    /// The work for a frame beyond its bytes, in bytes.
+    /// The work for a frame in addition to its bytes, in bytes.
     private static let frameWork = 256
 
     private func answerLate() {
@@ -342,14 +343,14 @@ final class WebSocketLink: ChannelInboundHandler {
         self.sendOn()
     }
 
-    /// Gives the channel what was written.
+    /// Passes the written bytes to the channel.
     private func flushOutput() {
         guard self.output.readableBytes > 0 else { return }
         var bytes = ByteBuffer()
         swap(&bytes, &self.output)
         guard let channel else { return }
         channel.pipeline.syncOperations.writeAndFlush(NIOAny(bytes), promise: nil)
-        // Where it has left already, its memory is used again.
+        // If the bytes have been sent already, their memory is reused.
         guard bytes.capacity <= 2 * Self.outputSize, self.output.readableBytes == 0 else { return }
         bytes.clear()
         self.output = bytes
@@ -370,7 +371,7 @@ final class WebSocketLink: ChannelInboundHandler {
     private func checkSilence() {
         guard self.isOpen, self.watch != nil, let silence else { return }
         let now = NIODeadline.now()
-        // While it is not read, it cannot be heard.
+        // While the connection is not read, the server cannot be heard.
         if self.channel?.isReadingByItself == false { _ = self.watch?.heard(at: now) }
         switch self.watch?.step(at: now) {
         case nil: break
@@ -391,11 +392,11 @@ final class WebSocketLink: ChannelInboundHandler {
         self.failure ?? SessionError(.cannotSend, "the WebSocket to \(self.peer) is closed")
     }
 
-    /// Begins the closing handshake, where it has not begun.
+    /// Begins the closing handshake, if it has not begun.
     func close(_ close: WebSocketClose) {
         guard self.isOpen else { return }
         self.state = .closing(close)
-        // Senders that wait for room are refused; what was taken is sent.
+        // Senders that wait for room are refused; messages that were accepted are sent.
         self.shared.outbox.refuse(self.refusal, dropping: false)
         self.shared.inbox.finish(nil)
         self.bePatient(for: TimeAmount(limit: self.options.closeTimeout))
@@ -403,7 +404,7 @@ final class WebSocketLink: ChannelInboundHandler {
         self.readOn()
     }
 
-    /// Waits for the end of the connection, in which nothing more is said.
+    /// Waits for the server to end the connection, without sending or receiving messages.
     private func linger(_ error: SessionError?) {
         if self.failure == nil { self.failure = error }
         self.state = .lingering
@@ -419,7 +420,7 @@ final class WebSocketLink: ChannelInboundHandler {
         if let patience { self.loop.arm(patience, at: .now() + time) }
     }
 
-    /// Tells who reads, sends or waits for a pong that there is an end.
+    /// Notifies readers, senders and callers that wait for a pong.
     private func tellEnd(_ error: SessionError?) {
         self.shared.inbox.finish(error)
         self.shared.outbox.refuse(error ?? self.refusal, dropping: true)

@@ -8,12 +8,12 @@ internal import PintleWebSocket
 final class WebSocketOpening: Sendable {
     let options: WebSocketOptions
     private let socket = OneShot<Result<WebSocket, SessionError>>()
-    /// That of the request under way: each has a key of its own (RFC 6455 §4.1).
+    /// The handshake of the request under way; each request has its own key (RFC 6455 §4.1).
     private let handshake = NIOLockedValueBox(ClientHandshake())
 
     init(_ options: WebSocketOptions) { self.options = options }
 
-    /// Makes a request one for a WebSocket.
+    /// Turns a request into one for a WebSocket.
     func prepare(_ request: inout TransferRequest) {
         let handshake = ClientHandshake(
             protocols: self.options.subprotocols, compression: self.options.compression)
@@ -22,14 +22,14 @@ final class WebSocketOpening: Sendable {
         self.handshake.withLockedValue { $0 = handshake }
     }
 
-    /// Checks the answer to that request.
+    /// Checks the response to that request.
     func agreement(with head: ResponseHead) throws(WebSocketHandshakeError) -> WebSocketAgreement {
         try self.handshake.withLockedValue { $0 }.agreement(with: head)
     }
 
     func deliver(_ socket: WebSocket) { self.socket.give(.success(socket)) }
 
-    /// The task is over; who waits still is told why.
+    /// The task is over; a caller that still waits gets the error.
     func finish(_ error: SessionError?) {
         self.socket.give(.failure(error ?? SessionError(.internalError, "a WebSocket was not delivered")))
     }

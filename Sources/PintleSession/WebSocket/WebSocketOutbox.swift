@@ -5,7 +5,7 @@ internal import NIOCore
 internal import PintleSystem
 internal import PintleWebSocket
 
-/// Messages that are to be sent. Above 64 KiB of them senders wait.
+/// Messages that wait to be sent. While they exceed 64 KiB, senders wait.
 final class WebSocketOutbox: Sendable {
     typealias Waiter = OneShot<Result<Void, SessionError>>
 
@@ -13,9 +13,9 @@ final class WebSocketOutbox: Sendable {
         var messages: CircularBuffer<WebSocketPayload> = []
         var size = 0
         var waiters: CircularBuffer<(message: WebSocketPayload, waiter: Waiter)> = []
-        /// Why no more messages are taken; nil while they are.
+        /// The reason why no more messages are accepted; nil while they are.
         var refusal: SessionError?
-        /// True where the connection was woken, and has not looked yet.
+        /// True if the connection was woken, and has not checked yet.
         var isWaking = false
 
         mutating func append(_ message: WebSocketPayload) {
@@ -25,18 +25,18 @@ final class WebSocketOutbox: Sendable {
     }
 
     private let state = NIOLockedValueBox(State())
-    /// Has the connection look what there is to be sent. Called on the sender's thread.
+    /// Makes the connection check for messages. Called on the sender's thread.
     private let wake: @Sendable () -> Void
 
     private static let window = 64 * 1024
-    /// The weight of a message beyond its bytes.
+    /// The size of a message in addition to its bytes.
     private static let overhead = 128
 
     init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     // MARK: For senders
 
-    /// Waits until there is room, and leaves the message here. A sender that is cancelled before leaves none.
+    /// Waits until there is room, and adds the message. A sender that is cancelled before adds none.
     func send(_ message: WebSocketPayload) async throws(SessionError) {
         enum Next {
             case taken(wakes: Bool)
@@ -74,16 +74,16 @@ final class WebSocketOutbox: Sendable {
             state.waiters.remove(at: place)
             return true
         }
-        // The message of one that is not there any more is on its way.
+        // If the sender is not in the queue any more, its message is on its way.
         if isWaiting { waiter.give(.failure(.cancelled)) }
     }
 
     // MARK: For the connection
 
-    /// The connection has been woken, and looks from here on.
+    /// Called when the connection has been woken and begins to check.
     func isLookedAt() { self.state.withLockedValue { $0.isWaking = false } }
 
-    /// Takes the next message, and lets senders leave theirs where there is room now.
+    /// Takes the next message, and admits those of waiting senders for which there is room now.
     func take() -> WebSocketPayload? {
         let (message, admitted) = self.state.withLockedValue { state -> (WebSocketPayload?, [Waiter]) in
             guard let message = state.messages.popFirst() else { return (nil, []) }
@@ -99,12 +99,12 @@ final class WebSocketOutbox: Sendable {
         return message
     }
 
-    /// True where nothing is to be sent.
+    /// True if there is no message to send.
     var isEmpty: Bool { self.state.withLockedValue { $0.messages.isEmpty } }
 
-    /// Takes no more messages. Senders that wait are refused as well.
+    /// Refuses all further messages, including those of waiting senders.
     ///
-    /// - Parameter dropping: whether what is here is forgotten, too.
+    /// - Parameter dropping: true if the messages that are here are dropped too.
     func refuse(_ error: SessionError, dropping: Bool) {
         let waiters = self.state.withLockedValue { state in
             if state.refusal == nil { state.refusal = error }

@@ -5,18 +5,18 @@ internal import PintleLoop
 internal import PintleSystem
 internal import PintleWebSocket
 
-/// The state that a ``WebSocket`` and its connection share. The connection does not hold the WebSocket, so that one that is
-/// let go is noticed.
+/// The state that a ``WebSocket`` and its connection share. The connection does not hold the WebSocket, so that the
+/// release of that one is noticed.
 final class WebSocketSharedState: Sendable {
     private struct Ends: Sendable {
-        /// The peer's Close, or one that stands for it where none has come.
+        /// The peer's Close, or a substitute for it if none has come.
         var close: WebSocketClose?
         var link: LoopBound<WebSocketLink>?
     }
 
     let inbox: WebSocketInbox
     let outbox: WebSocketOutbox
-    /// The connection is closed.
+    /// Happens when the connection is closed.
     let ended = OneTimeEvent()
     private let ends: NIOLockedValueBox<Ends>
 
@@ -29,9 +29,9 @@ final class WebSocketSharedState: Sendable {
 
     var close: WebSocketClose? { self.ends.withLockedValue { $0.close } }
 
-    /// Has something done to the connection, on its loop's thread.
+    /// Runs a function on the connection, on its loop's thread.
     ///
-    /// - Returns: false when it is closed.
+    /// - Returns: false if the connection is closed.
     @discardableResult
     func onLoop(_ work: @escaping @Sendable (WebSocketLink) -> Void) -> Bool {
         guard let link = Self.link(in: self.ends) else { return false }
@@ -41,12 +41,12 @@ final class WebSocketSharedState: Sendable {
 
     func belongs(to link: LoopBound<WebSocketLink>) { self.ends.withLockedValue { $0.link = link } }
 
-    /// Notes how the peer has closed it; what was noted first counts.
+    /// Notes the peer's Close; only the first one counts.
     func note(_ close: WebSocketClose) {
         self.ends.withLockedValue { if $0.close == nil { $0.close = close } }
     }
 
-    /// The connection is closed, and everything was told about it.
+    /// Called when the connection is closed, after readers and senders have been notified.
     func end() {
         self.note(WebSocketClose(unsent: .abnormal))
         self.ends.withLockedValue { $0.link = nil }
