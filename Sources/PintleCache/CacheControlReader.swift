@@ -2,14 +2,14 @@
 
 internal import PintleMessage
 
-/// A cache directive as its field has it.
+/// A cache directive of a field.
 struct CacheDirective {
-    /// The text behind the equals sign.
+    /// The text after the equals sign.
     enum Argument {
         /// Nothing.
         case none
-        /// A token or quoted string of Cache-Control, where both are the same (RFC 9111 §5.2), or a string or token
-        /// of a targeted field.
+        /// A token or quoted string of Cache-Control, which mean the same (RFC 9111 §5.2), or a string or token of a targeted
+        /// field.
         case text([UInt8])
         /// An integer of a targeted field.
         case number(Int64)
@@ -17,17 +17,17 @@ struct CacheDirective {
         case other
     }
 
-    /// The lengths of the names that are known here, from `public` to `stale-while-revalidate`.
+    /// The lengths of the known names, from `public` to `stale-while-revalidate`.
     static let nameLengths = 6...22
 
     /// In lower case.
     let name: String
     let argument: Argument
-    /// True in targeted fields, whose numbers are never texts (RFC 9213 §2.1).
+    /// True for directives of targeted fields: there a text is never a number (RFC 9213 §2.1).
     var isTyped = false
 
-    /// The seconds that it gives, 0…2^31; 0 where they cannot be read: what has no lifetime that can be read is stale
-    /// at once (RFC 9111 §4.2.1).
+    /// The seconds of the argument, 0…2^31; 0 if it cannot be read: a response with an unreadable lifetime is stale at once
+    /// (RFC 9111 §4.2.1).
     var lifetime: Int64 {
         switch self.argument {
         case .number(let seconds): min(max(seconds, 0), CacheTime.longest)
@@ -36,16 +36,16 @@ struct CacheDirective {
         }
     }
 
-    /// True where there is no argument.
+    /// True if there is no argument.
     var isUnqualified: Bool {
         if case .none = self.argument { return true }
         return false
     }
 }
 
-/// Numbers of seconds as fields have them (RFC 9111 §1.2.2).
+/// Reads numbers of seconds in fields (RFC 9111 §1.2.2).
 enum DeltaSeconds {
-    /// - Returns: 0…2^31, which larger numbers become; nil for anything but digits.
+    /// - Returns: 0…2^31, where larger numbers become 2^31; nil for any text but digits.
     static func read(_ digits: some Collection<UInt8>) -> Int64? {
         guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
         var seconds: Int64 = 0
@@ -54,13 +54,13 @@ enum DeltaSeconds {
     }
 }
 
-/// Reads Cache-Control (RFC 9111 §5.2), strictly.
+/// Strict reader of Cache-Control (RFC 9111 §5.2).
 enum CacheControlReader {
-    /// The most directives whose names could be known: of more nobody means all.
+    /// The most directives with names of a known length; no honest sender needs more.
     private static let countLimit = 64
 
-    /// The directives in the order of their lines; nil where a line is not as the grammar says, so that somebody else
-    /// could read other directives in it.
+    /// The directives in the order of their lines; nil if a line breaks the grammar, because another reader could find other
+    /// directives in it.
     static func directives(in fields: Fields) -> [CacheDirective]? {
         var directives: [CacheDirective] = []
         var isMalformed = false
@@ -86,7 +86,7 @@ enum CacheControlReader {
             }
             rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
             guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { return false }
-            // A hostile list has a member in two bytes: none is made of names that no directive has.
+            // A hostile list has a member every two bytes; names that no directive can have are skipped.
             guard CacheDirective.nameLengths.contains(name.count) else { continue }
             guard directives.count < Self.countLimit else { return false }
             directives.append(
@@ -94,7 +94,7 @@ enum CacheControlReader {
         }
     }
 
-    /// A token, which may be missing, or a quoted string without its marks and backslashes (RFC 9110 §5.6.4).
+    /// Reads a token, which may be empty, or a quoted string without its quotes and backslashes (RFC 9110 §5.6.4).
     private static func argument(_ rest: inout Slice<UnsafeRawBufferPointer>) -> [UInt8]? {
         guard rest.first == UInt8(ascii: "\"") else {
             let token = rest.prefix(while: ASCII.isTokenByte)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a request may use the cache: AFNetworking's cache policies by name.
+/// The use of the cache for a request. The modes correspond to AFNetworking's cache policies.
 package enum CacheMode: String, Sendable, Hashable, CaseIterable {
-    /// Stored responses answer where RFC 9111 allows it.
+    /// Stored responses answer if RFC 9111 allows it.
     case `protocol`
-    /// Stored responses never answer; the response is stored.
+    /// Stored responses never answer; the new response is stored.
     case ignoreLocal = "ignore_local"
-    /// Stored responses answer however old they are; only where there is none is the origin asked.
+    /// Stored responses answer regardless of their age; the origin is asked only if there is none.
     case preferCache = "prefer_cache"
-    /// Stored responses answer however old they are; where there is none, nobody is asked (504).
+    /// Stored responses answer regardless of their age; if there is none, the answer is 504, and the origin is not asked.
     case onlyCache = "only_cache"
 
-    /// True where a stored response's age does not matter.
+    /// True if the age of a stored response does not matter.
     var ignoresAge: Bool { self == .preferCache || self == .onlyCache }
 }

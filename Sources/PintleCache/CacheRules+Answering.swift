@@ -3,20 +3,20 @@
 package import PintleMessage
 
 extension CacheRules {
-    /// Makes the answer to a request from a stored response: its conditions and its range are judged here (RFC 9111
-    /// §4.3.2, RFC 9110 §13.2, §14.2).
+    /// Makes the response to a request from a stored response. Evaluates the request's conditions and range (RFC 9111 §4.3.2,
+    /// RFC 9110 §13.2, §14.2).
     ///
     /// - Parameters:
-    ///   - request: as the client made it.
-    ///   - age: for the Age field, in seconds; nil where the origin has just answered or confirmed it (RFC 9111 §5.1).
-    /// - Returns: nil where only other bytes are held than the answer needs.
+    ///   - request: the client's request.
+    ///   - age: for the Age field, in seconds; nil if the origin has just sent or confirmed the response (RFC 9111 §5.1).
+    /// - Returns: nil if the needed bytes are not stored.
     package func answer(to request: RequestHead, from stored: StoredResponse, age: Int64?) -> StoredAnswer? {
         var head = stored.head
-        // Makes room for Age, and for Cache-Status and Via, which follow.
+        // Reserves room for Age, and for Cache-Status and Via, which follow.
         head.fields.reserve(bytes: 128, lines: 3)
         // Appends without a search: a stored head has no Age.
         if let age { head.fields.append("Age", String(age)) }
-        // Conditions are for what would otherwise be a success (RFC 9110 §13.2.1).
+        // Conditions only apply to requests that would otherwise succeed (RFC 9110 §13.2.1).
         if 200...299 ~= head.status, Self.isUnchanged(for: request, stored) {
             return StoredAnswer(head: Self.notModified(head), body: nil, contentLength: nil)
         }
@@ -37,7 +37,7 @@ extension CacheRules {
         }
     }
 
-    /// True where the client has what is stored (RFC 9111 §4.3.2): If-None-Match counts, and only without it
+    /// True if the client has the stored representation (RFC 9111 §4.3.2). If-None-Match takes precedence over
     /// If-Modified-Since.
     private static func isUnchanged(for request: RequestHead, _ stored: StoredResponse) -> Bool {
         guard request.method == "GET" || request.method == "HEAD" else { return false }
@@ -52,7 +52,8 @@ extension CacheRules {
         return Validators(stored.head.fields).modified.flatMap(read) ?? stored.date <= since
     }
 
-    /// The head of a 304: what a client updates its copy with, and nothing that describes content (RFC 9110 §15.4.5).
+    /// The head of a 304: fields for the update of the client's copy, without those that describe the content (RFC 9110
+    /// §15.4.5).
     private static func notModified(_ stored: ResponseHead) -> ResponseHead {
         var head = ResponseHead(status: 304, reason: "Not Modified", fields: stored.fields)
         Self.removeDescription(&head.fields)
@@ -60,7 +61,7 @@ extension CacheRules {
         return head
     }
 
-    /// The head of a 416, which nobody stores: under the URL it would answer requests without a range.
+    /// The head of a 416. It forbids caches to store it: under the URL it would answer requests without a range.
     private func notSatisfiable(_ stored: ResponseHead, length: UInt64) -> ResponseHead {
         var head = ResponseHead(status: 416, reason: "Range Not Satisfiable", fields: stored.fields)
         Self.removeDescription(&head.fields)

@@ -6,16 +6,16 @@ extension CacheRules {
     /// Decides whether a stored response answers a request (RFC 9111 §4).
     ///
     /// - Parameters:
-    ///   - request: the head as it would go to the origin.
-    ///   - stored: what is stored under the request's ``CacheKey``; of more than ``variantLimit`` the first ones.
-    ///   - mode: of the route or the task.
+    ///   - request: the head as it would be sent to the origin.
+    ///   - stored: the responses stored under the request's ``CacheKey``; only the first ``variantLimit`` ones are considered.
+    ///   - mode: the mode of the route or the task.
     package func decision(
         for request: RequestHead, among stored: [StoredResponse], mode: CacheMode = .protocol, now: CacheTime
     ) -> CacheDecision {
         self.decision(for: request, among: stored.prefix(self.variantLimit).map(self.judged), mode: mode, now: now)
     }
 
-    /// Decides as ``decision(for:among:mode:now:)-(_,[StoredResponse],_,_)`` does.
+    /// Decides like ``decision(for:among:mode:now:)-(_,[StoredResponse],_,_)``.
     package func decision(
         for request: RequestHead, among stored: [JudgedResponse], mode: CacheMode = .protocol, now: CacheTime
     ) -> CacheDecision {
@@ -29,13 +29,13 @@ extension CacheRules {
 
     /// The stored responses that could answer a request if they were fresh, the most recent first (RFC 9111 §4, §4.1).
     ///
-    /// - Returns: places in `stored`.
+    /// - Returns: indices in `stored`.
     package func selected(by request: RequestHead, among stored: [StoredResponse]) -> [Int] {
         self.selected(by: request, among: stored.prefix(self.variantLimit).map(self.judged))
     }
 
-    /// True where the stored response could answer the request if it were fresh (§4.1). Once the origin has answered that one
-    /// otherwise, it is out of date.
+    /// True if the stored response could answer the request if it were fresh (§4.1). Once the origin gives another response to
+    /// that request, this one is out of date.
     package func matches(_ stored: StoredResponse, _ request: RequestHead) -> Bool {
         !self.selected(by: request, among: [stored]).isEmpty
     }
@@ -45,7 +45,7 @@ extension CacheRules {
         let known = stored.indices.prefix(self.variantLimit)
         var matching = known.filter { values.match(stored[$0].response.selecting) }
         if matching.count < 2 { return matching }
-        // A response that varies goes before one that forgot to say so (§4.1).
+        // A response with selecting fields is preferred to one without, from which the origin left out Vary (§4.1).
         if matching.contains(where: { !stored[$0].response.selecting.isEmpty }) {
             matching.removeAll { stored[$0].response.selecting.isEmpty }
         }
@@ -59,10 +59,10 @@ extension CacheRules {
 
     /// Decides whether a stored response answers although it is stale, because the origin failed (RFC 5861 §4).
     ///
-    /// The client or the origin must have allowed it, the shorter time of both counts, and nothing may forbid it.
+    /// The client or the origin must allow it, and nothing may forbid it. If both allow it, the shorter time counts.
     ///
-    /// - Parameter failure: of a validation, or of the request itself.
-    /// - Returns: nil where the failure is the answer.
+    /// - Parameter failure: the failure of a validation, or of the request itself.
+    /// - Returns: nil if the failure has to be reported.
     package func staleAnswer(
         to request: RequestHead, from stored: StoredResponse, after failure: OriginFailure, now: CacheTime
     ) -> StaleAnswer? {
@@ -90,12 +90,12 @@ extension CacheRules {
         guard mode != .ignoreLocal, !request.hasBody, UnkeyedFields.first(in: request.fields) == nil else {
             return .forward(.bypass)
         }
-        // Conditions for the origin's state alone: no cache knows it (§4.3.2).
+        // Preconditions on the origin's current state, which a cache does not know (§4.3.2).
         guard !request.fields.contains("If-Match"), !request.fields.contains("If-Unmodified-Since") else {
             return .forward(.request)
         }
         if stored.count == 1, let only = stored.first {
-            // The common case takes no lists.
+            // The common case needs no lists.
             var values = SelectingValues(request)
             guard values.match(only.response.selecting) else { return .forward(.varyMiss) }
             guard only.response.hasContent(for: request) else { return .forward(.partial) }
@@ -125,7 +125,7 @@ extension CacheRules {
             guard let fields = Self.validation(of: stored.response) else { return .forward(reason) }
             return .validate(index: index, fields: fields, reason: reason)
         }
-        // No mode lifts this: such a response may be another one each time.
+        // No mode overrides no-cache: the origin may give another response each time.
         if directives.noCache { return validate(.stale) }
         if mode.ignoresAge { return answer() }
         if wishes.noCache { return validate(.request) }
@@ -135,7 +135,7 @@ extension CacheRules {
         }
         guard !directives.forbidsStale, wishes.minFresh ?? 0 == 0, isYoung else { return validate(.stale) }
         if let allowed = wishes.maxStale, staleness <= allowed { return answer() }
-        // A client that names a greatest age wants nothing stale (§5.2.1.1).
+        // A client that sends max-age does not want a stale response (§5.2.1.1).
         if wishes.maxAge == nil, let allowed = directives.staleWhileRevalidate, staleness <= allowed {
             return answer(revalidate: true)
         }
@@ -144,7 +144,7 @@ extension CacheRules {
 }
 
 extension StoredResponse {
-    /// True where both are of one representation, byte for byte: one strong validator (RFC 9110 §8.8.1).
+    /// True if both are of one representation, byte for byte: they have the same strong validator (RFC 9110 §8.8.1).
     func isSameState(as other: StoredResponse) -> Bool {
         guard let validator = Validators.strong(self.head.fields), let other = Validators.strong(other.head.fields)
         else {
@@ -153,7 +153,7 @@ extension StoredResponse {
         return validator.isSpelled(other)
     }
 
-    /// True where everything is held that the answer to a request needs.
+    /// True if all bytes that the response to a request needs are stored.
     package func hasContent(for request: RequestHead) -> Bool {
         guard let held = self.range else { return true }
         guard case .bytes(let wanted) = RequestedRange(of: request, for: self) else { return false }

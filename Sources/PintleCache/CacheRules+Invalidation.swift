@@ -3,15 +3,15 @@
 package import PintleMessage
 
 extension CacheRules {
-    /// The most bytes of a reference that is resolved.
+    /// The longest reference that is resolved, in bytes.
     private static let longestReference = 8192
 
-    /// The URLs whose stored responses an answer makes invalid, in every partition (RFC 9111 §4.4): after a success
-    /// or a redirect of a method that is not known to be safe, that of the request, and those that Location and
-    /// Content-Location name, as long as they have the same origin. Others could name anybody's.
+    /// The URLs whose stored responses a response invalidates, in every partition (RFC 9111 §4.4). Success or redirection of a
+    /// method that is not known to be safe invalidates the request's URL, and those in Location and Content-Location if they
+    /// have the same origin; an origin must not invalidate the URLs of others.
     ///
-    /// - Parameter key: of the request.
-    /// - Returns: URLs as ``CacheKey/url`` has them, each once; none where nothing becomes invalid.
+    /// - Parameter key: the key of the request.
+    /// - Returns: URLs in the form of ``CacheKey/url``, each once; empty if nothing becomes invalid.
     package func invalidated(by request: RequestHead, key: CacheKey, response: ResponseHead) -> [String] {
         // A tunnel changes nothing of what its target stands for.
         guard 200...399 ~= response.status, !RequestHead.isSafe(request.method), request.method != "CONNECT" else {
@@ -20,7 +20,7 @@ extension CacheRules {
         var urls = [key.url]
         guard let base = try? HTTPURL(key.url) else { return urls }
         for name in ["Location", "Content-Location"] {
-            // One is valid; of more than a few nobody could mean all.
+            // Only one is valid; a few more are tolerated.
             for reference in response.fields.values(of: name).prefix(4) {
                 guard reference.utf8.count <= Self.longestReference, let url = try? base.resolving(reference),
                     url.isSameOrigin(as: base)

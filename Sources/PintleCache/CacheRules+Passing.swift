@@ -3,14 +3,14 @@
 package import PintleMessage
 
 extension CacheRules {
-    /// Takes an answer that went past the cache for what is stored: a 304 to the client's own conditions (RFC 9111 §4.3.4), the
-    /// answer to HEAD (§4.3.5), and a 206 (§3.4).
+    /// Derives updates of stored responses from a response that bypassed the cache: from a 304 to the client's own conditions
+    /// (RFC 9111 §4.3.4), from a response to HEAD (§4.3.5), or from a 206 (§3.4).
     ///
     /// - Parameters:
-    ///   - stored: what is stored under the request's ``CacheKey``.
-    ///   - request: as it went to the origin, with the client's conditions.
-    /// - Returns: places in `stored` with the consequences, none of which is `.unrelated`. What a 206 is joined with is not among
-    ///   them: ``joined(_:with:at:mode:)`` finds it when the bytes are here.
+    ///   - stored: the responses stored under the request's ``CacheKey``.
+    ///   - request: the request sent to the origin, with the client's conditions.
+    /// - Returns: indices in `stored` with the updates, none of which is `.unrelated`. Responses to be combined with a 206 are
+    ///   left out: ``joined(_:with:at:mode:)`` finds them when the bytes have arrived.
     package func updates(
         of stored: [StoredResponse], by head: ResponseHead, to request: RequestHead, at times: ExchangeTimes,
         mode: CacheMode = .protocol
@@ -21,7 +21,7 @@ extension CacheRules {
             let update = self.update(of: stored[place], by: head, to: request, at: times, mode)
             if update == .unrelated { continue }
             updates.append((place, update))
-            // A weak validator is that of the latest one alone (§4.3.4).
+            // A weak validator belongs to the most recent response only (§4.3.4).
             if head.status == 304, Validators.strong(head.fields) == nil { break }
         }
         return updates
@@ -33,7 +33,7 @@ extension CacheRules {
     ) -> CacheUpdate {
         switch head.status {
         case 304:
-            // Without a validator it is about what the client has, which may be something else.
+            // Without a validator, a 304 is about the client's copy, which may differ from the stored response.
             guard !Validators(head.fields).isEmpty || Self.asks(request, about: stored) else { return .unrelated }
             return self.freshened(stored, by: head, to: request, at: times, mode: mode)
         case 206:
@@ -44,7 +44,8 @@ extension CacheRules {
         }
     }
 
-    /// True where the client has asked what the cache itself would have asked, so that a 304 means what is stored.
+    /// True if the client sent the conditions that the cache itself would have sent, so that a 304 confirms the stored
+    /// response.
     private static func asks(_ request: RequestHead, about stored: StoredResponse) -> Bool {
         let validators = Validators(stored.head.fields)
         let tags = request.fields.values(of: "If-None-Match")
@@ -53,14 +54,15 @@ extension CacheRules {
         return dates.count == 1 && validators.modified?.isSpelled(dates[0]) == true
     }
 
-    /// Joins a part with all stored responses that it adjoins or overlaps (RFC 9111 §3.4), or makes the stored form of it alone.
+    /// Combines a part with all stored responses that it adjoins or overlaps (RFC 9111 §3.4), or makes the stored form of the
+    /// part alone.
     ///
-    /// - Returns: nil where it must not be stored, and for the beginning of a response where something complete is stored that
-    ///   it does not belong to: that can still be confirmed, or answer for an origin that fails.
+    /// - Returns: nil if it must not be stored. Also nil for the beginning of a 200 if an unrelated complete response is
+    ///   stored: that one can still be validated, or serve as a stale response.
     package func joined(
         _ part: PartialResponse, with stored: [StoredResponse], at times: ExchangeTimes, mode: CacheMode = .protocol
     ) -> JoinedPart? {
-        // Bytes that come with a cookie may be one client's own; the fields that are stored would not show it any more.
+        // Bytes that come with a cookie may be private to the client; the stored fields would not show that any more.
         if part.head.fields.contains(.setCookie) || part.head.fields.contains("Set-Cookie2") { return nil }
         var joined: JoinedPart?
         var range = part.range

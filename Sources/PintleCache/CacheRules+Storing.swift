@@ -6,9 +6,9 @@ extension CacheRules {
     /// Decides whether a response may be stored (RFC 9111 §3).
     ///
     /// - Parameters:
-    ///   - response: the head as it came from the origin, or that of a stored response that was freshened.
-    ///   - request: the head as it went to the origin.
-    ///   - mode: where a route answers with responses however old, those that are stale at once are stored, too.
+    ///   - response: the head as received from the origin, or that of a freshened stored response.
+    ///   - request: the head as sent to the origin.
+    ///   - mode: in modes that ignore the age, responses that are stale on arrival are stored, too.
     /// - Returns: `.no` with the first reason found.
     package func storability(
         of response: ResponseHead, to request: RequestHead, mode: CacheMode = .protocol
@@ -19,14 +19,14 @@ extension CacheRules {
             return .no(reason)
         }
         let isGuessable = StatusRules.isHeuristicallyCacheable(response.status) || directives.isPublic
-        // A page for a client with a cookie is often that client's own, and not marked so.
+        // A page for a client with a cookie is often private to that client without being marked so.
         let isForAnyone = !self.isShared || !request.fields.contains(.cookie)
         guard directives.hasExplicitLifetime || (isGuessable && isForAnyone) else { return .no(.noLifetime) }
         guard mode.ignoresAge || self.isEverUsable(response, directives) else { return .no(.neverUsable) }
         return .store
     }
 
-    /// The reason why no answer to this request is stored.
+    /// The reason why no response to this request is stored.
     private func refusal(of request: RequestHead) -> Storability.Reason? {
         guard request.method == "GET" else { return .method }
         if request.hasBody { return .requestBody }
@@ -34,11 +34,11 @@ extension CacheRules {
         return RequestDirectives(request.fields).noStore ? .requestNoStore : nil
     }
 
-    /// The reason why this response is stored for no request.
+    /// The reason why this response is never stored, whatever the request is.
     private func refusal(of response: ResponseHead, _ directives: ResponseDirectives) -> Storability.Reason? {
         guard 200...599 ~= response.status, !StatusRules.isAboutRequest(response.status) else { return .status }
         let isUnderstood = StatusRules.isUnderstood(response.status)
-        // §5.2.2.3: who understands the status passes no-store over, and nobody else stores the response.
+        // §5.2.2.3: a cache that understands the status ignores no-store; a cache that does not must not store the response.
         if directives.mustUnderstand, !isUnderstood { return .status }
         if directives.isMalformed { return .malformedDirectives }
         if directives.noStore, !directives.mustUnderstand { return .noStore }
@@ -72,7 +72,7 @@ extension CacheRules {
         return response.status == 206 && Part(of: response, to: request) == nil ? .partial : nil
     }
 
-    /// False for a response that is stale when it comes, cannot be validated, and that nothing allows to use then.
+    /// False for a response that is stale on arrival, has no validator, and has no directive that allows its use when stale.
     private func isEverUsable(_ response: ResponseHead, _ directives: ResponseDirectives) -> Bool {
         if !Validators(response.fields).isEmpty { return true }
         if directives.noCache { return false }
@@ -92,10 +92,10 @@ extension CacheRules {
     /// Makes the stored form of a response that ``storability(of:to:mode:)`` allows to store.
     ///
     /// - Parameters:
-    ///   - times: when the request was sent and the head came.
-    ///   - length: of the body, in bytes. For a 206 it is that of the part; the length of the whole is in its
+    ///   - times: the times of the request and of the response's head.
+    ///   - length: the length of the body in bytes. For a 206 it is that of the part; the complete length is in its
     ///     Content-Range.
-    /// - Returns: nil for a 206 whose body is not as long as its Content-Range says.
+    /// - Returns: nil for a 206 whose body does not have the length of its Content-Range.
     package func stored(
         _ response: ResponseHead, to request: RequestHead, at times: ExchangeTimes, length: UInt64
     ) -> StoredResponse? {
@@ -115,16 +115,16 @@ extension CacheRules {
 
     // MARK: Parts
 
-    /// The head without what is not stored (§3.1), and with a Date that can be read (RFC 9110 §6.6.1).
+    /// The head without fields that are not stored (§3.1), and with a readable Date (RFC 9110 §6.6.1).
     func storable(_ response: ResponseHead, at times: ExchangeTimes) -> ResponseHead {
         var head = response
         Forwarding.removeHopByHop(from: &head.fields)
         head.fields.remove(.age)
         head.fields.remove(.setCookie)
         head.fields.remove("Set-Cookie2")
-        // A proof that is made with the credentials of the client who asked (RFC 7615).
+        // The field is a proof that depends on the credentials of one client (RFC 7615).
         head.fields.remove("Authentication-Info")
-        // Last, since it leaves nothing in memory of what was removed, such as cookies.
+        // The last step, because it copies the fields: no removed field, such as a cookie, stays in memory.
         head.fields = head.fields.without(ResponseDirectives(response.fields, rules: self).excludedFields)
         if head.fields[.date].flatMap({ HTTPDate.seconds(anyForm: $0, near: times.response.seconds) }) == nil {
             head.fields.set("Date", times.response.httpDate)
@@ -132,8 +132,7 @@ extension CacheRules {
         return head
     }
 
-    /// The fields of the request that the response depends on; none where nobody knows them, since such a response is
-    /// never stored.
+    /// The request fields on which the response depends. Empty if they are unknown; such a response is never stored.
     func selecting(_ head: ResponseHead, _ request: RequestHead) -> [SelectingField] {
         guard case .fields(let names) = Variance(of: head) else { return [] }
         var values = SelectingValues(request)
@@ -142,7 +141,7 @@ extension CacheRules {
 }
 
 extension RequestHead {
-    /// True where a body belongs to the request, or may.
+    /// True if the request has, or may have, a body.
     var hasBody: Bool {
         if self.fields.contains(.transferEncoding) { return true }
         return self.fields.contains("Content-Length", where: { !$0.elementsEqual("0".utf8) })
@@ -150,7 +149,7 @@ extension RequestHead {
 }
 
 extension ResponseHead {
-    /// Makes the head of the whole of that of a part.
+    /// Turns the head of a part into that of the complete representation.
     mutating func makeWhole() {
         (self.status, self.reason) = (200, "OK")
         self.fields.remove("Content-Range")
@@ -163,6 +162,6 @@ extension Range<UInt64> {
 }
 
 extension CacheTime {
-    /// The time as a field has it, within the years 1970 to 9999.
+    /// The time in the form of a field value, limited to the years 1970 to 9999.
     var httpDate: String { HTTPDate.text(min(max(self.seconds, 0), 253_402_300_799)) }
 }

@@ -3,8 +3,7 @@
 package import PintleMessage
 
 extension CacheRules {
-    /// The conditions under which the origin says that a stored response still holds (RFC 9111 §4.3.1); nil where it
-    /// has no validator.
+    /// The conditional fields for the validation of a stored response (RFC 9111 §4.3.1); nil if it has no validator.
     package static func validation(of stored: StoredResponse) -> Fields? {
         let validators = Validators(stored.head.fields)
         var fields = Fields()
@@ -13,8 +12,8 @@ extension CacheRules {
         return fields.isEmpty ? nil : fields
     }
 
-    /// Makes the request that goes to the origin with the conditions of the cache in place of the client's. Its
-    /// answer is 304, or the whole: the client's range is cut out here.
+    /// Makes the request to the origin, with the cache's conditions in place of the client's. The response is a 304 or the
+    /// complete representation, from which the cache cuts out the client's range.
     package static func validating(_ request: RequestHead, with conditions: Fields) -> RequestHead {
         var request = request
         for name in ["If-None-Match", "If-Modified-Since", "If-Range", "Range"] { request.fields.remove(name) }
@@ -22,11 +21,11 @@ extension CacheRules {
         return request
     }
 
-    /// Takes a 304 for the stored response that was validated (RFC 9111 §4.3.4).
+    /// Applies a 304 to the stored response that was validated (RFC 9111 §4.3.4).
     ///
     /// - Parameters:
-    ///   - request: as it would have gone to the origin, with the client's conditions and not those of the cache.
-    ///   - times: of the validation.
+    ///   - request: the request with the client's conditions, without those of the cache.
+    ///   - times: the times of the validation.
     package func freshened(
         _ stored: StoredResponse, by head: ResponseHead, to request: RequestHead, at times: ExchangeTimes,
         mode: CacheMode = .protocol
@@ -38,9 +37,9 @@ extension CacheRules {
         return self.verdict(on: self.updated(stored, with: head, request, times), request, mode)
     }
 
-    /// Takes the answer to HEAD for a stored response to GET (RFC 9111 §4.3.5).
+    /// Applies a response to HEAD to a stored response to GET (RFC 9111 §4.3.5).
     ///
-    /// - Returns: `.unrelated` for statuses other than 200, and where nothing can be compared.
+    /// - Returns: `.unrelated` for statuses other than 200, and if there is nothing to compare.
     package func compared(
         _ stored: StoredResponse, withHead head: ResponseHead, to request: RequestHead, at times: ExchangeTimes,
         mode: CacheMode = .protocol
@@ -59,12 +58,11 @@ extension CacheRules {
         return self.verdict(on: self.updated(stored, with: head, request, times), request, mode)
     }
 
-    /// Joins a 206 and the stored part that it adjoins or overlaps (RFC 9111 §3.4, RFC 9110 §15.3.7.3).
+    /// Combines a 206 with a stored response that it adjoins or overlaps (RFC 9111 §3.4, RFC 9110 §15.3.7.3).
     ///
-    /// - Parameter request: as it went to the origin, with Range and perhaps If-Range.
-    /// - Returns: `.store` with the bytes that both have together, `.outdated` for another strong validator or
-    ///   length, and `.unrelated` where nothing proves that both are parts of one representation, or a gap is between
-    ///   them.
+    /// - Parameter request: the request sent to the origin, with Range and perhaps If-Range.
+    /// - Returns: `.store` with the combined bytes; `.outdated` if the strong validator or the length differs; `.unrelated` if
+    ///   nothing proves that both are parts of one representation, or if there is a gap between them.
     package func combined(
         _ stored: StoredResponse, with head: ResponseHead, to request: RequestHead, at times: ExchangeTimes,
         mode: CacheMode = .protocol
@@ -76,7 +74,7 @@ extension CacheRules {
         if let new = Validators.strong(head.fields) {
             guard new.isSpelled(known) else { return .outdated }
         } else {
-            // An origin that kept to If-Range may leave the validator out.
+            // An origin that honoured If-Range may omit the validator.
             let conditions = request.fields.values(of: "If-Range")
             guard Validators(head.fields).isEmpty, conditions.count == 1, conditions[0].isSpelled(known) else {
                 return .unrelated
@@ -96,12 +94,12 @@ extension CacheRules {
 
     // MARK: Inside
 
-    /// Fields that describe the bytes that are stored: no later head changes them (§3.2).
+    /// Fields that describe the stored bytes: a later head does not change them (§3.2).
     private static let kept: Set<String> = [
         "content-encoding", "content-length", "content-range", "content-type", "etag",
     ]
 
-    /// The stored response with the fields of a later head in place of its own (§3.2).
+    /// The stored response with its fields updated from a later head (§3.2).
     private func updated(
         _ stored: StoredResponse, with head: ResponseHead, _ request: RequestHead, _ times: ExchangeTimes
     ) -> StoredResponse {
@@ -115,15 +113,15 @@ extension CacheRules {
         return new
     }
 
-    /// A later head may forbid what an earlier one allowed.
+    /// Decides whether the updated response may be stored; a later head may forbid it.
     private func verdict(on updated: StoredResponse, _ request: RequestHead, _ mode: CacheMode) -> CacheUpdate {
         var request = request
-        // A stored response answers GET, whichever method brought it up to date.
+        // A stored response answers GET, whatever method was used to update it.
         request.method = "GET"
         switch self.storability(of: updated.head, to: request, mode: mode) {
         case .store: return .store(updated)
         case .no(let reason):
-            // Another request could have brought the same head: nothing speaks against what is stored.
+            // Another request could have brought this head: the stored response remains valid.
             let isAboutRequest =
                 reason == .requestNoStore || reason == .authorization
                 || (reason == .noLifetime && request.fields.contains(.cookie))

@@ -2,39 +2,39 @@
 
 internal import PintleMessage
 
-/// A member of Cache-Status: what this cache did with a request (RFC 9211).
+/// A member of the Cache-Status field: the handling of a request by this cache (RFC 9211).
 package struct CacheStatus: Sendable, Equatable {
-    /// The way the answer came.
+    /// The source of the response.
     package enum Way: Sendable, Equatable {
-        /// From what is stored.
+        /// A stored response.
         case hit
         /// From the origin.
         case forward(ForwardReason)
-        /// From nowhere: it was not to be asked.
+        /// No source: the origin was not to be asked.
         case none
     }
 
-    /// The name of a cache as it stands in the field.
+    /// The name of a cache in the form of the field.
     package struct Name: Sendable, Equatable {
         fileprivate let text: String
 
-        /// Makes a name of any text.
+        /// Makes a name from any text.
         package init(_ text: String) { self.text = CacheStatus.item(text) }
     }
 
     /// The name of the cache.
     package var cache: Name
-    /// The way the answer came.
+    /// The source of the response.
     package var way: Way
-    /// The status that the origin answered with, where it was asked.
+    /// The status of the origin's response, if there is one.
     package var forwardStatus: UInt16?
-    /// The seconds that the response stays fresh; below zero it is stale.
+    /// The seconds for which the response stays fresh; negative if it is stale.
     package var ttl: Int64?
-    /// True where the response was stored.
+    /// True if the response was stored.
     package var stored = false
-    /// True where the request waited for the answer to another one.
+    /// True if the request waited for the response to another request.
     package var collapsed = false
-    /// Words for people, such as ``Storability/Reason/rawValue``.
+    /// A description for people, for example ``Storability/Reason/rawValue``.
     package var detail: String?
 
     /// Makes a member.
@@ -43,7 +43,7 @@ package struct CacheStatus: Sendable, Equatable {
         self.way = way
     }
 
-    /// The member as it stands in the field.
+    /// The member in the form of the field.
     package var fieldValue: String {
         var text = self.cache.text
         switch self.way {
@@ -60,7 +60,8 @@ package struct CacheStatus: Sendable, Equatable {
         return text
     }
 
-    /// A token where the text is one, else a string (RFC 8941 §4.1.6, §4.1.7). What a string cannot have becomes `?`.
+    /// The text as a token if it is one, otherwise as a string (RFC 8941 §4.1.6, §4.1.7). Characters that a string cannot have
+    /// become `?`.
     private static func item(_ text: String) -> String {
         let bytes = Array(text.utf8)
         if let first = bytes.first, first == UInt8(ascii: "*") || ASCII.lowercased(first) &- 0x61 < 26,

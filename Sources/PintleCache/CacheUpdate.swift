@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The consequence of a response for one that is stored.
+/// The effect of a response on a stored one.
 package enum CacheUpdate: Sendable, Equatable {
-    /// This one answers, and takes the place of the stored one.
+    /// The updated response answers, and replaces the stored one.
     case store(StoredResponse)
-    /// This one answers the request that was made, and is not stored for this reason. The stored one stays as it was
-    /// where the reason lies in the request alone; else it goes.
+    /// The updated response answers this request, but is not stored for the given reason. If the reason lies in the request
+    /// alone, the stored response is kept; otherwise it is removed.
     case answerOnce(StoredResponse, Storability.Reason, keepsStored: Bool)
-    /// The stored response is no longer what the origin has.
+    /// The stored response is out of date.
     case outdated
-    /// The response says nothing about the stored one. A 304 then answers nobody: the origin is asked once more,
+    /// The response has no relation to the stored one. If it is a 304, it answers no client, and the origin is asked again
     /// without conditions.
     case unrelated
 }

@@ -4,8 +4,8 @@ internal import PintleMessage
 
 /// The tags of If-None-Match (RFC 9110 §13.1.2).
 enum EntityTagList {
-    /// True where one of the tags is that of a stored response, weak or strong, or where any would do (`*`). Behind
-    /// what is no list of tags nothing is read.
+    /// True if the list has the tag of the stored response, weak or strong, or is `*`. Reading stops at the first member that
+    /// is not a tag.
     static func matches(_ fields: Fields, _ stored: EntityTag?) -> Bool {
         let values = fields.values(of: "If-None-Match")
         if values.count == 1, values[0].isSpelled("*") { return true }

@@ -3,7 +3,7 @@
 internal import PintleMessage
 
 extension Fields {
-    /// Calls `body` with the bytes of each value of the lines called `name`, in wire order; they are valid during the
+    /// Calls `body` with the bytes of each value of the lines called `name`, in wire order. The bytes are valid during the
     /// call.
     func forEachValue(of name: String, _ body: (UnsafeRawBufferPointer) -> Void) {
         _ = self.contains(name) { value in
@@ -12,10 +12,10 @@ extension Fields {
         }
     }
 
-    /// Calls `body` with each non-empty member of the lists that the lines called `name` hold, without white space around
-    /// it, until it returns false. The bytes are valid during the call.
+    /// Calls `body` with each non-empty member of the lists in the lines called `name`, without surrounding white space, until
+    /// it returns false. The bytes are valid during the call.
     ///
-    /// - Parameter separator: a comma, or a space, beside which tabs separate, too.
+    /// - Parameter separator: a comma or a space. Tabs around a member are removed, too.
     func forEachMember(of name: String, separatedBy separator: UInt8, _ body: (UnsafeRawBufferPointer) -> Bool) {
         _ = self.contains(name) { value in
             var start = 0
@@ -32,10 +32,10 @@ extension Fields {
         }
     }
 
-    /// Calls `body` with the bytes of each line's name and value, in wire order; they are valid during the call.
+    /// Calls `body` with the bytes of each line's name and value, in wire order. The bytes are valid during the call.
     func forEachField(_ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
         self.forEachLine { _, line in
-            // A name is a token, so the first colon is the one behind it; a space follows.
+            // A name is a token, so the first colon is the one that ends it; a space follows.
             let end = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
             let start = Swift.min(end + 2, line.endIndex)
             body(UnsafeRawBufferPointer(rebasing: line[..<end]), UnsafeRawBufferPointer(rebasing: line[start...]))
@@ -49,8 +49,8 @@ extension Fields {
         return names
     }
 
-    /// The section without the lines called `names`, which are in lower case: one pass, however many there are. It is in memory that
-    /// has nothing else; lines that were removed otherwise stay in that of a section.
+    /// The section without the lines called `names` (in lower case), made in one pass. It has memory of its own, without
+    /// remains of removed lines; other removals leave the lines' bytes in memory.
     func without(_ names: Set<String>) -> Fields {
         var kept = Fields()
         self.forEachField { name, value in
@@ -59,7 +59,7 @@ extension Fields {
         return kept
     }
 
-    /// Replaces the lines that are called as one of `later` by those of `later`.
+    /// Replaces the lines whose names are in `later` by the lines of `later`.
     mutating func replace(by later: Fields) {
         var fields = self.without(later.lowercaseNames)
         later.forEachField { name, value in fields.append(name: name, value: value) }

@@ -2,7 +2,7 @@
 
 internal import PintleMessage
 
-/// A stored response with what the rules read from its head: once, and not for each request that it answers.
+/// A stored response with the values that the rules derive from its head; derived once, instead of for each request.
 package final class JudgedResponse: Sendable {
     /// The stored response.
     package let response: StoredResponse
@@ -19,7 +19,7 @@ package final class JudgedResponse: Sendable {
 }
 
 extension CacheRules {
-    /// Reads a stored response for the decisions about it.
+    /// Derives from a stored response the values that decisions need.
     package func judged(_ stored: StoredResponse) -> JudgedResponse {
         let directives = ResponseDirectives(stored.head.fields, rules: self)
         return JudgedResponse(stored, directives, lifetime: self.lifetime(of: stored, directives))

@@ -2,35 +2,35 @@
 
 package import PintleMessage
 
-/// A response of which a part has come, in the form of a 206: one that is a 206, or what came of a body that broke off (RFC 9111
-/// §3.3).
+/// A response of which a part has arrived, in the form of a 206: either a real 206, or the received bytes of a body that broke
+/// off (RFC 9111 §3.3).
 package struct PartialResponse: Sendable {
-    /// With status 206, and the bytes that came in Content-Range.
+    /// The head with status 206; its Content-Range has the received bytes.
     let head: ResponseHead
-    /// With a Range field.
+    /// The request with a Range field.
     let request: RequestHead
     private let part: Part
-    /// True for the beginning of what would have been a 200.
+    /// True for the beginning of a 200 that broke off.
     let isBeginning: Bool
 
-    /// The bytes that came of the representation, never none.
+    /// The received bytes of the representation; never empty.
     package var range: Range<UInt64> { self.part.range }
 
-    /// Takes a 206 as its head has it.
+    /// Takes a complete 206.
     ///
-    /// - Parameter request: as it went to the origin.
-    /// - Returns: nil for another status, and where no single range, or no length of the whole, is in the head.
+    /// - Parameter request: the request sent to the origin.
+    /// - Returns: nil for another status, and if the head lacks a single range or the complete length.
     package init?(_ head: ResponseHead, to request: RequestHead) {
         self.init(head, to: request, isBeginning: false)
     }
 
-    /// Takes what came of a body that broke off.
+    /// Takes the received bytes of a body that broke off.
     ///
     /// - Parameters:
-    ///   - received: the bytes of the body that came.
-    ///   - length: of the body in bytes, as the head had it; nil where it had none.
-    /// - Returns: nil where nothing came, or more than the head had said; for statuses other than 200 and 206; and for a 200
-    ///   where nobody knows how long the whole would have been.
+    ///   - received: the number of received bytes of the body.
+    ///   - length: the length of the body in bytes from the head; nil if the head has none.
+    /// - Returns: nil if no bytes arrived, or more than the head declared; for statuses other than 200 and 206; and for a 200
+    ///   whose complete length is unknown.
     package init?(_ head: ResponseHead, to request: RequestHead, received: UInt64, of length: UInt64?) {
         var (head, request) = (head, request)
         var (start, most, whole): (UInt64, UInt64, UInt64) = (0, length ?? 0, length ?? 0)
@@ -38,7 +38,7 @@ package struct PartialResponse: Sendable {
             guard let part = Part(completing: head, to: request) else { return nil }
             (start, most, whole) = (part.range.lowerBound, part.range.length, part.whole)
         } else {
-            // The origin has left out no field, since it sent the whole.
+            // The origin sent the complete representation, and so omitted no field.
             request.fields.remove("If-Range")
             request.fields.set("Range", "bytes=0-")
         }
@@ -55,10 +55,10 @@ package struct PartialResponse: Sendable {
     }
 }
 
-/// A part, and the stored responses that it was joined with.
+/// A part, and the stored responses that it was combined with.
 package struct JoinedPart: Sendable, Equatable {
     /// The stored form of all their bytes.
     package var response: StoredResponse
-    /// The places of those whose bytes are in it.
+    /// The indices of the stored responses whose bytes are in it.
     package var places: [Int]
 }

@@ -2,18 +2,18 @@
 
 internal import PintleMessage
 
-/// The cache directives of a request (RFC 9111 §5.2.1). Of contradictory ones the most restrictive counts.
+/// The cache directives of a request (RFC 9111 §5.2.1). If they contradict each other, the most restrictive one counts.
 struct RequestDirectives {
     private(set) var noCache = false
     private(set) var noStore = false
     private(set) var onlyIfCached = false
-    /// The greatest age that the client takes, in seconds.
+    /// The greatest age that the client accepts, in seconds.
     private(set) var maxAge: Int64?
-    /// How long a response must stay fresh, in seconds.
+    /// The time for which the response must still be fresh, in seconds.
     private(set) var minFresh: Int64?
-    /// How long a response may have been stale, in seconds; ``CacheTime/longest`` for any time.
+    /// The greatest staleness that the client accepts, in seconds; ``CacheTime/longest`` for any staleness.
     private(set) var maxStale: Int64?
-    /// How long a response may have been stale when the origin fails, in seconds (RFC 5861 §4).
+    /// The greatest staleness that the client accepts if the origin fails, in seconds (RFC 5861 §4).
     private(set) var staleIfError: Int64?
 
     init(_ fields: Fields) {
@@ -28,7 +28,7 @@ struct RequestDirectives {
             return
         }
         guard let directives = CacheControlReader.directives(in: fields) else {
-            // Any of them could be meant.
+            // The most restrictive reading.
             (self.noCache, self.noStore) = (true, true)
             return
         }
@@ -50,7 +50,7 @@ struct RequestDirectives {
         }
     }
 
-    /// A value that is no number counts as more than any response has.
+    /// The value; if it is not a number, more than any response can satisfy.
     private static func demand(_ directive: CacheDirective) -> Int64 {
         guard case .text(let digits) = directive.argument else { return .max }
         return DeltaSeconds.read(digits) ?? .max

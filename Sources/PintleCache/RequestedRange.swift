@@ -4,17 +4,18 @@ internal import PintleMessage
 
 /// The part of a stored representation that a request asks for (RFC 9110 §14.2).
 enum RequestedRange: Equatable {
-    /// The whole: no range, one that is malformed or of another unit, several, or one whose condition does not hold.
+    /// The complete representation: no range, a malformed one, one of another unit, several, or one whose condition does not
+    /// hold.
     case whole
-    /// These bytes, never none.
+    /// These bytes; never empty.
     case bytes(Range<UInt64>)
-    /// Bytes that lie outside.
+    /// Bytes outside of the representation.
     case unsatisfiable
 
     /// Reads Range and If-Range (RFC 9110 §13.1.5).
     init(of request: RequestHead, for stored: StoredResponse) {
         let values = request.fields.values(of: "Range")
-        // GET alone has ranges, and of what is no success there are none.
+        // Only GET has ranges, and only a success has parts.
         guard request.method == "GET", stored.head.status == 200, values.count == 1,
             Self.holds(request.fields.values(of: "If-Range"), for: stored.head.fields)
         else {
@@ -24,7 +25,7 @@ enum RequestedRange: Equatable {
         self = Self.resolve(values[0], length: stored.length)
     }
 
-    /// True where there is no If-Range, or one that names what is stored, byte for byte.
+    /// True if there is no If-Range, or one with the strong validator of the stored response.
     private static func holds(_ conditions: [String], for fields: Fields) -> Bool {
         guard let condition = conditions.first else { return true }
         guard conditions.count == 1, let strong = Validators.strong(fields) else { return false }
@@ -41,7 +42,7 @@ enum RequestedRange: Equatable {
         case (nil, nil): return .whole
         case (nil, let count?):
             guard count > 0 else { return .unsatisfiable }
-            // The end of nothing is all of it, which no Content-Range can say.
+            // The end of nothing is all of it; Content-Range cannot express that.
             return length == 0 ? .whole : .bytes(length - min(count, length)..<length)
         case (let first?, let last):
             if let last, last < first { return .whole }
@@ -50,7 +51,7 @@ enum RequestedRange: Equatable {
         }
     }
 
-    /// The value of digits, or the greatest number that there is; nil where there are none.
+    /// The value of the digits, or the greatest number if it is too large; nil if there are no digits.
     private static func number(_ digits: some Collection<UInt8>) -> UInt64? {
         guard !digits.isEmpty else { return nil }
         var number: UInt64 = 0

@@ -2,17 +2,17 @@
 
 internal import PintleMessage
 
-/// The cache directives of a response (RFC 9111 §5.2.2) with Expires. Of contradictory ones the most restrictive
-/// counts.
+/// The cache directives of a response (RFC 9111 §5.2.2), and the presence of Expires. If directives contradict each other, the
+/// most restrictive one counts.
 ///
-/// A targeted field, where there is a valid one, takes the place of Cache-Control and Expires (RFC 9213 §2.2).
+/// A valid targeted field replaces Cache-Control and Expires (RFC 9213 §2.2).
 struct ResponseDirectives {
-    /// True where Cache-Control is not as the grammar says.
+    /// True if Cache-Control breaks the grammar.
     private(set) var isMalformed = false
     private(set) var noStore = false
-    /// True for the form without field names, and where the names are not usable.
+    /// True for the form without field names, and if the names cannot be used.
     private(set) var noCache = false
-    /// True for the form without field names, and where the names are not usable.
+    /// True for the form without field names, and if the names cannot be used.
     private(set) var isPrivate = false
     private(set) var isPublic = false
     private(set) var mustRevalidate = false
@@ -22,9 +22,9 @@ struct ResponseDirectives {
     private(set) var sharedMaxAge: Int64?
     private(set) var staleWhileRevalidate: Int64?
     private(set) var staleIfError: Int64?
-    /// The fields that `no-cache` and, in a shared cache, `private` name, in lower case: they are not stored.
+    /// The fields named by `no-cache` and, in a shared cache, by `private`, in lower case; they are not stored.
     private(set) var excludedFields: Set<String> = []
-    /// True where there is an Expires field that counts.
+    /// True if there is an Expires field, and no targeted field that replaces it.
     private(set) var hasExpires = false
     private let isShared: Bool
 
@@ -45,18 +45,18 @@ struct ResponseDirectives {
         for directive in directives { self.take(directive) }
     }
 
-    /// True where a lifetime was given, good or bad, that counts in this cache.
+    /// True if a lifetime, valid or not, was given that counts in this cache.
     var hasExplicitLifetime: Bool {
         self.maxAge != nil || self.hasExpires || (self.isShared && self.sharedMaxAge != nil)
     }
 
-    /// True where a stale response must not be used (RFC 9111 §4.2.4, §5.2.2.2, §5.2.2.8, §5.2.2.10).
+    /// True if a stale response must not be used (RFC 9111 §4.2.4, §5.2.2.2, §5.2.2.8, §5.2.2.10).
     var forbidsStale: Bool {
         self.noCache || self.mustRevalidate
             || (self.isShared && (self.proxyRevalidate || self.sharedMaxAge != nil))
     }
 
-    /// True where a shared cache may store the answer to a request with Authorization (RFC 9111 §3.5).
+    /// True if a shared cache may store the response to a request with Authorization (RFC 9111 §3.5).
     var allowsAuthorized: Bool { self.mustRevalidate || self.isPublic || self.sharedMaxAge != nil }
 
     private mutating func take(_ directive: CacheDirective) {
@@ -65,7 +65,7 @@ struct ResponseDirectives {
         case "no-store": self.noStore = true
         case "no-cache": self.exclude(directive, otherwise: \.noCache)
         case "private": if self.isShared { self.exclude(directive, otherwise: \.isPrivate) }
-        // It has no argument: with one it says something else.
+        // The directive has no argument; with one it means something else.
         case "public": if directive.isUnqualified { self.isPublic = true }
         case "must-revalidate": self.mustRevalidate = true
         case "proxy-revalidate": self.proxyRevalidate = true
@@ -78,20 +78,21 @@ struct ResponseDirectives {
         }
     }
 
-    /// The most names that a qualified directive may have.
+    /// The most field names that a qualified directive may have.
     private static let nameLimit = 32
-    /// The most bytes of their list.
+    /// The longest list of these names, in bytes.
     private static let listLimit = 1024
 
-    /// Fields without which a stored response would mean something else: who names them means the whole response.
+    /// Fields that a stored response cannot lack without changing its meaning. A directive that names one applies to the whole
+    /// response.
     private static let essential: Set<String> = [
         "cache-control", "content-encoding", "content-range", "content-type", "date", "etag", "expires",
         "last-modified",
         "vary",
     ]
 
-    /// Takes the field names of `no-cache` or `private`; where there are none that can be left out, the directive
-    /// holds for the whole response.
+    /// Takes the field names of `no-cache` or `private`. If there is none that can be left out, the directive applies to the
+    /// whole response.
     private mutating func exclude(
         _ directive: CacheDirective, otherwise whole: WritableKeyPath<ResponseDirectives, Bool>
     ) {

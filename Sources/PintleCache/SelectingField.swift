@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field that Vary names, with its value in the request that a stored response answered (RFC 9111 §4.1).
+/// A field named by Vary, with its value in the request of the stored response (RFC 9111 §4.1).
 package struct SelectingField: Hashable, Sendable {
     /// The field's name in lower case: a token, in ASCII.
     package let name: String
-    /// The normalised value; nil where the request did not have the field, which is not the same as an empty one.
+    /// The normalised value; nil if the request did not have the field, which differs from an empty value.
     ///
-    /// Bytes, not text: `String` takes different bytes for equal, where they spell the same characters.
+    /// Bytes instead of text: two `String`s are equal although their bytes differ, if these spell the same characters.
     package let value: [UInt8]?
 
     /// Makes a selecting field.

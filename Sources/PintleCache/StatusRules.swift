@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The say of a response's status in whether it is stored.
+/// Rules about storing responses that depend on their status.
 enum StatusRules {
-    /// True for statuses that may be given a lifetime by guessing (RFC 9110 §15.1).
+    /// True for statuses that may get a heuristic lifetime (RFC 9110 §15.1).
     static func isHeuristicallyCacheable(_ status: UInt16) -> Bool {
         switch status {
         case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
@@ -21,10 +21,10 @@ enum StatusRules {
         }
     }
 
-    /// True for statuses that say something about the request and not about its URL: its conditions, range,
-    /// credentials, form, pace or connection. Stored, they would answer requests that have none of it.
+    /// True for statuses that concern the request instead of its URL: its conditions, range, credentials, form, rate or
+    /// connection. Stored, they would answer requests to which they do not apply.
     ///
-    /// RFC 6585 forbids to store 428, 429, 431 and 511. 304 and 206 have rules of their own.
+    /// RFC 6585 forbids storing 428, 429, 431 and 511. 304 and 206 have rules of their own.
     static func isAboutRequest(_ status: UInt16) -> Bool {
         switch status {
         case 304, 400, 401, 402, 406...408, 411...413, 415...417, 421, 422, 424...426, 428, 429, 431, 505, 510, 511:

@@ -2,34 +2,34 @@
 
 /// The verdict on storing a response.
 package enum Storability: Sendable, Equatable {
-    /// It may be stored.
+    /// The response may be stored.
     case store
-    /// It must not, or it would be of no use.
+    /// The response must not be stored, or storing it would be useless.
     case no(Reason)
 
-    /// The first reason that was found.
+    /// The first reason found.
     package enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// The request is none with GET.
+        /// The method is not GET.
         case method
-        /// The request has a body, which is no part of the key.
+        /// The request has a body; bodies are not part of the cache key.
         case requestBody = "request-body"
-        /// The request has a field that may change the answer without being part of the key.
+        /// The request has a field that may change the response and is not part of the cache key.
         case unkeyedField = "unkeyed-field"
         /// The request has the directive no-store.
         case requestNoStore = "request-no-store"
-        /// The status answers the request that was sent, not the URL.
+        /// The status concerns the request instead of the URL.
         case status
         /// The response has the directive no-store.
         case noStore = "no-store"
         /// The cache is shared and the response private.
         case isPrivate = "private"
-        /// Cache-Control is not as the grammar says.
+        /// Cache-Control breaks the grammar.
         case malformedDirectives = "malformed-cache-control"
-        /// The request has Authorization, and the response no directive that allows to share its answer.
+        /// The request has Authorization, and the response has no directive that allows sharing.
         case authorization
         /// The response sets a cookie.
         case setCookie = "set-cookie"
-        /// The response depends on something that is in no field.
+        /// The response depends on more than request fields.
         case varyAny = "vary-any"
         /// The response depends on too many fields.
         case varyTooMany = "vary-too-many"
@@ -37,16 +37,16 @@ package enum Storability: Sendable, Equatable {
         case varySecret = "vary-secret"
         /// The head, or the values of the selecting fields, are too long.
         case headTooLong = "head-too-long"
-        /// The response has too many surrogate keys, or some that no purge would find.
+        /// The response has too many surrogate keys, or invalid ones that a purge could not find.
         case tags
-        /// The response has part of a representation that cannot be told from other parts.
+        /// The response has a part of a representation that cannot be identified.
         case partial
-        /// Nothing gives a lifetime, and none may be guessed.
+        /// The response has no lifetime, and a heuristic is not allowed.
         case noLifetime = "no-lifetime"
         /// The response is stale at once and cannot be validated.
         case neverUsable = "never-usable"
 
-        /// True where the answers to other requests for the URL will hardly be stored either: the origin wants it so.
+        /// True if responses to other requests for the URL will probably not be stored either, because the origin decides so.
         package var isLasting: Bool {
             switch self {
             case .noStore, .isPrivate, .malformedDirectives, .setCookie, .varyAny, .varyTooMany, .neverUsable: true
@@ -56,7 +56,7 @@ package enum Storability: Sendable, Equatable {
             }
         }
 
-        /// The reason as a log says it.
+        /// The reason in words, for logs.
         package var words: String {
             switch self {
             case .method: "the request is none with GET"
@@ -83,8 +83,8 @@ package enum Storability: Sendable, Equatable {
 }
 
 extension Storability {
-    /// True where a response of this verdict that is not kept shows that what is stored is out of date: it is about the URL, and
-    /// not about the request or a failure of the server.
+    /// True if a response with this verdict shows that stored ones are out of date although it is not kept: it concerns the URL
+    /// instead of the request, and is not a failure of the server.
     package func outdatesStored(as status: UInt16) -> Bool {
         switch self {
         case .no(.method), .no(.requestBody), .no(.unkeyedField), .no(.requestNoStore), .no(.status): false

@@ -2,12 +2,12 @@
 
 package import PintleMessage
 
-/// The answer to a client that a stored response makes.
+/// The response to a client that is made from a stored response.
 package struct StoredAnswer: Sendable, Equatable {
-    /// Status and fields, without framing: 200 or what was stored, 206, 304 or 416.
+    /// Status and fields, without framing; the status is 206, 304, 416 or the stored one.
     package let head: ResponseHead
-    /// The bytes of the representation that follow; nil where none may, as after 304 and to HEAD.
+    /// The bytes of the representation that follow; nil if there is no body, as in a 304 and in a response to HEAD.
     package let body: Range<UInt64>?
-    /// The number that Content-Length has, also to HEAD; nil where there is no such field.
+    /// The value of Content-Length, also for HEAD; nil if there is no such field.
     package let contentLength: UInt64?
 }

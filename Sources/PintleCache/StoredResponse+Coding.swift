@@ -3,14 +3,13 @@
 internal import PintleMessage
 
 extension StoredResponse {
-    /// The longest form that is read, in bytes. Far above what can be stored: heads end at 64 KiB.
+    /// The longest form that is read, in bytes. It is far above the size of stored heads: at most 64 KiB.
     package static let longestForm = 1 << 20
 
-    /// The first byte of the form. Another version is another number, and is not read by this one.
+    /// The first byte of the form. Forms of other versions have other numbers, and are not read.
     private static let version: UInt8 = 1
 
-    /// Its binary form: a version, then numbers in LEB128, texts as their length and bytes, and lists as their count
-    /// and members.
+    /// Its binary form: a version, then numbers in LEB128, texts as length and bytes, and lists as count and members.
     package func encoded() -> [UInt8] {
         var writer = FormWriter()
         writer.byte(Self.version)
@@ -18,7 +17,7 @@ extension StoredResponse {
         writer.bytes(self.head.reason.utf8)
         writer.number(UInt64(self.head.fields.count))
         self.head.fields.forEachLine { _, line in
-            // A name is a token, so the first colon is the one behind it; a space follows.
+            // A name is a token, so the first colon is the one that ends it; a space follows.
             let end = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
             writer.bytes(line[..<end])
             writer.bytes(line[min(end + 2, line.endIndex)...])
@@ -45,9 +44,8 @@ extension StoredResponse {
 
     /// Reads the binary form.
     ///
-    /// - Returns: nil for what ``encoded()`` does not write: other versions, bytes behind the end, numbers in a
-    ///   longer form than needed, names that are no tokens, values that would break a head in two, a range outside
-    ///   the representation.
+    /// - Returns: nil for bytes that ``encoded()`` does not write: other versions, bytes after the end, numbers in a longer
+    ///   form than needed, names that are not tokens, values that would split a head, a range outside of the representation.
     package init?(decoding bytes: some Collection<UInt8>) {
         let bytes = Array(bytes)
         guard bytes.count <= Self.longestForm else { return nil }
@@ -91,7 +89,7 @@ private struct FormWriter {
     }
 }
 
-/// Reads the parts of the form; nil where they are not there, or not as they are written.
+/// Reads the parts of the form; nil if they are missing or malformed.
 private struct FormReader {
     private let bytes: [UInt8]
     private var place = 0
@@ -122,7 +120,7 @@ private struct FormReader {
             // The tenth byte has room for one bit.
             guard shift < 63 || part <= 1 else { return nil }
             number |= part << shift
-            // One number has one form.
+            // Only the shortest form of a number is valid.
             if byte & 0x80 == 0 { return byte == 0 && shift > 0 ? nil : number }
         }
         return nil
@@ -138,7 +136,7 @@ private struct FormReader {
 
     mutating func text() -> String? { self.string().flatMap { String(validating: $0, as: UTF8.self) } }
 
-    /// A list whose members have at least a byte each, so that a count never asks for more room than there are bytes.
+    /// Reads a list whose members have at least one byte each, so that a count never asks for more memory than there are bytes.
     mutating func list<Member>(_ member: (inout FormReader) -> Member?) -> [Member]? {
         guard let count = self.number(), count <= UInt64(self.bytes.count - self.place) else { return nil }
         var members: [Member] = []
@@ -171,6 +169,6 @@ private struct FormReader {
         return ResponseHead(status: UInt16(status), reason: reason, fields: fields)
     }
 
-    /// What a disk gives back goes to clients: a line break in it would be a second response.
+    /// True for a byte that a field value may have. Stored heads go to clients, and a line break would start a second response.
     private static func isValueByte(_ byte: UInt8) -> Bool { byte == 0x09 || (byte >= 0x20 && byte != 0x7F) }
 }

@@ -4,25 +4,25 @@ package import PintleMessage
 
 /// A response as it is stored, without its body.
 ///
-/// It has nothing of the client that asked for it, but for the values of the fields that Vary names, and these never
-/// are credentials in a shared cache. ``CacheRules/stored(_:to:at:length:)`` makes it; ``encoded()`` is its form on a disk.
+/// It contains nothing of the client's request except the values of the fields that Vary names; in a shared cache these are
+/// never credentials. ``CacheRules/stored(_:to:at:length:)`` makes it; ``encoded()`` is its form on disk.
 package struct StoredResponse: Sendable, Equatable {
-    /// Status, reason and the fields that may be stored: none that belong to a connection, no framing, no Age; always a
-    /// Date. What came as 206 has status 200 here and no Content-Range: it is the head of the whole representation.
+    /// Status, reason and the storable fields: always a Date, but no connection-specific fields, no framing, no Age. A response
+    /// that arrived as 206 has status 200 and no Content-Range here: this is the head of the complete representation.
     package var head: ResponseHead
-    /// When the request was sent.
+    /// The time when the request was sent.
     package var requestTime: CacheTime
-    /// When the response's head arrived.
+    /// The time when the response's head arrived.
     package var responseTime: CacheTime
-    /// How old the response was when it arrived, in seconds, 0…2^31: RFC 9111's corrected initial age (§4.2.3).
+    /// The age of the response on arrival, in seconds, 0…2^31: the corrected initial age of RFC 9111 §4.2.3.
     package var initialAge: Int64
     /// The fields that Vary names, each once, in the order of Vary.
     package var selecting: [SelectingField]
     /// The length of the complete representation, in bytes.
     package var length: UInt64
-    /// The bytes that are held of the representation, never none; nil where all are.
+    /// The stored bytes of the representation, never empty; nil if all are stored.
     package var range: Range<UInt64>?
-    /// The surrogate keys that it can be purged by, each once.
+    /// The surrogate keys by which it can be purged, each once.
     package var tags: [String]
 
     /// Makes a stored response.
@@ -40,18 +40,18 @@ package struct StoredResponse: Sendable, Equatable {
         self.tags = tags
     }
 
-    /// True where the whole representation is held.
+    /// True if the complete representation is stored.
     package var isComplete: Bool { self.range == nil }
 
-    /// The number of bytes that are held.
+    /// The number of stored bytes.
     package var heldLength: UInt64 { self.range.map { $0.upperBound - $0.lowerBound } ?? self.length }
 
-    /// How old it is at `now`, in seconds, 0…2^31 (RFC 9111 §4.2.3).
+    /// The age at `now`, in seconds, 0…2^31 (RFC 9111 §4.2.3).
     package func age(at now: CacheTime) -> Int64 {
         min(self.initialAge.addingSaturated(now.seconds(since: self.responseTime)), CacheTime.longest)
     }
 
-    /// Its Date, or the time of its arrival where that cannot be read.
+    /// The time in Date, or the time of arrival if Date cannot be read.
     package var date: CacheTime {
         self.head.fields[.date].flatMap { HTTPDate.seconds(anyForm: $0, near: self.responseTime.seconds) }
             .map(CacheTime.init) ?? self.responseTime

@@ -2,18 +2,18 @@
 
 internal import PintleMessage
 
-/// The keys by which an origin purges what it sent: Cache-Tag, a list with commas, and Surrogate-Key, one with spaces.
+/// The keys by which an origin purges its responses: Cache-Tag, a list with commas, and Surrogate-Key, a list with spaces.
 enum SurrogateKeys {
-    /// The most keys of a response, and the most bytes of one.
+    /// The most keys of a response, and the longest key in bytes.
     static let countLimit = 256
     static let lengthLimit = 256
-    /// The most members of both lists, repeated ones counted.
+    /// The most members of both lists together, including repeated ones.
     static let memberLimit = 1024
 
     /// The keys, each once, in the order of their lines; compared byte by byte.
     ///
-    /// - Returns: nil where there are more or longer ones than are kept, or one that is not visible ASCII: a purge
-    ///   would not find the response.
+    /// - Returns: nil if there are more or longer keys than the limits, or one that is not visible ASCII: a purge would not
+    ///   find the response.
     static func keys(in fields: Fields) -> [String]? {
         var keys: [String] = []
         var known: Set<String> = []

@@ -2,24 +2,24 @@
 
 internal import PintleMessage
 
-/// Reads a field of cache directives that is aimed at one cache (RFC 9213): a dictionary of structured fields (RFC 8941
+/// Reads a targeted field, which has cache directives for one cache (RFC 9213): a dictionary of structured fields (RFC 8941
 /// §3.2).
 struct TargetedFieldReader {
     private var rest: ArraySlice<UInt8>
-    /// The members, known or not.
+    /// The number of members, known or not.
     private var count = 0
 
     private init(_ bytes: [UInt8]) { self.rest = bytes[...] }
 
-    /// The directives of the lines called `name`.
+    /// The directives in the lines called `name`.
     ///
-    /// - Returns: nil where there is no such line, nothing in it, or an error anywhere in it: the field is then as if
-    ///   it was not there (RFC 9213 §2.1).
+    /// - Returns: nil if there is no such line, if it is empty, or if there is an error anywhere in it: the field is then
+    ///   treated as missing (RFC 9213 §2.1).
     static func directives(called name: String, in fields: Fields) -> [CacheDirective]? {
         var bytes: [UInt8] = []
         var count = 0
         fields.forEachValue(of: name) { value in
-            // Lines are one list before they are read (RFC 8941 §4.2).
+            // All lines are one list (RFC 8941 §4.2).
             if count > 0 { bytes += [UInt8(ascii: ","), 0x20] }
             bytes.append(contentsOf: value)
             count += 1
@@ -30,7 +30,7 @@ struct TargetedFieldReader {
         return members
     }
 
-    /// RFC 8941 §4.2.2. Of members with one key the last counts.
+    /// RFC 8941 §4.2.2. If a key occurs more than once, the last member counts.
     private mutating func dictionary() -> [CacheDirective]? {
         var members: [String: CacheDirective] = [:]
         self.skipSpaces()
@@ -50,7 +50,7 @@ struct TargetedFieldReader {
             if self.rest.isEmpty { break }
             guard self.take(UInt8(ascii: ",")) else { return nil }
             self.skipWhitespace()
-            // A comma at the end.
+            // A trailing comma.
             guard !self.rest.isEmpty else { return nil }
         }
         return Array(members.values)
@@ -67,7 +67,7 @@ struct TargetedFieldReader {
         }
     }
 
-    /// RFC 8941 §4.2.3.2; what they say is not asked (RFC 9213 §2.1).
+    /// RFC 8941 §4.2.3.2. The parameters are ignored (RFC 9213 §2.1).
     private mutating func parameters() -> Bool {
         while self.take(UInt8(ascii: ";")) {
             self.skipSpaces()
@@ -102,7 +102,7 @@ struct TargetedFieldReader {
         }
     }
 
-    /// At most 15 digits, or 12 before a point and 1 to 3 behind it (RFC 8941 §4.2.4).
+    /// At most 15 digits, or 12 before a point and 1 to 3 after it (RFC 8941 §4.2.4).
     private mutating func number() -> CacheDirective.Argument? {
         let isNegative = self.take(UInt8(ascii: "-"))
         let digits = self.rest.prefix(while: ASCII.isDigit)
@@ -134,7 +134,7 @@ struct TargetedFieldReader {
         return nil
     }
 
-    /// `?1` is the same as no argument.
+    /// `?1` means the same as no argument.
     private mutating func boolean() -> CacheDirective.Argument? {
         self.rest.removeFirst()
         switch self.rest.popFirst() {

@@ -2,11 +2,11 @@
 
 package import PintleMessage
 
-/// Fields that let a client change the answer to a URL without a Vary that says so.
+/// Request fields that can change the response to a URL without being named in Vary.
 ///
-/// Frameworks take the method, the path or the host of a request from them. Who has an answer to such a request
-/// stored under the plain URL answers others in the origin's name, so these requests go past the cache both ways. So
-/// do those with Upgrade, whose answer is another protocol.
+/// Frameworks take the method, the path or the host of a request from them. If the response were stored under the plain URL,
+/// the client could answer others in the origin's name; so these requests bypass the cache for reading and storing. So do
+/// requests with Upgrade, because their responses switch to another protocol.
 package enum UnkeyedFields {
     private static let names = [
         "forwarded", "front-end-https", "upgrade", "x-forwarded-host", "x-forwarded-path", "x-forwarded-port",
@@ -16,7 +16,7 @@ package enum UnkeyedFields {
         "x-url-scheme",
     ]
 
-    /// The first such field of a request, in lower case; nil where there is none.
+    /// The first such field of a request, in lower case; nil if there is none.
     package static func first(in fields: Fields) -> String? {
         var found: String?
         fields.forEachLine { known, line in
@@ -32,7 +32,7 @@ package enum UnkeyedFields {
         return found
     }
 
-    /// CGI and its heirs read `X_Forwarded_Host` as `X-Forwarded-Host`.
+    /// CGI and its successors read `X_Forwarded_Host` as `X-Forwarded-Host`.
     private static func folded(_ byte: UInt8) -> UInt8 {
         byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : ASCII.lowercased(byte)
     }

@@ -2,25 +2,25 @@
 
 internal import PintleMessage
 
-/// The fields of a request that a response depends on (RFC 9111 §4.1).
+/// The request fields on which a response depends (RFC 9111 §4.1).
 enum Variance: Equatable {
-    /// These, in lower case, each once; none for a response that answers whatever the fields.
+    /// These fields, in lower case, each once; empty for a response that does not depend on fields.
     case fields([String])
-    /// `*`, or what is no list of names: something that no request shows.
+    /// `*`, or a malformed list: the response depends on something that is not in the request.
     case any
-    /// More names than are compared.
+    /// There are more names than are compared.
     case tooMany
 
-    /// The most names in a Vary field that is stored.
+    /// The most names in the Vary field of a stored response.
     static let nameLimit = 16
-    /// The most members, repeated ones counted: a hostile list has a member in two bytes.
+    /// The most members, including repeated ones: a hostile list has a member every two bytes.
     static let memberLimit = 64
 
-    /// Reads Vary, and adds what it should have named.
+    /// Reads Vary, and adds fields that it should have named.
     ///
-    /// Two omissions are so common, and do so much harm, that the field is taken for named: Accept-Encoding where the
-    /// content is coded, since a client that did not ask for the coding cannot read it; and Origin where
-    /// Access-Control-Allow-Origin names one, since it may be the client's own.
+    /// Two omissions are so common and so harmful that the field is added: Accept-Encoding if the content has a coding, because
+    /// a client that did not ask for the coding cannot read it; and Origin if Access-Control-Allow-Origin names one, because it
+    /// may be that of the client.
     init(of head: ResponseHead) {
         var names: [String] = []
         var count = 0
@@ -43,19 +43,19 @@ enum Variance: Equatable {
         self = .fields(names)
     }
 
-    /// Fields with credentials: a shared cache does not keep their values, and so nothing that depends on them. The owner of one
-    /// user's cache may put something else in their place, such as a digest.
+    /// Fields with credentials. A shared cache does not keep their values, and therefore no response that depends on them. The
+    /// owner of a private cache may replace the values, for example by a digest.
     static let secret: Set<String> = ["authorization", "cookie", "proxy-authorization"]
 }
 
-/// The normalised values of a request's fields, each made once.
+/// The normalised values of a request's fields, each computed once.
 struct SelectingValues {
     private let fields: Fields
     private var values: [String: [UInt8]?] = [:]
 
     init(_ request: RequestHead) { self.fields = request.fields }
 
-    /// True where the request has the values that were stored.
+    /// True if the request has the stored values.
     mutating func match(_ selecting: [SelectingField]) -> Bool {
         selecting.allSatisfy { self.value(of: $0.name) == $0.value }
     }
@@ -72,11 +72,11 @@ struct SelectingValues {
         return value
     }
 
-    /// Lists whose white space is known to mean nothing.
+    /// List fields in which white space is known to have no meaning.
     private static let lists: Set<String> = ["accept", "accept-charset", "accept-encoding", "accept-language"]
 
-    /// The lines of one name as one; in lists without white space between members and without empty members. Nothing
-    /// else is changed: what an origin could tell apart stays apart.
+    /// Combines the lines of one name; in lists, removes white space between members and empty members. Nothing else is
+    /// changed, so that values that an origin could distinguish stay different.
     private static func normalised(_ name: String, _ fields: Fields) -> [UInt8]? {
         var value: [UInt8]?
         var hasValue = false
@@ -96,8 +96,8 @@ struct SelectingValues {
         return value
     }
 
-    /// Appends the members of a list, without white space around them and their semicolons; quoted strings stay as they
-    /// are.
+    /// Appends the members of a list, without white space around them and around their semicolons; quoted strings stay
+    /// unchanged.
     private static func appendMembers(of line: UnsafeRawBufferPointer, to joined: inout [UInt8]) {
         var isInMember = false
         var isQuoted = false
@@ -117,7 +117,7 @@ struct SelectingValues {
                 if !isInMember {
                     if !joined.isEmpty { joined.append(UInt8(ascii: ",")) }
                 } else if byte != UInt8(ascii: ";"), joined.last != UInt8(ascii: ";") {
-                    // At either side of a semicolon it says nothing, elsewhere perhaps something.
+                    // White space around a semicolon has no meaning; elsewhere it may have one.
                     joined.append(contentsOf: line[spaces])
                 }
                 joined.append(byte)

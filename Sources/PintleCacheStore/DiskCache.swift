@@ -5,27 +5,27 @@ internal import PintleSystem
 
 /// Stored responses on disk: an index in SQLite, and a file for each body.
 ///
-/// A process that is killed at any moment loses at most the entries that it was writing: an entry counts from the moment on
-/// when its row is committed, which is after its body was written. Every byte of a body is verified before it is given. All
-/// work is done by threads of the cache's own, and memory does not grow with the number of entries. Disk that is full or
-/// fails is an error of the entry that is being written, and what is stored can still be read.
+/// A process that is killed loses only the entries that it was writing: an entry is valid as soon as its row is committed,
+/// which happens after its body was written. Every byte of a body is verified before it is returned. All work is done by the
+/// cache's own threads, and memory does not grow with the number of entries. If the disk is full or fails, that is an error of
+/// the entry that is being written; stored entries stay readable.
 ///
-/// One process has the folder at a time.
+/// One process at a time has the folder.
 package final class DiskCache: Sendable {
-    /// 150 MiB, as the cache of AFNetworking's downloader has.
+    /// 150 MiB, as in the cache of AFNetworking's downloader.
     package static let defaultCapacity: UInt64 = 150 << 20
-    /// The least capacity: below it a single entry would not fit beside the index.
+    /// The least capacity in bytes: with less, a single entry would not fit next to the index.
     package static let leastCapacity: UInt64 = 1 << 20
 
-    /// The most bytes of disk that entries take together, with their share of the index.
+    /// The most bytes of disk that all entries take together, including their share of the index.
     package let capacity: UInt64
     /// The most bytes of disk that a single entry takes.
     package let largestEntry: UInt64
     let folder: CacheFolder
-    /// For bodies.
+    /// For the files of bodies.
     let files = ThreadPool(most: 4)
     private let lock: Locked<FolderLock?>
-    // One thread writes the index, and one looks things up: each has a connection of its own.
+    // One thread writes the index, another one reads it; each has a connection of its own.
     private let writing = ThreadPool(most: 1)
     private let looking = ThreadPool(most: 1)
     private let index: Locked<CacheIndex?>
@@ -50,14 +50,15 @@ package final class DiskCache: Sendable {
 
     deinit { self.sweep.withLock { $0 }?.stop() }
 
-    /// Opens the cache of a folder, which is made where it is missing. Neither the folder nor the index is read through;
-    /// what killed processes have left behind is removed in the background.
+    /// Opens the cache in a folder, which is created if it is missing. Neither the folder nor the index is read completely;
+    /// remains of killed processes are removed in the background.
     ///
     /// - Parameters:
     ///   - capacity: in bytes of disk (1 MiB…).
-    ///   - largestEntry: in bytes of disk; a quarter of the capacity unless given.
-    ///   - report: is told of events, on any thread; it must not wait.
-    /// - Throws: `inUse`, `newerVersion`, `unusable` if another user could change what is there, and what the system says. A damaged index is no error: it is put aside, and told.
+    ///   - largestEntry: in bytes of disk; by default a quarter of the capacity.
+    ///   - report: called with events, on any thread; it must not block.
+    /// - Throws: `inUse`, `newerVersion`, `unusable` if another user could change the content, and errors of the system. A
+    ///   damaged index is not an error: it is set aside, and reported.
     package static func open(
         _ folder: String, capacity: UInt64 = DiskCache.defaultCapacity, largestEntry: UInt64? = nil,
         report: @escaping @Sendable (Event) -> Void = { _ in }
@@ -93,14 +94,14 @@ package final class DiskCache: Sendable {
         }
     }
 
-    /// Writes down what was used, closes the index, and lets others have the folder. Entries that are being written are lost;
-    /// readers go on.
+    /// Writes the noted uses, closes the index, and releases the folder. Entries that are being written are lost; readers
+    /// continue.
     package func close() async {
         await self.writing.result {
             guard let index = self.index.withLock({ $0 }) else { return }
             let uses = self.ledger.withLock { $0.takeUses() }
             self.sweep.withLock { $0 }?.stop()
-            // Who is evicted next is only a guess then.
+            // If this fails, the order of eviction is less exact.
             try? index.note(uses)
             self.index.withLock { $0 = nil }
             index.close()
@@ -108,15 +109,15 @@ package final class DiskCache: Sendable {
         }
     }
 
-    /// How much is stored.
+    /// The size and the number of the stored entries.
     package var statistics: Statistics { self.ledger.withLock { $0.statistics } }
 
-    /// Waits until all that killed processes have left behind was looked for.
+    /// Waits until the search for remains of killed processes is over.
     package func waitForSweep() async { await self.sweep.withLock { $0 }?.finished.wait() }
 
     // MARK: Looking up
 
-    /// A key that no other pair of partition and URL has.
+    /// A key that is unique for each pair of partition and URL.
     package static func key(partition: String, url: String) -> String {
         "\(partition.utf8.count):\(partition)\(url)"
     }
@@ -136,10 +137,10 @@ package final class DiskCache: Sendable {
         return sound
     }
 
-    /// Opens the body of an entry, which counts as a use of it. Once open it can be read to its end, even when the entry is
-    /// evicted or removed meanwhile.
+    /// Opens the body of an entry, and notes a use of the entry. An open body can be read to its end even if the entry is
+    /// evicted or removed in the meantime.
     ///
-    /// - Throws: `gone`, `damagedEntry`; the entry is removed then.
+    /// - Throws: `gone`, or `damagedEntry` after removing the entry; also errors of the system.
     package func reader(of entry: Entry) async throws(DiskCacheError) -> Reader {
         guard let layout = BodyLayout(header: entry.header, length: entry.length) else { throw .gone(entry.url) }
         let (folder, path) = (self.folder, self.folder.file(of: entry.header))
@@ -158,10 +159,10 @@ package final class DiskCache: Sendable {
             self.noteUse(of: entry)
             return Reader(entry, layout, file, self)
         case .failure(let error) where error.system?.code != ENOENT && error.system?.code != EIO:
-            // Without descriptors or rights the entry is as good as it was.
+            // Without descriptors or permissions the entry may still be valid.
             throw DiskCacheError(error, path, "read")
         case .success(nil), .failure:
-            // A file that is missing is damage only while its row is there.
+            // A missing file is damage only while its row exists.
             guard await self.removeDamaged(entry) else { throw .gone(entry.url) }
             throw DiskCacheError(.damagedEntry, Event.entryDamaged(url: entry.url).description)
         }
@@ -169,14 +170,14 @@ package final class DiskCache: Sendable {
 
     // MARK: Changing
 
-    /// Begins an entry. It is found when it was committed, and not before.
+    /// Begins an entry. It can be found only after its commit.
     ///
     /// - Parameters:
-    ///   - key: what it is found by.
+    ///   - key: the key for ``entries(for:)``.
     ///   - url: for removals by URL and by prefix.
-    ///   - head: what is kept beside the body; at most 256 KiB.
+    ///   - head: bytes stored next to the body; at most 256 KiB.
     ///   - tags: for removals by tag; at most 256.
-    ///   - length: of the body in bytes, where it is known: room for it is made at once.
+    ///   - length: the length of the body in bytes, if known: room for it is made at once.
     /// - Throws: `tooLarge`, `busy`, `noSpace`, `device`, `closed`.
     package func write(
         _ key: String, url: String, head: [UInt8], tags: [String] = [], length: UInt64? = nil
@@ -219,11 +220,10 @@ package final class DiskCache: Sendable {
         }
     }
 
-    /// Gives an entry another head, as a response does that says that the stored one is still good (RFC 9111 §4.3.4). It
-    /// counts as a use.
+    /// Replaces the head of an entry, after a response that confirms the stored one (RFC 9111 §4.3.4). It counts as a use.
     ///
     /// - Returns: the entry with its new head.
-    /// - Throws: `gone`, `tooLarge`, and errors of the disk; the entry is as it was then.
+    /// - Throws: `gone`, `tooLarge`, and errors of the disk; the entry is then unchanged.
     @discardableResult
     package func updateHead(of entry: Entry, to head: [UInt8]) async throws(DiskCacheError) -> Entry {
         let changed = Entry(
@@ -241,7 +241,7 @@ package final class DiskCache: Sendable {
 
     /// Removes an entry.
     ///
-    /// - Returns: false where it was not there any more.
+    /// - Returns: false if it was not there any more.
     @discardableResult
     package func remove(_ entry: Entry) async throws(DiskCacheError) -> Bool {
         try await self.change { index throws(DiskCacheError) in
@@ -250,14 +250,14 @@ package final class DiskCache: Sendable {
         }
     }
 
-    /// Removes all entries of a URL, whatever their keys. As with the other removals, entries that match and are being
+    /// Removes all entries of a URL, whatever their keys are. As with the other removals, matching entries that are being
     /// written cannot be committed any more.
     ///
-    /// - Returns: how many there were. They are not found any more then, and their files are gone.
+    /// - Returns: the number of entries. They cannot be found any more, and their files are removed.
     @discardableResult
     package func remove(url: String) async throws(DiskCacheError) -> Int { try await self.remove(.url(url)) }
 
-    /// Removes all entries whose URL begins so.
+    /// Removes all entries whose URL begins with the prefix.
     @discardableResult
     package func remove(prefix: String) async throws(DiskCacheError) -> Int { try await self.remove(.prefix(prefix)) }
 
@@ -270,7 +270,7 @@ package final class DiskCache: Sendable {
     package func removeAll() async throws(DiskCacheError) -> Int { try await self.remove(.all) }
 
     private func remove(_ selection: RemovalSelection) async throws(DiskCacheError) -> Int {
-        // Behind commits that wait for the thread, so that none comes after.
+        // Queued after the pending commits, so that none of them comes later.
         let end = try await self.change { _ throws(DiskCacheError) in
             self.ledger.withLock { ledger in
                 ledger.revoke(selection)
@@ -278,13 +278,13 @@ package final class DiskCache: Sendable {
             }
         }
         var count = 0
-        // In steps, so that others come in between.
+        // Works in steps, so that other work gets its turn.
         while true {
             let (found, removed) = try await self.change { index throws(DiskCacheError) in
                 let ids = try index.ids(selection, below: end, count: 200)
                 guard !ids.isEmpty else { return (0, 0) }
                 let removed = try self.remove(ids, from: index)
-                // Rows that are found and cannot be removed would be found for ever.
+                // Rows that are found but cannot be removed would be found forever.
                 guard removed > 0 else {
                     throw DiskCacheError(
                         .damagedIndex, "\(index.path): the index is damaged: it names rows that are not there")
@@ -296,15 +296,14 @@ package final class DiskCache: Sendable {
         }
     }
 
-    /// Removes rows, and then files. On the thread that writes the index.
+    /// Removes rows, and then files. Runs on the thread that writes the index.
     private func remove(_ ids: [Int64], from index: CacheIndex) throws(DiskCacheError) -> Int {
         let change: CacheIndex.Change
         do throws(DiskCacheError) {
             change = try index.remove(ids)
         } catch {
             guard error.code == .noSpace else { throw error }
-            // A disk that is full has no room to write down what is removed, until the bodies are gone. Without a body an
-            // entry is never served.
+            // A full disk has no room to record the removal until the bodies are gone. An entry without a body is never served.
             self.folder.remove(ids, of: index.generation)
             change = try index.remove(ids)
         }
@@ -321,9 +320,9 @@ package final class DiskCache: Sendable {
 
     // MARK: For writers and readers
 
-    /// Counts an entry for its length so far, and makes room.
+    /// Counts an entry with its present length, and makes room for it.
     ///
-    /// - Throws: `tooLarge`; `busy` where the entries that are being written leave no room.
+    /// - Throws: `tooLarge`; `busy` if the entries that are being written leave no room.
     func reserve(_ entry: Entry, length: UInt64) async throws(DiskCacheError) {
         let cost = EntryCost.bytes(
             length: length, key: entry.key.utf8.count, url: entry.url.utf8.count, head: entry.head.count,
@@ -344,7 +343,7 @@ package final class DiskCache: Sendable {
         }
     }
 
-    /// Evicts until everything fits. On the thread that writes the index.
+    /// Evicts entries until all fit. Runs on the thread that writes the index.
     private func evict(from index: CacheIndex) throws(DiskCacheError) {
         while true {
             let (excess, uses) = self.ledger.withLock { ledger in
@@ -359,7 +358,7 @@ package final class DiskCache: Sendable {
         }
     }
 
-    /// Makes an entry count whose body is written.
+    /// Makes an entry valid whose body is written.
     func commit(_ entry: Entry, replacing replaced: [Entry]) async throws(DiskCacheError) {
         let old = replaced.filter { $0.generation == entry.generation }.map(\.id)
         try await self.change { index throws(DiskCacheError) in
@@ -383,9 +382,9 @@ package final class DiskCache: Sendable {
         if worksAgain { self.report(.writingWorks(folder: self.folder.path)) }
     }
 
-    /// Ends an entry that is not committed, and removes its file.
+    /// Abandons an uncommitted entry, and removes its file.
     ///
-    /// - Parameter error: the reason, unless nobody wants it any more.
+    /// - Parameter error: the reason; nil if the entry is no longer wanted.
     func giveUp(_ body: BodyHeader, _ error: DiskCacheError?) {
         let isNews = self.ledger.withLock { ledger in
             ledger.end(body.id)
@@ -394,16 +393,16 @@ package final class DiskCache: Sendable {
             return true
         }
         if isNews, let error { self.report(.writingFails(error)) }
-        // Where there is no thread for it, it is an orphan.
+        // If no thread is available, the file becomes an orphan.
         try? self.files.run { self.folder.remove([body.id], of: body.generation) }
     }
 
-    /// Removes an entry whose bytes are not those that were written.
+    /// Removes an entry whose bytes are damaged.
     ///
-    /// - Returns: false where it was gone already.
+    /// - Returns: false if it was gone already.
     @discardableResult
     func removeDamaged(_ entry: Entry) async -> Bool {
-        // An index that cannot be written says so to whoever writes; the entry is found to be damaged again.
+        // Ignores errors: a failing index is reported to writers, and the damage will be found again.
         let wasThere = (try? await self.remove(entry)) ?? true
         if wasThere { self.report(.entryDamaged(url: entry.url)) }
         return wasThere
@@ -413,7 +412,7 @@ package final class DiskCache: Sendable {
         guard self.ledger.withLock({ $0.noteUse(of: entry.id) }) else { return }
         try? self.writing.run {
             guard let index = self.index.withLock({ $0 }) else { return }
-            // What cannot be written down is only a guess at who is evicted next.
+            // If this fails, the order of eviction is less exact.
             try? index.note(self.ledger.withLock { $0.takeUses() })
         }
     }
@@ -425,7 +424,7 @@ package final class DiskCache: Sendable {
         return index
     }
 
-    /// Does `work` on the thread that writes the index.
+    /// Runs `work` on the thread that writes the index.
     private func change<Value: Sendable>(
         _ work: @escaping @Sendable (CacheIndex) throws(DiskCacheError) -> Value
     ) async throws(DiskCacheError) -> Value {
@@ -444,7 +443,7 @@ package final class DiskCache: Sendable {
         try? self.writing.run { self.replace(index) }
     }
 
-    /// Begins anew with an empty index in the place of a damaged one. On the thread that writes the index.
+    /// Replaces a damaged index by an empty one. Runs on the thread that writes the index.
     private func replace(_ damaged: CacheIndex) {
         let isCurrent = self.index.withLock { index in
             guard index === damaged else { return false }
@@ -468,7 +467,7 @@ package final class DiskCache: Sendable {
             sweep.start()
             self.report(.indexReplaced(place: place.damagedIndex, reason: "SQLite found it while it was used"))
         } catch {
-            // The cache stays closed: without an index nothing is found and nothing stored.
+            // The cache stays closed: without an index no entry can be found or stored.
             self.report(.writingFails(error))
         }
     }

@@ -3,26 +3,26 @@
 internal import PintleCoding
 
 extension DiskCache {
-    /// A stored response, as the index has it. The body is read with ``DiskCache/reader(of:)``.
+    /// A stored response in its index. ``DiskCache/reader(of:)`` opens its body.
     package struct Entry: Sendable, Hashable {
-        /// A number that no other entry of the index ever has; higher ones are newer.
+        /// A number that is unique in the index; newer entries have higher ones.
         package let id: Int64
-        /// What the entry is found by.
+        /// The key for ``DiskCache/entries(for:)``.
         package let key: String
         /// The URL, for removals; several keys may have the same.
         package let url: String
-        /// Whatever the writer keeps beside the body; the cache does not look into it.
+        /// Bytes that the writer stores next to the body; the cache does not interpret them.
         package let head: [UInt8]
-        /// The body's bytes.
+        /// The length of the body in bytes.
         package let length: UInt64
-        /// Names by which entries are removed together, sorted.
+        /// Names for removals of several entries, sorted.
         package let tags: [String]
-        /// The index that knows the entry.
+        /// The generation of the index to which the entry belongs.
         let generation: UInt64
 
         var header: BodyHeader { BodyHeader(generation: self.generation, id: self.id) }
 
-        /// The CRC-32 of what the row says: SQLite has no checksums of its own.
+        /// The CRC-32 of the row's content, because SQLite has no checksums of its own.
         var checksum: UInt32 {
             var checksum = CRC32()
             checksum.update(self.id)
@@ -35,7 +35,7 @@ extension DiskCache {
             return checksum.value
         }
 
-        /// The bytes of disk that the entry counts for.
+        /// The bytes of disk that the entry is estimated to take.
         var cost: UInt64 {
             EntryCost.bytes(
                 length: self.length, key: self.key.utf8.count, url: self.url.utf8.count, head: self.head.count,
@@ -43,9 +43,9 @@ extension DiskCache {
         }
     }
 
-    /// How much there is.
+    /// The size and the number of the stored entries.
     package struct Statistics: Sendable, Hashable {
-        /// The bytes of disk that the entries take, with their share of the index.
+        /// The bytes of disk that the entries take, including their share of the index.
         package var bytes: UInt64
         /// The number of entries.
         package var entries: Int
@@ -56,15 +56,15 @@ extension DiskCache {
         }
     }
 
-    /// An event that the operator should know of. Each is told once, and not for each request that meets it.
+    /// An event for the operator. Each is reported once, and not again for each request that it affects.
     package enum Event: Sendable, Hashable, CustomStringConvertible {
-        /// The index was damaged: it is now at `place`, and the cache is empty.
+        /// The index was damaged; it was moved to `place`, and the cache is empty.
         case indexReplaced(place: String, reason: String)
-        /// Nothing can be written; told once until something is written again.
+        /// Nothing can be written; reported once until writing works again.
         case writingFails(DiskCacheError)
         /// Writing works again.
         case writingWorks(folder: String)
-        /// An entry's bytes were not those that were written; it was removed.
+        /// An entry's bytes were damaged; it was removed.
         case entryDamaged(url: String)
 
         /// A sentence for the log, without a full stop.
@@ -87,24 +87,24 @@ extension DiskCache {
         package static let text = 64 * 1024
         /// The most tags of an entry.
         package static let tags = 256
-        /// The most entries of one key: with one more the oldest one goes.
+        /// The most entries of one key; one more replaces the oldest.
         package static let variants = 32
         /// The most entries that are being written at a time.
         package static let writers = 256
     }
 }
 
-/// An estimate, on the high side, of what an entry takes from the disk.
+/// A generous estimate of the disk space of an entry.
 enum EntryCost {
-    /// The unit in which file systems give out space.
+    /// The unit in bytes in which file systems allocate space.
     private static let page: UInt64 = 4096
-    /// A file's own record in its file system, and the fixed parts of the rows of the index.
+    /// A file's record in its file system, and the fixed parts of the rows in the index, in bytes.
     private static let fixed: UInt64 = 512
     private static let fixedOfTag: UInt64 = 64
 
     static func bytes(length: UInt64, key: Int, url: Int, head: Int, tags: [Int]) -> UInt64 {
         let file = (BodyLayout.fileSize(ofLength: length) + Self.page - 1) / Self.page * Self.page
-        // Each text is in its row and in an index; pages of the index are two thirds full.
+        // Each text is in its row and in an index of the database; pages of the database are two thirds full.
         let row = head + 2 * (key + url) + 2 * tags.reduce(0, +)
         return file + UInt64(row) * 3 / 2 + Self.fixed + UInt64(tags.count) * Self.fixedOfTag
     }

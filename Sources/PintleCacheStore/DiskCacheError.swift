@@ -3,29 +3,30 @@
 internal import Glibc
 internal import PintleSystem
 
-/// An operation of a ``DiskCache`` that cannot be done.
+/// An error of an operation of a ``DiskCache``.
 package struct DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Kinds of errors, which whoever asks tells apart.
+    /// Kinds of errors, for callers that distinguish them.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         /// Another process has the folder.
         case inUse = "in-use"
         /// A newer version of Pintle wrote the index.
         case newerVersion = "newer-version"
-        /// The folder or the index cannot be used at all, as where permissions are missing, or another user could change it.
+        /// The folder or the index cannot be used at all, for example because permissions are missing, or because another user
+        /// could change it.
         case unusable
-        /// The index contradicts itself; a new one takes its place.
+        /// The index contradicts itself; it is replaced by a new one.
         case damagedIndex = "damaged-index"
         /// No space, no quota or no inode is left.
         case noSpace = "no-space"
-        /// The device fails, or another error of the system's.
+        /// The device fails, or the system has another error.
         case device
-        /// An entry's bytes are not those that were written; it is removed.
+        /// An entry's bytes are damaged; it is removed.
         case damagedEntry = "damaged-entry"
-        /// The entry was evicted, removed or replaced meanwhile, or a removal has come while it was being written.
+        /// The entry was evicted, removed or replaced in the meantime, or a removal covered it while it was being written.
         case gone
         /// The entry exceeds a limit.
         case tooLarge = "too-large"
-        /// As many entries are being written as may be.
+        /// Too many entries are being written.
         case busy
         /// The cache was closed, or has no index any more.
         case closed
@@ -40,13 +41,13 @@ package struct DiskCacheError: Error, Sendable, Hashable, CustomStringConvertibl
         self.description = description
     }
 
-    /// A system call that failed.
+    /// Makes the error of a failed system call.
     init(_ error: SystemError, _ path: String, _ action: String) {
         let isFull = [ENOSPC, EDQUOT, EFBIG].contains(error.code)
         self.init(isFull ? .noSpace : .device, "\(path) cannot be \(action): \(error)")
     }
 
-    /// A place that the system refuses, or that another user could change.
+    /// Makes the error of a place that the system refuses, or that another user could change.
     init(_ place: UntrustedPlace, _ path: String, _ action: String) {
         if let error = place.system {
             self.init(error, path, action)
@@ -61,6 +62,6 @@ package struct DiskCacheError: Error, Sendable, Hashable, CustomStringConvertibl
         Self(.gone, "\(url) is no longer in the cache: it was evicted, removed or replaced")
     }
 
-    /// Whether it is about writing to the disk, so that the next attempt may go as this one went.
+    /// True if writing to the disk failed, so that the next attempt would probably fail in the same way.
     var isAboutWriting: Bool { self.code == .noSpace || self.code == .device }
 }

@@ -5,7 +5,7 @@ package import NIOCore
 internal import PintleSystem
 
 extension DiskCache {
-    /// The open body of an entry. Several may read it at once, and it stays readable when the entry is evicted.
+    /// The open body of an entry. Several tasks may read it at once, and it stays readable when the entry is evicted.
     package final class Reader: Sendable {
         package let entry: Entry
         private let layout: BodyLayout
@@ -20,18 +20,18 @@ extension DiskCache {
         }
 
         deinit {
-            // The last descriptor of a file that was removed frees its blocks, which may take its time.
+            // Closing the last descriptor of a removed file frees its blocks, which may take time.
             let file = self.file
             try? self.cache.files.run { withExtendedLifetime(file) {} }
         }
 
-        /// Reads a part of the body, every byte of which was verified.
+        /// Reads a part of the body, and verifies every byte of it.
         ///
         /// - Parameters:
-        ///   - offset: of the first byte wanted.
-        ///   - count: the most bytes wanted; there are never more than 256 KiB.
+        ///   - offset: the offset of the first byte wanted.
+        ///   - count: the most bytes wanted; the result has at most 256 KiB.
         /// - Returns: at least one byte, but none at the end of the body.
-        /// - Throws: `damagedEntry`, and the entry is removed; other errors leave it where it is.
+        /// - Throws: `damagedEntry` after removing the entry; other errors leave it in place.
         package func read(offset: UInt64, upTo count: Int = .max) async throws(DiskCacheError) -> ByteBuffer {
             let read = await self.cache.files.result { () -> Result<ByteBuffer?, SystemError> in
                 Result { () throws(SystemError) in
@@ -45,7 +45,7 @@ extension DiskCache {
             case .failure(let error) where error.code != EIO:
                 throw DiskCacheError(error, self.cache.folder.file(of: self.entry.header), "read")
             case .success(nil), .failure:
-                // What the device cannot read it will not be able to read the next time.
+                // A read error of the device is permanent.
                 await self.cache.removeDamaged(self.entry)
                 throw DiskCacheError(.damagedEntry, Event.entryDamaged(url: self.entry.url).description)
             }

@@ -4,12 +4,12 @@ package import NIOCore
 internal import PintleSystem
 
 extension DiskCache {
-    /// An entry that is being written: its body comes in pieces, one call after the other. One that is neither committed nor
-    /// abandoned is abandoned with its last reference.
+    /// An entry that is being written. Its body is appended in pieces, one call after the other. If it is neither committed nor
+    /// abandoned, the end of its last reference abandons it.
     package final class Writer: Sendable {
         private struct Body: Sendable {
             var encoder: BodyEncoder
-            /// False when the entry was committed or given up.
+            /// False when the entry was committed or abandoned.
             var isOpen = true
         }
 
@@ -17,7 +17,7 @@ extension DiskCache {
         private let entry: Entry
         private let file: BodyFile
         private let cache: DiskCache
-        // Held while a block is written: calls come one after the other.
+        // Locked while a block is written: calls run one after the other.
         private let body: Locked<Body>
 
         init(_ entry: Entry, _ file: BodyFile, _ cache: DiskCache) {
@@ -29,15 +29,15 @@ extension DiskCache {
 
         deinit {
             self.abandon()
-            // The last descriptor of a file that was removed frees its blocks, which may take its time.
+            // Closing the last descriptor of a removed file frees its blocks, which may take time.
             let file = self.file
             try? self.cache.files.run { withExtendedLifetime(file) {} }
         }
 
-        /// Appends bytes to the body. They are written in blocks, so that not every call waits for the disk.
+        /// Appends bytes to the body. They are written in blocks, so that only some calls wait for the disk.
         ///
-        /// - Returns: the number of the body's bytes, from the first one, that can be read by now.
-        /// - Throws: `noSpace`, `device`, `tooLarge`, `busy`; the entry is abandoned then.
+        /// - Returns: the number of the body's bytes, counted from the first, that can be read now.
+        /// - Throws: `noSpace`, `device`, `tooLarge`, `busy`; the entry is then abandoned.
         @discardableResult
         package func append(_ bytes: ByteBuffer) async throws(DiskCacheError) -> UInt64 {
             let length = self.body.withLock { $0.encoder.length } + UInt64(bytes.readableBytes)
@@ -61,13 +61,14 @@ extension DiskCache {
             }
         }
 
-        /// Makes the entry count: from now on it is found, also by a process that is started after this one was killed.
+        /// Makes the entry valid: from now on it can be found, even by a process that is started after this one is killed.
         ///
         /// - Parameters:
-        ///   - head: what is kept beside the body, where that is known only now; at most 256 KiB.
-        ///   - replaced: entries that go at the same moment, such as the response of which this is a newer one.
+        ///   - head: bytes stored next to the body, if they have changed since the beginning; at most 256 KiB.
+        ///   - replaced: entries that are removed at the same moment, for example an older version of the response.
         /// - Returns: the entry.
-        /// - Throws: errors of the disk; `gone` where a removal has come meanwhile. The entry is abandoned then.
+        /// - Throws: errors of the disk; `gone` if a removal has covered the entry in the meantime. The entry is then
+        ///   abandoned.
         @discardableResult
         package func commit(
             head: [UInt8]? = nil, replacing replaced: [Entry] = []
@@ -88,9 +89,9 @@ extension DiskCache {
             }
         }
 
-        /// Writes the last bytes, so that all of the body can be read. Nothing comes of a second time.
+        /// Writes the last bytes, so that the whole body can be read. Idempotent.
         ///
-        /// - Throws: errors of the disk; the entry is abandoned then.
+        /// - Throws: errors of the disk; the entry is then abandoned.
         package func finish() async throws(DiskCacheError) {
             do throws(DiskCacheError) {
                 try await self.write { encoder, blocks in encoder.finish(into: &blocks) }
@@ -100,17 +101,17 @@ extension DiskCache {
             }
         }
 
-        /// Gives the entry up, and removes what was written of it. What can be read is read on. Does not wait; nothing comes of
-        /// a second time.
+        /// Abandons the entry, and removes its file. Readers of the written bytes can continue. Does not block. Idempotent.
         package func abandon() { self.giveUp(nil) }
 
-        /// Reads a part of what was written, which is verified, whether the entry counts or not.
+        /// Reads and verifies a part of the written bytes, even before the commit.
         ///
         /// - Parameters:
-        ///   - offset: of the first byte wanted; lower than what ``append(_:)`` has returned, or than the length when it is finished.
-        ///   - count: the most bytes wanted; there are never more than 256 KiB.
+        ///   - offset: the offset of the first byte wanted; less than the last result of ``append(_:)``, or than the length
+        ///     after ``finish()``.
+        ///   - count: the most bytes wanted; the result has at most 256 KiB.
         /// - Returns: at least one byte.
-        /// - Throws: `damagedEntry`, and what the system says.
+        /// - Throws: `damagedEntry`, and errors of the system.
         package func read(offset: UInt64, upTo count: Int = .max) async throws(DiskCacheError) -> ByteBuffer {
             let path = self.cache.folder.file(of: self.entry.header)
             return try await self.cache.files.result { () throws(DiskCacheError) in
@@ -138,7 +139,7 @@ extension DiskCache {
             if wasOpen { self.cache.giveUp(self.entry.header, error) }
         }
 
-        /// Has the blocks written that `encode` makes.
+        /// Writes the blocks that `encode` makes.
         private func write(
             _ encode: @escaping @Sendable (inout BodyEncoder, inout [UInt8]) -> Void
         ) async throws(DiskCacheError) {

@@ -2,24 +2,23 @@
 
 internal import PintleSystem
 
-/// Removes files that no index knows: bodies that were being written when a process was killed, bodies of an index that was
-/// damaged, and those that could not be removed with their rows.
+/// Removes files that are not in the index: bodies that were being written when a process was killed, bodies of a damaged
+/// index, and bodies that could not be removed with their rows.
 ///
-/// It has a thread of its own, holds at most a batch of names, and asks the index once for each batch.
+/// It has a thread of its own, holds at most one batch of names, and queries the index only for that batch.
 final class OrphanSweep: Sendable {
-    /// The names that are looked at in a step.
+    /// The most names in a batch.
     private static let batch = 512
 
-    /// Happens when everything was looked at, or it was stopped.
+    /// Happens when all files were examined, or when the sweep was stopped.
     let finished = OneTimeEvent()
     private let folder: CacheFolder
     private let index: CacheIndex
-    /// The generations that no index has any more. Only those that there are at the beginning: a later one is that of the
-    /// index that has taken the place of this one.
+    /// The generations without an index, listed at the beginning: a later one belongs to the index that has replaced this one.
     private let others: [String]
     private let isStopped = Locked(false)
 
-    /// Looks for other generations, of which there are few: one for each index that was damaged.
+    /// Lists the other generations. There are few: one for each damaged index.
     init(_ folder: CacheFolder, _ index: CacheIndex) {
         self.folder = folder
         self.index = index
@@ -27,7 +26,7 @@ final class OrphanSweep: Sendable {
         self.others = ((try? folder.bodies().names().next(Self.batch)) ?? []).filter { $0 != own }
     }
 
-    /// Begins. Where there is no thread for it, orphans stay until the cache is opened again.
+    /// Starts the sweep. If no thread is available, orphans stay until the cache is opened again.
     func start() {
         do throws(SystemError) {
             try SystemThread.start {
@@ -39,7 +38,7 @@ final class OrphanSweep: Sendable {
         }
     }
 
-    /// Ends it after the step that it is at.
+    /// Stops the sweep after the current batch.
     func stop() { self.isStopped.withLock { $0 = true } }
 
     private func sweep() {
@@ -67,14 +66,14 @@ final class OrphanSweep: Sendable {
     }
 
     private func removeUnknown(_ names: [String], in folder: TrustedFolder) {
-        // Ids of this session are being written, or removed by whoever gives them up.
+        // Files of this session are skipped: they are being written, or are removed by their writers.
         let ids = names.compactMap { Int64($0, radix: 16) }.filter { $0 < self.index.firstID }
-        // An index that cannot be asked knows them all.
+        // If the index cannot be queried, no file is removed.
         guard !ids.isEmpty, let known = try? self.index.known(ids) else { return }
         for id in ids where !known.contains(id) { folder.remove(CacheFolder.name(of: id)) }
     }
 
-    /// Calls `body` with the names in a folder, in batches; none if it cannot be listed.
+    /// Calls `body` with the names in a folder, in batches; not at all if the folder cannot be listed.
     private func forEachBatch(in folder: TrustedFolder, _ body: ([String]) -> Void) {
         guard let listing = try? folder.names() else { return }
         while !self.isStopped.withLock({ $0 }) {

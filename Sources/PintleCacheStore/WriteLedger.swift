@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The part of a cache's state that is in memory: what is being written, what was used lately, and the totals. Its size
-/// has limits that do not depend on the number of entries.
+/// The state of a cache in memory: the entries that are being written, the latest uses, and the totals. Its size is limited,
+/// regardless of the number of entries.
 struct WriteLedger: Sendable {
     /// An entry that is being written.
     struct Writing: Sendable {
         let url: String
         let tags: [String]
-        /// What it counts for: as much as was said, or more where more has come.
+        /// The estimated bytes of disk: for the declared length, or for more if more bytes have arrived.
         var cost: UInt64
-        /// A removal has come that would have removed it.
+        /// True if a removal that covers the entry was made in the meantime.
         var isRevoked = false
     }
 
-    /// The most uses that wait to be written down; later ones are forgotten until then.
+    /// The most uses that wait to be written; further ones are dropped until then.
     static let mostUses = 1024
-    /// As many uses as are worth a transaction of their own.
+    /// The number of uses that is worth a transaction of its own.
     static let usesOfBatch = 512
 
     private(set) var writings: [Int64: Writing] = [:]
@@ -23,9 +23,9 @@ struct WriteLedger: Sendable {
     private(set) var uses: [Int64: Int64] = [:]
     private var nextID: Int64
     private var nextUse: Int64
-    /// What the index has.
+    /// The totals of the index.
     var statistics: DiskCache.Statistics
-    /// Nothing could be written the last time.
+    /// True if the last attempt to write failed.
     var isFailing = false
 
     init(firstID: Int64, firstUse: Int64, statistics: DiskCache.Statistics) {
@@ -34,12 +34,12 @@ struct WriteLedger: Sendable {
         self.statistics = statistics
     }
 
-    /// All ids that were given so far are lower.
+    /// A number that is higher than all ids given so far.
     var endOfIDs: Int64 { self.nextID }
 
     /// Begins an entry.
     ///
-    /// - Returns: its id; nil where too many are being written.
+    /// - Returns: its id; nil if too many entries are being written.
     mutating func begin(url: String, tags: [String], cost: UInt64) -> Int64? {
         guard self.writings.count < DiskCache.Limits.writers else { return nil }
         defer { self.nextID += 1 }
@@ -48,16 +48,16 @@ struct WriteLedger: Sendable {
         return self.nextID
     }
 
-    /// Counts an entry for more, if it is more.
+    /// Raises the estimate for an entry, if it is higher than before.
     mutating func reserve(_ cost: UInt64, for id: Int64) {
         guard let before = self.writings[id]?.cost, before < cost else { return }
         self.writings[id]?.cost = cost
         self.pendingBytes += cost - before
     }
 
-    /// Ends an entry, which was committed or given up.
+    /// Ends an entry that was committed or abandoned.
     ///
-    /// - Returns: nil where it was ended before.
+    /// - Returns: nil if it was ended before.
     @discardableResult
     mutating func end(_ id: Int64) -> Writing? {
         guard let writing = self.writings.removeValue(forKey: id) else { return nil }
@@ -65,35 +65,35 @@ struct WriteLedger: Sendable {
         return writing
     }
 
-    /// Lets none of the entries be committed that are being written and selected.
+    /// Prevents the commit of all selected entries that are being written.
     mutating func revoke(_ selection: RemovalSelection) {
         for (id, writing) in self.writings where selection.matches(url: writing.url, tags: writing.tags) {
             self.writings[id]?.isRevoked = true
         }
     }
 
-    /// The bytes that must be freed so that everything fits, and a 32nd of the capacity besides, so that not each entry
-    /// evicts another; 0 where everything fits.
+    /// The bytes that must be freed to fit into the capacity, plus 1/32 of the capacity, so that not every new entry evicts
+    /// another one; 0 if everything fits.
     func excess(over capacity: UInt64) -> UInt64 {
         let (used, isBeyond) = self.statistics.bytes.addingReportingOverflow(self.pendingBytes)
         guard !isBeyond else { return self.statistics.bytes }
         return used <= capacity ? 0 : min(self.statistics.bytes, used - capacity + capacity / 32)
     }
 
-    /// Whether the entries that there are and those that are being written fit together.
+    /// True if the stored entries and those that are being written fit together.
     func fits(_ capacity: UInt64) -> Bool { self.statistics.bytes + self.pendingBytes <= capacity }
 
     // MARK: Uses
 
-    /// The place in the order of use that is later than all before.
+    /// The next use number, which is higher than all before.
     mutating func use() -> Int64 {
         defer { self.nextUse += 1 }
         return self.nextUse
     }
 
-    /// Remembers that an entry was used.
+    /// Notes the use of an entry.
     ///
-    /// - Returns: true when it is time to write the uses down.
+    /// - Returns: true if it is time to write the uses.
     mutating func noteUse(of id: Int64) -> Bool {
         guard self.uses.count < Self.mostUses || self.uses[id] != nil else { return false }
         let before = self.uses.count
@@ -101,13 +101,13 @@ struct WriteLedger: Sendable {
         return before < Self.usesOfBatch && self.uses.count == Self.usesOfBatch
     }
 
-    /// The uses, which whoever takes them writes down.
+    /// Takes the uses; the caller writes them.
     mutating func takeUses() -> [Int64: Int64] {
         defer { self.uses = [:] }
         return self.uses
     }
 
-    /// Begins with another index. What is being written belongs to the old one, and is not committed.
+    /// Starts over with another index. Entries that are being written belong to the old index, and can no longer be committed.
     mutating func begin(with index: CacheIndex) {
         self.uses = [:]
         self.nextID = index.firstID

@@ -5,7 +5,7 @@ internal import PintleCache
 internal import PintleMessage
 
 extension CacheRules {
-    /// The rules of one user's own cache.
+    /// The rules of a private cache.
     static var ofOneUser: CacheRules {
         var rules = CacheRules()
         rules.isShared = false
@@ -15,7 +15,7 @@ extension CacheRules {
 }
 
 extension CacheUpdate {
-    /// The response that answers; nil where the answer was about another one.
+    /// The response that answers the request; nil if the update concerns another response.
     var response: StoredResponse? {
         switch self {
         case .store(let response), .answerOnce(let response, _, keepsStored: _): response

@@ -9,9 +9,9 @@ internal import PintleSession
 struct KeptResponse: Sendable {
     let judged: JudgedResponse
     let body: ByteBuffer
-    /// When the origin was asked for it, or has confirmed it last.
+    /// The time when the origin got the request for it, or for its last validation.
     let askedFor: ContinuousClock.Instant
-    /// True for a body that came in codings, which the validators are about.
+    /// True if the body has lost its codings; the validators belong to the coded form.
     let isDecoded: Bool
     /// The memory that it takes, in bytes.
     let cost: Int
@@ -30,17 +30,17 @@ struct KeptResponse: Sendable {
 
     var response: StoredResponse { self.judged.response }
 
-    /// The objects around it, and its share of the tables, as measured with responses of a few bytes.
+    /// The memory of its objects, and its share of the tables, in bytes; measured with small responses.
     private static let fixedCost = 2048
-    /// The place of a field line in its section.
+    /// The bytes that a field line takes in the table of its section.
     private static let lineCost = 16
-    /// A text or a value without its bytes: 16 bytes, and 32 for the object that has them.
+    /// The bytes that a text or a value takes without its content: 16, and 32 for the object with the content.
     private static let textCost = 48
 
-    /// The answer to a request, whose own conditions and range are judged.
+    /// The response to a request, after evaluating the request's own conditions and range.
     ///
-    /// - Parameter age: in seconds; nil where the origin has just confirmed the response.
-    /// - Returns: nil for a part of what was decoded.
+    /// - Parameter age: in seconds; nil if the origin has just confirmed the response.
+    /// - Returns: nil if the needed bytes are not stored, and for a range of a decoded body.
     func answer(to request: RequestHead, age: Int64?) -> CachedResponse? {
         if self.isDecoded, request.fields.contains("Range") { return nil }
         guard let answer = CacheRules.ofOneUser.answer(to: request, from: self.response, age: age) else { return nil }
@@ -53,8 +53,8 @@ struct KeptResponse: Sendable {
         return CachedResponse(head: head, body: body ?? ByteBuffer())
     }
 
-    /// The response with the conditions under which it answers; nil where it has no validator, and for a request with
-    /// conditions or a range of its own, which goes to the origin as it is.
+    /// The response with conditional fields for a validation. Nil if it has no validator, and for a request with conditions or
+    /// a range of its own, which goes to the origin unchanged.
     func underConditions(of request: RequestHead) -> CachedResponse? {
         let own = ["If-None-Match", "If-Modified-Since", "If-Range", "Range"]
         guard !own.contains(where: { request.fields.contains($0) }),
@@ -65,7 +65,7 @@ struct KeptResponse: Sendable {
 }
 
 extension ByteBuffer {
-    /// The same bytes in memory of their own: a slice would keep the whole buffer that they came in.
+    /// A copy with memory of its own: a slice would keep the whole receive buffer alive.
     var inOwnMemory: ByteBuffer {
         guard self.readableBytes > 0 else { return ByteBuffer() }
         var copy = ByteBufferAllocator().buffer(capacity: self.readableBytes)

@@ -3,9 +3,9 @@
 internal import PintleCache
 internal import PintleStorage
 
-/// Responses in memory, up to a capacity in bytes: those of a place together, as they are used together.
+/// Responses in memory, up to a capacity in bytes. The responses of a place are kept and used together.
 ///
-/// Responses that go are returned, so that their memory is given back outside of a lock.
+/// Removed responses are returned, so that the caller frees their memory outside of its lock.
 struct KeptResponses: Sendable {
     private struct Group: Sendable {
         let place: ResponsePlace
@@ -29,18 +29,18 @@ struct KeptResponses: Sendable {
         (self.capacity, self.preferredUsage, self.limit) = (capacity, preferredUsage, limit)
     }
 
-    /// The bytes that they take.
+    /// The bytes that the responses take.
     var usage: UInt64 { self.groups.cost }
 
-    /// The responses of a place, the latest first, which counts as their use.
+    /// The responses of a place, the latest first; marks the place as used.
     mutating func use(_ place: ResponsePlace) -> [KeptResponse] { self.groups.use(place)?.responses ?? [] }
 
-    /// Keeps a response in the place of all that answer the same request; nil only removes those. Nothing happens where one of
-    /// them was asked for later, or a removal has met the response on its way.
+    /// Keeps a response in place of all that answer the same request; nil only removes those. Nothing happens if one of them
+    /// has a later request, or if a removal was made after the request of this response.
     ///
     /// - Parameters:
-    ///   - time: when the response was asked for.
-    ///   - isReplaced: true for what answers the same request.
+    ///   - time: the time of the response's request.
+    ///   - isReplaced: true for a response that answers the same request.
     mutating func keep(
         _ response: KeptResponse?, at place: ResponsePlace, askedFor time: ContinuousClock.Instant,
         insteadOf isReplaced: (KeptResponse) -> Bool
@@ -58,9 +58,9 @@ struct KeptResponses: Sendable {
         return self.put(response, before: others, of: known, at: place)
     }
 
-    /// Puts a response in the place of one; nil only removes that. Nothing happens where it has gone, or was asked for later.
+    /// Replaces a response; nil only removes it. Nothing happens if it is gone, or if its request was later.
     ///
-    /// - Parameter time: when the origin was asked for what changes it.
+    /// - Parameter time: the time of the request that led to the change.
     mutating func change(
         _ known: KeptResponse, to response: KeptResponse?, at place: ResponsePlace,
         askedFor time: ContinuousClock.Instant
@@ -71,7 +71,7 @@ struct KeptResponses: Sendable {
         return self.put(response, before: others, of: all, at: place)
     }
 
-    /// Removes those of URLs, and does not keep what was asked for there before.
+    /// Removes the responses of URLs; responses to earlier requests for these URLs will not be kept.
     mutating func invalidate(_ urls: [String], at time: ContinuousClock.Instant) -> [KeptResponse] {
         var removed: [KeptResponse] = []
         for url in urls {
@@ -84,7 +84,7 @@ struct KeptResponses: Sendable {
         return removed
     }
 
-    /// Does not keep what was asked for before.
+    /// From now on, does not keep responses to earlier requests.
     mutating func invalidateAll(at time: ContinuousClock.Instant) { self.removals.noteAll(at: time) }
 
     mutating func removeAll() -> [KeptResponse] {
@@ -93,9 +93,9 @@ struct KeptResponses: Sendable {
         return self.groups.removeAll().flatMap(\.responses)
     }
 
-    /// Leaves a place with a response, if there is one, and the others that fit, and purges where the capacity is exceeded.
+    /// Sets the content of a place: the response, if any, and as many of the others as fit. Purges if the capacity is exceeded.
     ///
-    /// - Parameter known: what the place has.
+    /// - Parameter known: the present content of the place.
     private mutating func put(
         _ response: KeptResponse?, before others: [KeptResponse], of known: [KeptResponse], at place: ResponsePlace
     ) -> [KeptResponse] {
@@ -103,7 +103,7 @@ struct KeptResponses: Sendable {
             if others.count < known.count { self.set(others, at: place) }
             return known
         }
-        // A place may have a quarter of the capacity, and goes as a whole: the latest one would go with it.
+        // A place may take a quarter of the capacity. It is purged as a whole, including its latest response.
         var cost = response.cost
         let fitting = others.prefix(self.limit - 1).prefix { other in
             cost += other.cost
@@ -126,7 +126,7 @@ struct KeptResponses: Sendable {
         self.count += responses.count
     }
 
-    /// Takes a group that was removed out of what is counted.
+    /// Subtracts a removed group from the counts.
     private mutating func forget(_ group: Group) {
         self.count -= group.responses.count
         let url = group.place.url
@@ -135,12 +135,13 @@ struct KeptResponses: Sendable {
     }
 }
 
-/// The latest removals, by which a response is known that was asked for before what it was made of has changed.
+/// The latest removals. They reveal a response whose request was sent before the removal, and which may therefore be out of
+/// date.
 struct RemovalLog: Sendable {
-    /// The most URLs that are known one by one; with one more, the removals so far count for every URL.
+    /// The most URLs that are recorded individually; one more turns the removals so far into a removal of all URLs.
     static let limit = 1024
 
-    /// By the hash of the URL, which may be long. Where two have one, a response is not kept that could have been.
+    /// By the hash of the URL, because URLs may be long. If two URLs have one hash, a response may needlessly not be kept.
     private var times: [Int: ContinuousClock.Instant] = [:]
     private var timeOfAll: ContinuousClock.Instant?
 
@@ -156,7 +157,7 @@ struct RemovalLog: Sendable {
         self.timeOfAll = time
     }
 
-    /// True where a response was asked for before a removal that it belongs to.
+    /// True if the request of a response was sent before a removal that covers it.
     func hasMet(_ url: String, askedFor time: ContinuousClock.Instant) -> Bool {
         [self.timeOfAll, self.times[url.hashValue]].contains { $0.map { time <= $0 } ?? false }
     }

@@ -4,23 +4,23 @@ internal import PintleMessage
 internal import PintleSession
 internal import PintleTrust
 
-/// The place of responses in the cache: their URL, and whom they were given to.
+/// The key of responses in the cache: their URL, and the credentials of their requests.
 struct ResponsePlace: Hashable, Sendable {
     /// The URL in normal form.
     let url: String
-    /// The digest of Authorization; nil for a request without it. One session may act for several users by this field.
+    /// The digest of Authorization; nil for a request without it. A session may use the field to act for several users.
     let credentials: String?
 }
 
-/// A request as the cache sees it. Digests stand for credentials, so that those outlive no request: the values of the fields that
-/// Vary names are kept.
+/// A request in the form for the cache. Credentials are replaced by digests, so that none is kept longer than its request: the
+/// cache keeps the values of the fields that Vary names.
 struct CacheRequest: Sendable {
     let place: ResponsePlace
     let head: RequestHead
 
-    /// - Returns: nil for a request with a Host of its own, which asks for something else than its URL says; with Authorization
-    ///   that is another one for each request, so that nothing could answer twice; and where OpenSSL offers no SHA-256: without
-    ///   it the responses of several users cannot be kept apart.
+    /// - Returns: nil for a request with a Host of its own, which asks for another resource than its URL; for a request with
+    ///   Authorization that is different for each request, so that no response could answer twice; and if OpenSSL has no
+    ///   SHA-256, without which the responses of several users cannot be separated.
     init?(_ request: SessionRequest) {
         if request.fields.contains("Host") || request.hasOneTimeAuthorization { return nil }
         var fields = request.fields

@@ -10,57 +10,57 @@ package import PintleReachability
 package import PintleSession
 package import PintleTrust
 
-/// A configuration made ready to serve: its policy, a session for each trust policy, its rules and its counters.
+/// A configuration in use: its policy, a session for each trust policy, its rules and its counters.
 ///
-/// Immutable. Exchanges keep the configuration that they began with, so a new one can take its place at any time.
+/// Immutable. Exchanges keep the configuration with which they began, so that it can be replaced at any time.
 package final class ActiveConfiguration: Sendable {
     let policy: Policy
     let via: String?
     let headLimits: HeadLimits
     let limits: LimitsConfiguration
     let patience: Patience
-    /// Those of the routes, in their order.
+    /// The counters of the routes, in the order of the routes.
     let routeCounters: [RouteCounters]
     let activity: Activity
     let counters: Counters
     let exchangeLog: ExchangeLog
-    /// Told of what the exchange log writes, where anybody learns from it.
+    /// Notified of the exchanges in the exchange log; nil if there is no observer.
     let observer: ExchangeObserver?
     let logger: Logger
     let precheck: NetworkPrecheck
-    /// Where this proxy listens, once it does.
+    /// The addresses on which this proxy listens; filled when it does.
     let ownAddresses: OwnAddresses
     let tunnelProofs: TunnelProofs
-    /// Which requests have relied on which trust policy.
+    /// The uses of trust policies by requests.
     let trustUses = TrustUses()
-    /// Nil where no tunnel is intercepted.
+    /// Nil if no tunnel is intercepted.
     let interception: Interception?
-    /// Keeps the cookies of routes.
+    /// The cookies of the routes.
     let cookies: CookieJars
-    /// Keeps the answers of routes that use the cache, or merge equal requests.
+    /// The cached responses of routes that use the cache or merge identical requests.
     let caching: Caching
-    /// Nil where clients need not say who they are.
+    /// Nil if clients need not authenticate.
     let passwords: PasswordCheck?
-    /// The parents of the policy, in their order.
+    /// The upstream proxies of the policy, in their order.
     private let parents: [ProxyLink]
     private let sessions: [TrustSession]
     private let systemSession: TrustSession
 
-    /// A session and what is said about it.
+    /// A session with the name of its trust policy.
     struct TrustSession: Sendable {
         let session: Session
-        /// Nil where no policy of the configuration applies.
+        /// Nil for the session under the system's trust.
         let name: String?
     }
 
-    /// Makes the sessions on `engine`.
+    /// Makes the configuration, with its sessions on `engine`.
     ///
     /// - Parameters:
-    ///   - observer: told of each exchange that `exchangeLog` takes.
-    ///   - reachability: the system's, which explains failures; nil where the network is not watched.
-    ///   - previous: the configuration whose place this one takes.
-    ///   - authority: issues the certificates of intercepted tunnels; read only where the policy has such.
-    /// - Throws: `TrustError` when roots cannot be loaded, or the authority cannot be read.
+    ///   - observer: notified of each exchange that `exchangeLog` takes.
+    ///   - reachability: the state of the network, which explains failures; nil if it is not watched.
+    ///   - previous: the configuration that this one replaces.
+    ///   - authority: issues the certificates of intercepted tunnels; called only if the policy intercepts tunnels.
+    /// - Throws: `TrustError` if roots or the authority cannot be loaded.
     package init(
         policy: Policy, engine: Engine, activity: Activity, counters: Counters, exchangeLog: ExchangeLog,
         observer: ExchangeObserver? = nil, logger: Logger,
@@ -77,7 +77,7 @@ package final class ActiveConfiguration: Sendable {
         self.headLimits = HeadLimits(
             bytes: configuration.limits.headerBytes, line: configuration.limits.headerLine,
             count: configuration.limits.headerCount)
-        // What it knows is good for as long as the users are the same.
+        // The verified passwords remain valid as long as the users are the same.
         self.passwords = configuration.clients.basicAuth.map { users in
             if let known = previous?.passwords, known.configuration == users { known } else { PasswordCheck(users) }
         }
@@ -118,7 +118,7 @@ package final class ActiveConfiguration: Sendable {
         let systemSession = TrustSession(session: try session(.default, nil, reportsOnly: false), name: nil)
         self.systemSession = systemSession
         self.parents = policy.parents.parents.map { parent in
-            // An https parent is judged as an origin of its name would be, by an evaluator that is loaded already.
+            // An https upstream proxy is verified like an origin with its name, by the evaluator of an existing session.
             let index = policy.trust.choose(for: parent.server.authority, route: nil).index
             return ProxyLink(
                 parent.server, evaluator: (index.map { sessions[$0] } ?? systemSession).session.evaluator,
@@ -135,8 +135,8 @@ package final class ActiveConfiguration: Sendable {
             code: .unreadableIdentity, message: "tunnels are to be intercepted, and there is no certificate authority")
     }
 
-    /// The answer to a client that may not use the proxy; nil where it may. Asked at each request: what a client may is a matter
-    /// of the configuration in force, not of the one when it connected.
+    /// The response to a client that may not use the proxy; nil if it may. Checked at each request, so that the present
+    /// configuration counts instead of the one at the time of the connection.
     func refusal(of client: Client?) -> Problem? {
         guard case .address(let ip)? = client, case .denied(let rule) = self.policy.clients.judge(ip) else {
             return nil
@@ -144,7 +144,7 @@ package final class ActiveConfiguration: Sendable {
         return Problem(.clientDenied, "\(ip) is not in \(rule)")
     }
 
-    /// How transfers take the way that was decided on.
+    /// The way of a transfer: directly, or by one of the upstream proxies.
     func way(_ way: RequestWay) -> TransferRequest.Way {
         switch way {
         case .straight, .direct: .direct
@@ -152,19 +152,19 @@ package final class ActiveConfiguration: Sendable {
         }
     }
 
-    /// The proxy by which the requests of a decision go; nil where they go to their origin.
+    /// The upstream proxy for the requests of a decision; nil if they go directly to their origin.
     func parent(of decision: Decision?) -> ProxyServer? {
         guard let decision, case .by(let link) = self.way(decision.way) else { return nil }
         return link.server
     }
 
-    /// The problem that a failed transfer is for its client.
+    /// The problem with which the client of a failed transfer is answered.
     func problem(_ error: SessionError, asking decision: Decision?) -> Problem {
         self.precheck.problem(error, with: self.parent(of: decision)?.authority ?? decision?.authority)
     }
 
-    /// True where a broken rule about addresses only reports, so that it is asked about the address that was dialled. A parent
-    /// resolves names itself.
+    /// True if a broken rule about addresses is only reported, so that the rule is checked afterwards with the dialled address.
+    /// It is not if an upstream proxy is used, because that resolves names itself.
     func judgesAddressesAfterwards(_ decision: Decision) -> Bool {
         guard self.policy.destinations.areReported, self.policy.destinations.judgesAddresses,
             case .direct = self.way(decision.way)
@@ -172,8 +172,9 @@ package final class ActiveConfiguration: Sendable {
         return true
     }
 
-    /// The parent that has the requests themselves, and so may ask who they are from: that is for Pintle to know, not for
-    /// the client. In a tunnel, which offers of other protocols go by, too, and behind SOCKS, a parent has no say.
+    /// The upstream proxy that handles plaintext requests itself, and so may demand authentication. The demand concerns
+    /// Pintle's configuration, and is not passed to the client. An upstream proxy that only relays bytes, in a tunnel (also
+    /// used for protocol upgrades) or as SOCKS, cannot demand it.
     func forwarder(of decision: Decision?) -> ProxyServer? {
         guard decision?.scheme == .http, let parent = self.parent(of: decision), parent.scheme != .socks5 else {
             return nil
@@ -181,16 +182,16 @@ package final class ActiveConfiguration: Sendable {
         return parent
     }
 
-    /// Keeps answers; nil where no route needs it.
+    /// The cached responses; nil if no route needs them.
     package var answers: AnswerStore? { self.caching.store }
 
-    /// True where some are kept beyond the requests that are under way.
+    /// True if responses are cached; false if requests in flight are only merged.
     package var keepsAnswers: Bool { self.caching.keepsAnswers }
 
-    /// What the configuration says of them.
+    /// The configuration of the cache.
     package var cacheConfiguration: CacheConfiguration { self.policy.configuration.cache }
 
-    /// How a request is answered from what is kept; nil where its route keeps nothing and merges no requests.
+    /// The cache settings for a request; nil if its route caches nothing and merges no requests.
     func cacheUse(_ decision: Decision) -> CacheUse? {
         guard let route = decision.route else { return nil }
         return self.caching.use(route, under: decision.trust, by: self.parent(of: decision))
@@ -201,7 +202,7 @@ package final class ActiveConfiguration: Sendable {
         return self.sessions[index]
     }
 
-    /// What was relied on lately: each use of a trust policy, with the last verdict on its host.
+    /// The latest uses of trust policies, each with the last verdict on its host.
     func verdictsRelied() async -> [(use: TrustUses.Use, trust: TrustSession, verdict: DatedVerdict)] {
         var known: [TrustEvaluator: [Authority: DatedVerdict]] = [:]
         for trust in self.sessions + [self.systemSession] {
@@ -217,7 +218,7 @@ package final class ActiveConfiguration: Sendable {
         }
     }
 
-    /// Whether https requests to `host` go to itself.
+    /// True if https requests to `host` go directly to it, without an upstream proxy.
     func reachesDirectly(_ host: Authority) -> Bool {
         if case .by = self.way(self.policy.parents.way(to: host, .https)) { false } else { true }
     }
@@ -229,7 +230,7 @@ package final class ActiveConfiguration: Sendable {
     }
 }
 
-/// The time limits in the unit of the loop, converted once: they are looked at several times a request.
+/// The timeouts in the unit of the event loop, converted once because each request uses them several times.
 struct Patience: Sendable {
     let head: TimeAmount
     let idle: TimeAmount

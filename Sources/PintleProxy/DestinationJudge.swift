@@ -7,8 +7,8 @@ internal import PintlePolicy
 internal import PintleReachability
 internal import PintleSession
 
-/// Judges the address that is dialled, after resolution, by the destination rules (invariant 3 of the design), and keeps
-/// the proxy from calling itself.
+/// Judges the resolved address before dialling, by the destination rules (invariant 3 of the design), and prevents connections
+/// of the proxy to itself.
 struct DestinationJudge: AddressJudge {
     let rules: DestinationRules
     let own: OwnAddresses
@@ -21,19 +21,19 @@ struct DestinationJudge: AddressJudge {
         return decision.denial.map { "\(ip) is denied by \($0)" }
     }
 
-    /// A parent is no destination of the clients: whoever named it in the configuration means it.
+    /// Destination rules do not apply to an upstream proxy, because the operator configured it.
     func refusal(diallingProxy address: SocketAddress, asked host: Authority) -> String? {
         guard let ip = IPAddress(address), let port = address.port else { return "it is neither IPv4 nor IPv6" }
         return self.own.contains(ip, address) ? "\(ip) with port \(port) is where this proxy listens: a loop" : nil
     }
 }
 
-/// The addresses on which a proxy listens; known only when its listeners are bound, after its sessions were made.
+/// The addresses on which the proxy listens; they are known when its listeners are bound, after its sessions were made.
 final class OwnAddresses: Sendable {
     private struct Listening {
         var addresses: [(ip: IPAddress, port: Int)] = []
-        /// Where a listener takes connections to any address of the machine, which ones those are. Nil also where the
-        /// kernel does not say.
+        /// The addresses of the machine, if a listener accepts connections to any of them; nil otherwise, and if the kernel
+        /// does not reveal them.
         var machine: MachineAddresses?
     }
 
@@ -43,17 +43,17 @@ final class OwnAddresses: Sendable {
         let own = addresses.compactMap { address in
             IPAddress(address).flatMap { ip in address.port.map { (ip: ip, port: $0) } }
         }
-        // Without the routing tables loopback is still known.
+        // Without the routing tables, loopback addresses are still recognised.
         let machine = own.contains { $0.ip.isUnspecified } ? try? MachineAddresses() : nil
         self.listening.withLockedValue { $0 = Listening(addresses: own, machine: machine) }
     }
 
-    /// Whether a connection to this address would come back to this proxy.
+    /// True if a connection to this address would reach this proxy.
     ///
-    /// - Parameter ip: the address of `address`, IPv4 also where it is dialled as IPv6.
+    /// - Parameter ip: the address of `address`; it is IPv4 even if the address is dialled in its IPv6 form.
     func contains(_ ip: IPAddress, _ address: SocketAddress) -> Bool {
         let listening = self.listening.withLockedValue { $0 }
-        // Linux takes a connection to the unspecified address for one to loopback.
+        // Linux connects the unspecified address to loopback.
         let isLoopback = ip.isLoopback || ip.isUnspecified
         return listening.addresses.contains { own in
             guard own.port == address.port else { return false }

@@ -6,26 +6,26 @@ internal import PintlePolicy
 internal import PintleReachability
 internal import PintleSession
 
-/// What the state of the network says about a request, so that nobody waits for what cannot happen.
+/// Checks a request against the state of the network, so that clients do not wait for impossible connections.
 ///
-/// Only a machine without a working default route is doubted, and there only what truly has no way: what can be reached
-/// all the same, on this machine or its own networks, is tried as ever.
+/// Only a machine without a working default route fails requests early, and only those to destinations without any route.
+/// Destinations on this machine or on its own networks are tried as usual.
 struct NetworkPrecheck: Sendable {
-    /// Nil where the network is not watched.
+    /// Nil if the network is not watched.
     let reachability: Reachability?
 
-    /// The time for looking a name up if no name server can be reached: it has its address from this machine then or not at all,
-    /// which takes no time. Connecting to it takes what it takes.
+    /// The timeout for a name lookup if no name server is reachable: only this machine can then resolve the name, and does so
+    /// at once. The timeout for connecting is not changed.
     private static let patienceWithoutNames = TimeAmount.seconds(1)
 
-    /// The reachability, where the machine is cut off.
+    /// The reachability if the machine is cut off, otherwise nil.
     private var cutOff: Reachability? {
         self.reachability?.status == .notReachable ? self.reachability : nil
     }
 
-    /// Looks at a request before it is sent, and takes from its patience what would be waited for in vain.
+    /// Checks a request before it is sent, and shortens its lookup timeout if a long wait would be in vain.
     ///
-    /// - Returns: why it cannot work: its destination is an address to which there is no route.
+    /// - Returns: the error if the destination is an address without a route.
     func refusal(of request: inout TransferRequest) -> SessionError? {
         guard let cutOff else { return nil }
         let authority = request.dialledAuthority
@@ -40,7 +40,7 @@ struct NetworkPrecheck: Sendable {
         return nil
     }
 
-    /// The problem that a failed transfer is: a name that was not found for want of a network is no fault of the name.
+    /// The problem for a failed transfer. A name that was not found for lack of a network is reported as a network problem.
     func problem(_ error: SessionError, with authority: Authority?) -> Problem {
         guard error.code == .dnsFailure, let authority, let cutOff, !cutOff.canReachNameServer(elsewhere: true) else {
             return Problem(error)
@@ -54,7 +54,7 @@ struct NetworkPrecheck: Sendable {
 }
 
 extension TransferRequest {
-    /// Whom a connection is made to.
+    /// The host to which a connection is made.
     fileprivate var dialledAuthority: Authority {
         if case .by(let proxy) = self.way { proxy.server.authority } else { self.authority }
     }

@@ -7,13 +7,13 @@ internal import PintlePolicy
 package import PintleSession
 package import PintleTrust
 
-/// A look at what a new configuration would do to hosts that work now, before it takes the place of the old one.
+/// A test of a new configuration, before it replaces the old one: would it refuse hosts that work now?
 package struct Preflight: Sendable {
     /// A host that would be refused.
     package struct Breakage: Sendable, Hashable, CustomStringConvertible {
-        /// With its port.
+        /// The host with its port.
         let host: Authority
-        /// The new policy, or nil for the system's roots.
+        /// The name of the new policy; nil for the system's roots.
         let trust: String?
         let reason: String
 
@@ -22,18 +22,18 @@ package struct Preflight: Sendable {
         }
     }
 
-    /// A host that some request has relied on, and the policy by which the same request would rely on it now.
+    /// A host on whose verification a request has relied, with the old policy, and with the new one for the same request.
     private struct Case: Sendable {
         let host: Authority
         let old: ActiveConfiguration.TrustSession
         let new: ActiveConfiguration.TrustSession
-        /// What the host has shown last, leaf first.
+        /// The host's last certificate chain, leaf first.
         let chain: [Certificate]
-        /// When it has shown it.
+        /// The time when the host presented the chain.
         let moment: UnixTime
 
-        /// Names what the new policy refuses, if the old one lets the same pass now. A host that the old one lets pass with
-        /// a report breaks only when the new one enforces.
+        /// Returns the breakage if the new policy refuses a chain that the old one accepts now. If the old policy accepts it
+        /// but reports a violation, it is a breakage only if the new policy enforces.
         func breakage(showing chain: [Certificate], _ verdicts: [Verdict], at now: UnixTime) -> Breakage? {
             guard verdicts.contains(where: { !$0.isTrusted || $0.reported != nil }) else { return nil }
             let before = self.old.session.evaluator.evaluateInHandshake(chain: chain, host: self.host.host, at: now)
@@ -45,42 +45,41 @@ package struct Preflight: Sendable {
         }
     }
 
-    /// After so long what a host has shown says nothing about it any more, in seconds.
+    /// The age in seconds from which a recorded chain is ignored.
     private static let age: Int64 = 86_400
 
     private let new: ActiveConfiguration
     private let cases: [Case]
     private let now: UnixTime
 
-    /// What requests have relied on under `old`: the same requests are asked of `new`, by the routes and the policies that
-    /// they would have there.
+    /// Collects the requests that relied on verdicts under `old`, and finds the routes and policies that `new` has for them.
     package init(from old: ActiveConfiguration, to new: ActiveConfiguration, at now: UnixTime = .now) async {
         self.new = new
         self.now = now
         var seen: Set<[String]> = []
         self.cases = await old.verdictsRelied().compactMap { use, trust, dated in
             let verdict = dated.verdict
-            // A verdict that a program gave itself is no verification.
+            // The verdict of a program's own hook is not a verification.
             guard verdict.isTrusted, !verdict.decidedByHook,
                 now.seconds - dated.moment.seconds < Self.age, let choice = Self.choice(for: use, in: new.policy)
             else { return nil }
             let newTrust = new.session(for: choice)
             let key = ["\(use.authority)", trust.name ?? "", newTrust.name ?? ""]
             guard seen.insert(key).inserted else { return nil }
-            // A chain that was verified may end at what the old policy pinned, before the new one's roots.
+            // A verified chain may end at a pin of the old policy, and so lack the part up to the new policy's roots.
             let chain = verdict.presented.isEmpty ? verdict.chain.map(\.certificate) : verdict.presented
             return Case(host: use.authority, old: trust, new: newTrust, chain: chain, moment: dated.moment)
         }.sorted { ("\($0.host)", $0.new.name ?? "") < ("\($1.host)", $1.new.name ?? "") }
     }
 
-    /// The policy by which a request would rely on the same host; nil where it would go elsewhere, or nowhere.
+    /// The policy for the same request in the new configuration; nil if the request would go to another host, or be denied.
     private static func choice(for use: TrustUses.Use, in policy: Policy) -> TrustChoice? {
         let decision = use.isTunnel ? policy.decideTunnel(use.query) : try? policy.decide(use.query)
         guard let decision, decision.authority == use.authority, decision.destination.denial == nil else { return nil }
         return decision.trust
     }
 
-    /// What would be refused of the chains last seen: at the time when they were seen, or now.
+    /// The breakages for the recorded chains, evaluated at the time of their recording and now.
     package func breakages() -> [Breakage] {
         self.cases.compactMap { item in
             let verdicts = [item.moment, self.now].map { moment in
@@ -90,14 +89,14 @@ package struct Preflight: Sendable {
         }
     }
 
-    /// What would be refused by what the hosts show now. Hosts that cannot be reached are not among them: they do not work
-    /// now, either.
+    /// The breakages for the chains that the hosts present now. Unreachable hosts are skipped, because they do not work now
+    /// either.
     ///
-    /// - Parameter timeLimit: for looking up each host, and for shaking hands with it.
+    /// - Parameter timeLimit: for each host's name lookup, and for its handshake.
     package func liveBreakages(on engine: Engine, timeLimit: Duration = .seconds(10)) async -> [Breakage] {
         let loop = engine.loops[0]
         return await withTaskGroup(of: Breakage?.self) { group in
-            // What a parent resolves and connects to may not be asked from here.
+            // Hosts reached by an upstream proxy are skipped, because only that proxy resolves and contacts them.
             var waiting = self.cases.filter { self.new.reachesDirectly($0.host) }[...]
             var found: [Breakage] = []
             for item in waiting.prefix(Self.atATime) { group.addTask { await Self.ask(item, on: loop, timeLimit) } }
@@ -110,7 +109,7 @@ package struct Preflight: Sendable {
         }
     }
 
-    /// How many hosts are asked at the same time.
+    /// The most hosts that are probed at the same time.
     private static let atATime = 16
 
     private static func ask(_ item: Case, on loop: Loop, _ timeLimit: Duration) async -> Breakage? {

@@ -7,15 +7,15 @@ internal import PintleLoop
 package import PintlePolicy
 package import PintleSession
 
-/// The listening proxy: accepts clients on every loop of the engine, until it is drained.
+/// The listening proxy: accepts clients on every event loop of the engine, until it is drained.
 package final class Proxy: Sendable {
-    /// Where clients are served, with the ports that the system chose.
+    /// The places where clients are served, with the ports that the system chose.
     package var places: [ListenAddress] { self.listeners.places }
     private let lanes: [Lane]
     private let listeners: ListenerGroup
     private let census: ConnectionCensus
 
-    /// An address cannot be listened on.
+    /// An error for an address on which the proxy cannot listen.
     package struct BindError: Error, Sendable, CustomStringConvertible {
         package let address: String
         package let cause: String
@@ -24,7 +24,7 @@ package final class Proxy: Sendable {
 
     /// Listens on the configuration's addresses and begins to accept.
     ///
-    /// - Parameter given: sockets that listen there already, one for each place of the configuration; empty where none do.
+    /// - Parameter given: sockets that already listen, one for each place of the configuration; empty if there are none.
     package init(active: ActiveConfiguration, engine: Engine, given: [Int32] = []) throws(BindError) {
         let census = ConnectionCensus()
         self.census = census
@@ -36,23 +36,23 @@ package final class Proxy: Sendable {
         self.listeners.start()
     }
 
-    /// Puts another configuration in force, for every request that is received from now on. What is under way ends as it
-    /// began. Returns when that is so on every loop.
+    /// Puts another configuration into use, for every request that is received from now on. Active exchanges keep the old one.
+    /// Returns when all event loops use the new configuration.
     ///
-    /// - Parameter configuration: made to continue the one in force; its `listen` counts for nothing.
+    /// - Parameter configuration: made as the continuation of the present one; its `listen` is ignored.
     package func replace(active: ActiveConfiguration) async {
         for lane in self.lanes {
-            // A loop that has stopped takes no more requests.
+            // An event loop that has stopped takes no more requests.
             try? await lane.loop.submit { lane.replace(active: active) }.get()
         }
     }
 
-    /// How many clients are connected.
+    /// The number of connected clients.
     package var connections: Int { self.census.total }
 
-    /// Stops accepting, waits for exchanges and tunnels to end, and cuts what is left after `patience`.
+    /// Stops accepting, waits for exchanges and tunnels to end, and cuts the remaining ones after `patience`.
     ///
-    /// - Returns: whether everything ended by itself.
+    /// - Returns: true if everything ended by itself.
     package func drain(patience: TimeAmount) async -> Bool {
         self.listeners.stop()
         let ends = self.lanes.map { lane in
@@ -74,14 +74,14 @@ package final class Proxy: Sendable {
         return (try? await clean.futureResult.get()) ?? false
     }
 
-    /// How many connections over the limit are told so; more are closed without a word.
+    /// The most connections beyond the limit that get a response; further ones are closed without one.
     private static let refusalsAtATime = 256
 
     @Sendable
     private static func accept(_ descriptor: Int32, from peer: Listener.Peer, on lane: Lane, isTLS: Bool) {
         let client = Client(peer)
-        // What was dealt to a lane that drains has said nothing yet, and can try elsewhere. There is no listener with TLS
-        // without a certificate.
+        // A connection dealt to a draining lane has sent nothing yet, so its client can retry elsewhere. A TLS listener without
+        // a certificate cannot exist.
         guard !lane.isDraining, !isTLS || lane.active.policy.listenTLS != nil else {
             close(descriptor)
             return

@@ -4,14 +4,14 @@ internal import NIOConcurrencyHelpers
 internal import PintleMessage
 internal import PintlePolicy
 
-/// Remembers which requests have relied on which trust policy: of each host, policy and route one request, so that another
-/// configuration can be asked what it would do with the same one.
+/// Remembers the requests that have relied on trust policies: one for each host, policy and route, so that another
+/// configuration can be tested with the same request.
 final class TrustUses: Sendable {
     /// A request that relied on a verdict.
     struct Use: Sendable {
         let query: RouteQuery
         let isTunnel: Bool
-        /// Who had to prove itself.
+        /// The host that was verified.
         let authority: Authority
         let choice: TrustChoice
     }
@@ -23,16 +23,16 @@ final class TrustUses: Sendable {
         let isTunnel: Bool
     }
 
-    /// The most uses that are remembered; above it all are forgotten, and those that come again are noted again.
+    /// The most uses that are remembered. Beyond it all are forgotten, and recurring ones are noted again.
     private static let remembered = 4096
-    /// Requests with longer paths, in bytes and with the fields that routes look at, are not remembered.
+    /// The most bytes of path and matched fields; longer requests are not remembered.
     private static let longestQuery = 1024
 
     private let uses = NIOLockedValueBox<[Key: Use]>([:])
 
     var all: [Use] { self.uses.withLockedValue { Array($0.values) } }
 
-    /// Notes a request, unless it relies on nothing that could be proved, or one like it is there.
+    /// Notes a request, unless it relies on no verification, or a similar one is noted.
     func note(_ query: RouteQuery, _ decision: Decision, isTunnel: Bool = false) {
         guard let choice = decision.trust, query.path.utf8.count + query.headers.byteCount <= Self.longestQuery else {
             return

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes the blocks of a body's file of the pieces that the body comes in.
+/// Converts the pieces of a body into the blocks of its file.
 package struct BodyEncoder: Sendable {
     private let header: BodyHeader
     /// The beginning of the block that is not full yet.
     private var block: [UInt8] = []
     private var number: UInt64 = 0
-    /// The body's bytes so far.
+    /// The number of the body's bytes so far.
     package private(set) var length: UInt64 = 0
-    /// The bytes of the blocks that were made so far.
+    /// The number of the body's bytes in complete blocks so far.
     package var sealedLength: UInt64 { self.length - UInt64(self.block.count) }
 
     package init(header: BodyHeader) { self.header = header }
 
-    /// Whether so many bytes more fill no block, so that there would be nothing to write.
+    /// True if that many more bytes do not fill the block, so that there is nothing to write.
     func hasRoom(for count: Int) -> Bool { self.block.count + count < BodyLayout.blockSize }
 
-    /// Takes bytes of the body, and appends the blocks that they fill to `output`.
+    /// Takes bytes of the body, and appends the blocks that they complete to `output`.
     package mutating func encode(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) {
         self.length += UInt64(bytes.count)
         var rest = bytes[...]
@@ -28,7 +28,7 @@ package struct BodyEncoder: Sendable {
         }
     }
 
-    /// Appends the last block, where the body does not end with a whole one.
+    /// Appends the last block, if the body does not end at a block boundary.
     package mutating func finish(into output: inout [UInt8]) {
         if !self.block.isEmpty { self.seal(into: &output) }
     }

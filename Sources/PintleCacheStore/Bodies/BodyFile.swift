@@ -3,7 +3,7 @@
 internal import Glibc
 internal import PintleSystem
 
-/// An open file of a body. Its descriptor stays good when the file is removed.
+/// An open file of a body. Its descriptor stays valid when the file is removed.
 final class BodyFile: Sendable {
     private let descriptor: Int32
 
@@ -11,10 +11,10 @@ final class BodyFile: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Makes a file. What a process that was killed has left in its place is overwritten. It can be read, too.
+    /// Makes a file, open for reading and writing. A file that a killed process has left there is overwritten.
     static func create(_ name: String, in folder: TrustedFolder) throws(UntrustedPlace) -> BodyFile {
         let file = BodyFile(try folder.open(name, O_RDWR | O_CREAT))
-        // Only now is it known whose it is.
+        // Truncated only after the check of its owner.
         guard ftruncate(file.descriptor, 0) == 0 else { throw UntrustedPlace("\(folder.path)/\(name)", .last) }
         return file
     }
@@ -32,9 +32,9 @@ final class BodyFile: Sendable {
         try result.get()
     }
 
-    /// Fills the space from a place in the file.
+    /// Fills the space from an offset in the file.
     ///
-    /// - Returns: how many bytes there were; fewer than there is space for at the end of the file.
+    /// - Returns: the number of bytes read; less than the size of the space only at the end of the file.
     func read(at offset: UInt64, into space: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
         var filled = 0
         while filled < space.count {
@@ -50,7 +50,7 @@ final class BodyFile: Sendable {
         return filled
     }
 
-    /// The header at the beginning of the file; nil where there is none that was written so.
+    /// The header at the beginning of the file; nil if there is no valid one.
     func header() throws(SystemError) -> BodyHeader? {
         var failure: SystemError?
         let header = withUnsafeTemporaryAllocation(byteCount: BodyHeader.byteCount, alignment: 8) { space in

@@ -2,18 +2,18 @@
 
 internal import PintleCoding
 
-/// The first bytes of a body's file. They say which entry of which index the file belongs to, so that a file in the
-/// wrong place is never served.
+/// The first bytes of a body's file. They identify the entry and the index of the file, so that a file in the wrong place is
+/// never served.
 ///
-/// All numbers have their lowest byte first: 8 bytes of magic, the version (4), the generation (8), the entry's id (8),
-/// and the CRC-32 of these 28 bytes (4).
+/// All numbers are little-endian: 8 bytes of magic, the version (4), the generation (8), the entry's id (8), and the CRC-32 of
+/// these 28 bytes (4).
 package struct BodyHeader: Sendable, Hashable {
     /// The length of the header in bytes.
     package static let byteCount = 32
     static let magic = Array("PntlBody".utf8)
     static let version: UInt32 = 1
 
-    /// A random number of the index: a new one knows none of the files of the old one.
+    /// A random number of the index; so a new index does not accept files of the old one.
     package let generation: UInt64
     /// The entry's number in its index.
     package let id: Int64
@@ -25,7 +25,7 @@ package struct BodyHeader: Sendable, Hashable {
 
     /// Reads a header.
     ///
-    /// - Returns: nil unless there are exactly ``byteCount`` bytes of this version with the checksum that belongs to them.
+    /// - Returns: nil unless there are exactly ``byteCount`` bytes, of this version and with the right checksum.
     package init?(decoding bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.byteCount, bytes.starts(with: Self.magic) else { return nil }
         func number<Number: FixedWidthInteger>(at offset: Int, _: Number.Type) -> Number {
@@ -38,7 +38,7 @@ package struct BodyHeader: Sendable, Hashable {
         guard number(at: 28, UInt32.self) == checksum.value else { return nil }
     }
 
-    /// The header as it is written.
+    /// The header in the form in which it is written.
     package var bytes: [UInt8] {
         var bytes = Self.magic
         bytes.append(number: Self.version)
@@ -52,7 +52,7 @@ package struct BodyHeader: Sendable, Hashable {
 }
 
 extension [UInt8] {
-    /// Appends the bytes of a number, the lowest one first.
+    /// Appends the bytes of a number in little-endian order.
     mutating func append(number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.littleEndian) { self.append(contentsOf: $0) }
     }

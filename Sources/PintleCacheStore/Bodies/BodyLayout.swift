@@ -3,35 +3,34 @@
 package import NIOCore
 internal import PintleCoding
 
-/// Where the bytes of a body are in its file: behind the header come blocks of 64 KiB, the last one shorter, each with its
-/// checksum behind it.
+/// The layout of a body's file: after the header follow blocks of 64 KiB, the last one shorter, each followed by its checksum.
 ///
-/// A checksum is the CRC-32 of generation, id, the block's number and its bytes: a block of another file, or of another
-/// place, does not pass for this one.
+/// A checksum is the CRC-32 of the generation, the id, the block's number and its bytes; so a block from another file, or from
+/// another offset, is not accepted.
 package struct BodyLayout: Sendable, Hashable {
-    /// The bytes of each block but the last.
+    /// The size in bytes of each block but the last.
     package static let blockSize = 64 * 1024
-    /// The bytes of a checksum.
+    /// The size of a checksum in bytes.
     static let checksumSize = 4
-    /// The blocks that are read at once.
+    /// The most blocks that are read at once.
     static let blocksOfPiece = 4
     /// The most bytes that are read at once.
     package static let pieceSize = Self.blocksOfPiece * Self.blockSize
-    /// The longest body that has a layout, in bytes: every computation with it fits 64 bits.
+    /// The longest body that has a layout, in bytes, so that every computation with it fits into 64 bits.
     package static let longestBody: UInt64 = 1 << 48
 
     package let header: BodyHeader
-    /// The body's bytes, without header and checksums.
+    /// The length of the body in bytes, without header and checksums.
     package let length: UInt64
 
-    /// - Returns: nil where the body is longer than ``longestBody``.
+    /// - Returns: nil if the body is longer than ``longestBody``.
     package init?(header: BodyHeader, length: UInt64) {
         guard length <= Self.longestBody else { return nil }
         self.header = header
         self.length = length
     }
 
-    /// The bytes of a file with a body of `length` bytes (0…``longestBody``).
+    /// The size in bytes of the file for a body of `length` bytes (0…``longestBody``).
     package static func fileSize(ofLength length: UInt64) -> UInt64 {
         let (whole, rest) = length.quotientAndRemainder(dividingBy: UInt64(Self.blockSize))
         let blocks = whole + (rest > 0 ? 1 : 0)
@@ -48,13 +47,13 @@ package struct BodyLayout: Sendable, Hashable {
         return checksum.value
     }
 
-    /// Reads a part of the body, of which every block is verified first.
+    /// Reads a part of the body, after verifying every block of it.
     ///
     /// - Parameters:
-    ///   - offset: in the body; behind its end there are no bytes.
-    ///   - count: the most bytes wanted; there are never more than ``pieceSize``, and fewer where a block ends.
-    ///   - source: fills the space from a place in the file, and returns how many bytes there were.
-    /// - Returns: nil where the file is damaged: a block is missing, shorter, or not what was written.
+    ///   - offset: the offset in the body; there are no bytes at or after its end.
+    ///   - count: the most bytes wanted; the result has at most ``pieceSize``, and may end at a block boundary.
+    ///   - source: fills the space from an offset in the file, and returns the number of bytes read.
+    /// - Returns: nil if the file is damaged: a block is missing, too short, or altered.
     package func piece<Failure: Error>(
         at offset: UInt64, upTo count: Int, from source: (UInt64, UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> ByteBuffer? {
@@ -63,7 +62,7 @@ package struct BodyLayout: Sendable, Hashable {
         let first = offset / size
         let skipped = Int(offset % size)
         let wanted = min(count, Self.pieceSize - skipped)
-        // The blocks of which something is wanted, whole.
+        // All blocks that contain wanted bytes, completely.
         let start = first * size
         let blocks = (skipped + wanted + Self.blockSize - 1) / Self.blockSize
         let bytes = Int(min(self.length - start, UInt64(blocks * Self.blockSize)))
@@ -83,7 +82,7 @@ package struct BodyLayout: Sendable, Hashable {
         return raw.withUnsafeMutableBytes { self.verified($0, from: first, skipping: skipped, taking: wanted) }
     }
 
-    /// The bytes of stored blocks without their checksums; nil where one is wrong.
+    /// The bytes of stored blocks without their checksums; nil if a checksum is wrong.
     private func verified(
         _ stored: UnsafeMutableRawBufferPointer, from first: UInt64, skipping: Int, taking wanted: Int
     ) -> ByteBuffer? {

@@ -3,16 +3,16 @@
 internal import Glibc
 internal import PintleSystem
 
-/// The places in a cache's folder, all of which are reached from the folder itself: what is there is trusted.
+/// The files of a cache. All are opened relative to the cache's folder, which is trusted.
 struct CacheFolder: Sendable {
-    /// The folders over which the files of bodies are spread.
+    /// The number of folders over which the files of bodies are distributed.
     static let spread = 256
 
     private let root: TrustedFolder
 
-    /// Opens a folder, which is made if it is missing.
+    /// Opens a folder; creates it if it is missing.
     ///
-    /// - Throws: `unusable` if another user could change what is there, and what the system says.
+    /// - Throws: `unusable` if another user could change its content; also errors of the system.
     init(_ path: String) throws(DiskCacheError) {
         do throws(UntrustedPlace) {
             self.root = try TrustedFolder(path, making: 0o700)
@@ -24,18 +24,18 @@ struct CacheFolder: Sendable {
     var path: String { self.root.path }
     var lock: String { "\(self.path)/\(Self.lock)" }
     var index: String { "\(self.path)/\(Self.index)" }
-    /// The place of the last index that was damaged.
+    /// The path of the last damaged index.
     var damagedIndex: String { "\(self.path)/\(Self.damagedIndex)" }
 
     private static let lock = "lock"
     private static let index = "index.sqlite"
     private static let damagedIndex = "index.sqlite.damaged"
-    /// The files that SQLite puts beside an index.
+    /// The files that SQLite creates next to an index.
     private static let journals = ["-wal", "-shm", "-journal"]
 
     // MARK: The lock and the index
 
-    /// Opens the file that is locked, for reading and writing.
+    /// Opens the lock file for reading and writing.
     func openLock() throws(DiskCacheError) -> Int32 {
         do throws(UntrustedPlace) {
             return try self.root.open(Self.lock, O_RDWR | O_CREAT)
@@ -44,7 +44,7 @@ struct CacheFolder: Sendable {
         }
     }
 
-    /// Opens the index, or makes one that nobody else can read.
+    /// Opens the index, or creates one that other users cannot read.
     func openIndex(idsAbove id: Int64) throws(DiskCacheError) -> CacheIndex {
         do throws(UntrustedPlace) {
             let descriptor = try self.root.open(Self.index, O_RDWR | O_CREAT)
@@ -58,9 +58,9 @@ struct CacheFolder: Sendable {
         return try CacheIndex(self.index, idsAbove: id)
     }
 
-    /// Puts an index that is damaged under another name, so that one may look at it; an older one is given up.
+    /// Renames a damaged index, so that it can be examined; an older damaged one is removed.
     func setIndexAside() throws(SystemError) {
-        // The journal first: were it left beside a new database, SQLite would apply it to that.
+        // The journal comes first: if it stayed next to a new database, SQLite would apply it to that.
         for suffix in ["-wal", "-shm"] { self.root.remove(Self.damagedIndex + suffix) }
         try self.root.rename("\(Self.index)-wal", to: "\(Self.damagedIndex)-wal")
         if let error = self.root.remove("\(Self.index)-shm") { throw error }
@@ -74,7 +74,7 @@ struct CacheFolder: Sendable {
         try self.root.folder("bodies", making: mode)
     }
 
-    /// The folder of all bodies that an index knows.
+    /// The folder of all bodies of one index.
     func bodies(of generation: UInt64, making mode: UInt32? = nil) throws(UntrustedPlace) -> TrustedFolder {
         try self.bodies(making: mode).folder(Self.name(of: generation), making: mode)
     }
@@ -84,7 +84,7 @@ struct CacheFolder: Sendable {
         "\(self.path)/bodies/\(Self.name(of: body.generation))/\(Self.folder(of: body.id))/\(Self.name(of: body.id))"
     }
 
-    /// Makes the file of a body, with the folders above it that are missing.
+    /// Creates the file of a body, with the missing folders above it.
     func create(_ body: BodyHeader) throws(UntrustedPlace) -> BodyFile {
         let folder = try self.bodies(of: body.generation, making: 0o700)
             .folder(Self.folder(of: body.id), making: 0o700)
@@ -97,8 +97,8 @@ struct CacheFolder: Sendable {
         return try BodyFile.open(Self.name(of: body.id), in: folder)
     }
 
-    /// Removes files of bodies. One that is not there is none to remove; one that cannot be removed is an orphan, which is
-    /// looked for when the cache is opened again.
+    /// Removes files of bodies. Missing files are ignored. A file that cannot be removed becomes an orphan, which the sweep
+    /// after the next opening removes.
     func remove(_ ids: [Int64], of generation: UInt64) {
         guard !ids.isEmpty, let bodies = try? self.bodies(of: generation) else { return }
         for id in ids { (try? bodies.folder(Self.folder(of: id)))?.remove(Self.name(of: id)) }
@@ -114,7 +114,7 @@ struct CacheFolder: Sendable {
         return number < 16 ? "0\(name)" : name
     }
 
-    /// The name of the folder of a body; consecutive ids are in different ones.
+    /// The name of the folder of a body; consecutive ids are in different folders.
     private static func folder(of id: Int64) -> String { self.folder(Int(id & Int64(self.spread - 1))) }
 
     static func name(of id: Int64) -> String { String(id, radix: 16) }

@@ -3,12 +3,12 @@
 internal import Glibc
 internal import PintleSystem
 
-/// The right to use a cache's folder, which one process has at a time. The kernel takes it back when the process ends,
-/// however it ends.
+/// The right to use a cache's folder; one process has it at a time. The kernel releases it when the process ends, for whatever
+/// reason.
 final class FolderLock: Sendable {
     private let descriptor: Int32
 
-    /// Takes the lock, or throws at once where another has it.
+    /// Takes the lock, or throws at once if another process has it.
     init(_ folder: CacheFolder) throws(DiskCacheError) {
         let descriptor = try folder.openLock()
         self.descriptor = descriptor
@@ -22,14 +22,14 @@ final class FolderLock: Sendable {
                 "\(folder.path) is the cache of another process\(process.isEmpty ? "" : " (\(process.prefix(20)))"); "
                     + "give each its own folder, or stop that one")
         }
-        // Only for the sentence above: who cannot write it has the lock all the same.
+        // Only for the error message above: the lock is valid even if the process id cannot be written.
         if ftruncate(descriptor, 0) == 0 {
             _ = Array("\(getpid())\n".utf8).withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
         }
     }
 
     deinit {
-        // A child that was forked and has not become its command yet has the descriptor, too.
+        // A forked child that has not executed its command yet has the descriptor, too.
         flock(self.descriptor, LOCK_UN)
         close(self.descriptor)
     }

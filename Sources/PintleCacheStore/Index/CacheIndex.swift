@@ -4,33 +4,34 @@ internal import FoundationEssentials
 internal import GRDB
 internal import PintleSystem
 
-/// The index of a cache: which entries there are, in an SQLite database. Its memory does not grow with their number.
+/// The index of a cache: its entries, in an SQLite database. Its memory does not grow with their number.
 ///
-/// Every method blocks, on the disk and on the database's lock.
+/// Every method blocks on the disk and on the database's lock.
 final class CacheIndex: Sendable {
     typealias Statistics = DiskCache.Statistics
     typealias Entry = DiskCache.Entry
 
-    /// Bits of an id that count within a session.
+    /// The number of low bits of an id that count entries within a session.
     private static let sessionShift: Int64 = 32
 
     let path: String
-    /// A random number that the files of bodies carry, too.
+    /// A random number that the files of bodies contain, too.
     let generation: UInt64
-    /// The lowest id that this session gives to entries: whatever has a lower one was written by an earlier session.
+    /// The lowest id that this session gives to an entry; entries with lower ids were written by earlier sessions.
     let firstID: Int64
-    /// The lowest place in the order of use that is later than all in the index.
+    /// The lowest use number that is higher than all in the index.
     let firstUse: Int64
-    /// What there was when it was opened.
+    /// The statistics at the time of opening.
     let atStart: Statistics
-    /// Nil once it is closed: SQLite ends the process when a closed connection is used, and other threads may have the index still.
+    /// Nil once the index is closed: SQLite ends the process if a closed connection is used, and other threads may still have
+    /// the index.
     private let writer: Locked<DatabaseQueue?>
-    // A connection of its own: whoever looks something up does not wait while another writes.
+    // A connection of its own: lookups do not wait for writes.
     private let reader: Locked<DatabaseQueue?>
 
-    /// Opens an index, or makes one where there is none. It reads a few rows, however many there are.
+    /// Opens an index, or creates it if it is missing. It reads only a few rows, regardless of their number.
     ///
-    /// - Parameter id: the first id is higher than this one.
+    /// - Parameter id: the first new id is higher than this one.
     /// - Throws: `damagedIndex`, `newerVersion`, and errors of the disk.
     init(_ path: String, idsAbove id: Int64 = 0) throws(DiskCacheError) {
         self.path = path
@@ -92,11 +93,11 @@ final class CacheIndex: Sendable {
             statistics: Statistics(bytes: UInt64(bytes), entries: entries))
     }
 
-    /// Closes both connections, when the work that they are at is done. What comes later is told that the index is closed.
+    /// Closes both connections after their current work. Later calls throw `closed`.
     func close() {
         for connection in [self.reader, self.writer] {
             connection.withLock { queue in
-                // A connection that cannot be closed goes with the last reference to it.
+                // A connection that cannot be closed is released with its last reference.
                 try? queue?.close()
                 queue = nil
             }
@@ -107,7 +108,7 @@ final class CacheIndex: Sendable {
 
     /// The rows of a key, the newest first.
     ///
-    /// - Returns: the entries, and those of which the row is damaged.
+    /// - Returns: the entries, and the entries whose rows are damaged.
     func entries(for key: String) throws(DiskCacheError) -> (sound: [Entry], damaged: [Entry]) {
         try self.reading { database in
             let rows = try Row.fetchAll(
@@ -124,7 +125,7 @@ final class CacheIndex: Sendable {
     }
 
     private func entry(_ row: Row, _ database: Database) throws -> (Entry, isSound: Bool) {
-        // Not by the row's own conversions, which trap: a row that is damaged may have any type in any column.
+        // Avoids the row's own conversions, which trap: a damaged row may have any type in any column.
         let id = Int64.fromDatabaseValue(row["id"]) ?? 0
         let tags = try String.fetchAll(
             database.cachedStatement(sql: "SELECT name FROM tag WHERE entry = ? ORDER BY name"), arguments: [id])
@@ -139,7 +140,7 @@ final class CacheIndex: Sendable {
         return (entry, isSound)
     }
 
-    /// Which of these ids the index has.
+    /// The subset of these ids that the index has.
     func known(_ ids: [Int64]) throws(DiskCacheError) -> Set<Int64> {
         try self.reading { database in
             var known: Set<Int64> = []
@@ -149,7 +150,7 @@ final class CacheIndex: Sendable {
         }
     }
 
-    /// The ids of at most `count` entries that are selected.
+    /// The ids of at most `count` selected entries.
     func ids(_ selection: RemovalSelection, below limit: Int64, count: Int) throws(DiskCacheError) -> [Int64] {
         try self.reading { database in
             let (condition, arguments) = selection.condition
@@ -163,17 +164,17 @@ final class CacheIndex: Sendable {
 
     /// The result of a change.
     struct Change: Sendable {
-        /// Those whose bodies are of no use any more.
+        /// The ids whose bodies are not needed any more.
         var removed: [Int64] = []
-        /// What there is afterwards.
+        /// The statistics after the change.
         var statistics: Statistics
     }
 
     /// Adds an entry whose body is complete.
     ///
     /// - Parameters:
-    ///   - replaced: ids of entries that go at the same moment.
-    ///   - use: its place in the order of use.
+    ///   - replaced: ids of entries that are removed at the same moment.
+    ///   - use: its use number.
     func insert(
         _ entry: Entry, replacing replaced: [Int64], use: Int64, uses: [Int64: Int64]
     ) throws(DiskCacheError) -> Change {
@@ -204,7 +205,7 @@ final class CacheIndex: Sendable {
         }
     }
 
-    /// Gives an entry another head; false where it is not there any more.
+    /// Replaces the head of an entry; `found` is false if it is not there any more.
     func update(_ entry: Entry, use: Int64) throws(DiskCacheError) -> (found: Bool, statistics: Statistics) {
         try self.writing { database in
             try database.cachedStatement(
@@ -214,7 +215,7 @@ final class CacheIndex: Sendable {
         }
     }
 
-    /// Removes entries; those that are not there are not among the removed.
+    /// Removes entries; the result lists only those that were there.
     func remove(_ ids: [Int64]) throws(DiskCacheError) -> Change {
         try self.writing { database in
             var removed: [Int64] = []
@@ -224,13 +225,13 @@ final class CacheIndex: Sendable {
         }
     }
 
-    /// Removes the entries that were not used for longest, until `bytes` are free or a hundred are gone.
+    /// Removes the least recently used entries, until `bytes` are free or a hundred are removed.
     func evict(_ bytes: UInt64, uses: [Int64: Int64]) throws(DiskCacheError) -> Change {
         try self.writing { database in
             try Self.note(uses, database)
             let rows = try Row.fetchAll(
                 database.cachedStatement(sql: "SELECT id, cost FROM entry ORDER BY used LIMIT 100"))
-            // Totals that are left without entries were damaged; else nothing would ever fit again.
+            // Totals without entries are damaged; without the reset no entry would ever fit again.
             if rows.isEmpty { try database.execute(sql: "UPDATE cache SET bytes = 0, entries = 0") }
             var (freed, removed): (UInt64, [Int64]) = (0, [])
             for row in rows where freed < bytes {
@@ -246,7 +247,7 @@ final class CacheIndex: Sendable {
         }
     }
 
-    /// Writes down when entries were used.
+    /// Writes the use numbers of entries.
     func note(_ uses: [Int64: Int64]) throws(DiskCacheError) {
         try self.writing { try Self.note(uses, $0) }
     }
@@ -262,7 +263,7 @@ final class CacheIndex: Sendable {
         return database.changesCount > 0
     }
 
-    /// Gives some of the free pages back to the file system, where there are many.
+    /// Returns some of the free pages to the file system, if there are many.
     private static func shrink(_ database: Database) throws {
         guard try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0 > 512 else { return }
         try database.execute(sql: "PRAGMA incremental_vacuum(256)")
@@ -305,7 +306,7 @@ final class CacheIndex: Sendable {
         case let error as DatabaseError:
             let words = SQLiteWords.words(for: error.extendedResultCode.rawValue)
             switch error.resultCode {
-            // Tables that are missing or of another form count as damage: it is only a cache.
+            // Missing or different tables count as damage, because this is only a cache.
             case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_SCHEMA, .SQLITE_MISMATCH, .SQLITE_CONSTRAINT,
                 .SQLITE_FORMAT:
                 return DiskCacheError(.damagedIndex, "\(path): the index is damaged: \(words)")

@@ -2,38 +2,39 @@
 
 internal import GRDB
 
-/// The tables of an index, and how the connections to it are set up.
+/// The tables of an index, and the settings of its connections.
 enum IndexSchema {
-    /// `user_version`. An index of an older version is given up, for it is only a cache; one of a newer version is refused.
+    /// `user_version`. An index of an older version is discarded, because it is only a cache; one of a newer version is
+    /// refused.
     static let version = 1
 
     /// `application_id`: "PntC".
     static let application = 0x506E_7443
 
-    /// Sets up the connection that writes. Outside transactions.
+    /// Sets up the connection that writes. Runs outside of transactions.
     static func prepareWriter(_ database: Database) throws {
-        // Before the first table is made, or never: freed pages can go back to the file system.
+        // Only possible before the first table is created: lets freed pages go back to the file system.
         try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
         let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
             throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "the file system knows no shared memory")
         }
-        // Nothing is lost by a process that is killed; a machine that loses power loses the last entries.
+        // A killed process loses nothing; a power failure loses the last entries.
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
-        // In pages: the journal is carried into the database when it has 1 MiB, and is cut to 2 MiB.
+        // 256 pages: the journal is written to the database when it has 1 MiB, and is truncated to 2 MiB.
         try database.execute(sql: "PRAGMA wal_autocheckpoint = 256")
         try database.execute(sql: "PRAGMA journal_size_limit = 2097152")
         try self.boundMemory(database)
     }
 
-    /// Sets up the connection that reads.
+    /// Limits the memory of a connection, whether it reads or writes.
     static func boundMemory(_ database: Database) throws {
-        // In KiB; nothing is mapped, so that a device that fails is an error and no signal.
+        // In KiB. Nothing is mapped, so that a failing device causes an error instead of a signal.
         try database.execute(sql: "PRAGMA cache_size = -2048")
         try database.execute(sql: "PRAGMA mmap_size = 0")
     }
 
-    /// Makes the tables. Within a transaction.
+    /// Creates the tables. Runs within a transaction.
     static func create(_ database: Database, generation: UInt64) throws {
         try database.execute(
             sql: """

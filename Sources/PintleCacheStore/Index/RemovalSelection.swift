@@ -5,12 +5,12 @@ internal import GRDB
 /// Entries that are removed together.
 enum RemovalSelection: Sendable, Hashable {
     case url(String)
-    /// All URLs that begin so, byte by byte.
+    /// All URLs that begin with this text, compared byte by byte.
     case prefix(String)
     case tag(String)
     case all
 
-    /// Whether an entry that is still being written is among them.
+    /// True if the selection covers an entry that is still being written.
     func matches(url: String, tags: [String]) -> Bool {
         switch self {
         case .url(let other): url.utf8.elementsEqual(other.utf8)
@@ -20,7 +20,7 @@ enum RemovalSelection: Sendable, Hashable {
         }
     }
 
-    /// A condition on the rows of entries, and its arguments.
+    /// An SQL condition on the rows of entries, and its arguments.
     var condition: (sql: String, arguments: StatementArguments) {
         switch self {
         case .url(let url): return ("url = ?", [url])
@@ -32,12 +32,12 @@ enum RemovalSelection: Sendable, Hashable {
         }
     }
 
-    /// The least text that comes after all that begin with `prefix`; nil where there is none. UTF-8 has the order of the
-    /// scalars, and SQLite compares it by bytes.
+    /// The least text that is greater than all that begin with `prefix`; nil if there is none. UTF-8 has the order of the
+    /// scalars, and SQLite compares bytes.
     static func end(of prefix: String) -> String? {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
-            // Behind U+D7FF come the surrogates, which are no scalars.
+            // The surrogates after U+D7FF are not scalars.
             guard let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else { continue }
             scalars.append(next)
             var end = String.UnicodeScalarView()

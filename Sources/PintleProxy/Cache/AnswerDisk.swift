@@ -6,13 +6,13 @@ internal import PintleCache
 internal import PintleCacheStore
 internal import PintleMessage
 
-/// The answers on disk, behind those in memory: what is kept is written there, one answer after the other, and what memory has
-/// lost is read from there. No loop waits for it.
+/// The responses on disk, the second tier after those in memory: each cached response is written there, one at a time, and
+/// responses that memory has dropped are read from there. No event loop waits for it.
 final class AnswerDisk: Sendable {
     private enum Work: Sendable {
-        /// The request is the one for the answer.
+        /// The request is the one that the response answers.
         case keep(KeptAnswer, CacheKey, RequestHead)
-        /// Counts an answer whose body is written.
+        /// Commits a response whose body is written already; the closure is called at the end.
         case commit(DiskCache.Writer, KeptAnswer, CacheKey, RequestHead, @Sendable () -> Void)
         case update(KeptAnswer, CacheKey)
         case remove(KeptAnswer, CacheKey)
@@ -23,9 +23,9 @@ final class AnswerDisk: Sendable {
 
     private struct Job: Sendable {
         let work: Work
-        /// The memory that it takes until it is done, in bytes.
+        /// The memory in bytes that the job takes until it is done.
         let cost: Int
-        /// The number of answers and heads that the disk had been given when it came, with its own; the highest there is for
+        /// The sequence number of the job among the responses and heads given to the disk; the highest possible number for
         /// removals, which are always carried out.
         let written: UInt64
 
@@ -38,7 +38,7 @@ final class AnswerDisk: Sendable {
         }
     }
 
-    /// The consequences of an answer that went past the cache for what is stored.
+    /// Updates to stored entries implied by a response that bypassed the cache.
     struct Lesson: Sendable {
         /// The memory that it takes, in bytes.
         let cost: Int
@@ -46,19 +46,19 @@ final class AnswerDisk: Sendable {
     }
 
     private struct State {
-        /// The memory that work takes which is not done, in bytes.
+        /// The memory that unfinished jobs take, in bytes.
         var waiting = 0
-        /// The answers and heads that the disk was given so far.
+        /// The number of responses and heads given to the disk so far.
         var written: UInt64 = 0
-        /// Answers and heads up to this number are removed already, or will be: none of them has to be written.
+        /// Responses and heads up to this number are removed already, or will be: none of them needs to be written.
         var cleared: UInt64 = 0
         var removals = PendingRemovals()
-        /// True while everything is to be removed, since more is to be removed than can be remembered.
+        /// True while everything is being removed, because there were more removals than can be remembered.
         var isClearing = false
 
-        /// Sets memory apart for a piece of work.
+        /// Reserves memory for a job.
         ///
-        /// - Returns: false where there is no room.
+        /// - Returns: false if there is not enough memory.
         mutating func reserve(_ cost: Int, of most: Int) -> Bool {
             guard !self.isClearing, self.waiting + cost <= most else { return false }
             self.waiting += cost
@@ -70,18 +70,19 @@ final class AnswerDisk: Sendable {
             if selection == .all { self.cleared = self.written }
         }
 
-        /// Has everything removed. Nothing is kept until all is gone, so that what is removed meanwhile is gone with it.
+        /// Starts the removal of everything. Nothing is stored until all is gone; so responses removed in the meantime are
+        /// gone, too.
         mutating func clear() {
             self.isClearing = true
             self.add(.all)
         }
     }
 
-    /// A removal that was noted, and is to be carried out.
+    /// A removal that was noted, and is still to be carried out.
     struct Removal: Sendable {
         fileprivate enum Way {
             case own
-            /// By one that waits already.
+            /// By a removal that waits already.
             case covered
             /// Together with everything else.
             case clearing
@@ -95,9 +96,9 @@ final class AnswerDisk: Sendable {
     private let state = NIOLockedValueBox(State())
     private let queue: AsyncStream<Job>.Continuation
     private let worker: Task<Void, Never>
-    /// The memory that answers may take until they are written, in bytes: more than a disk takes in a moment is not kept there.
+    /// The most memory in bytes that responses may take until they are written; a response beyond it is not stored on disk.
     private static let mostWaiting = 32 << 20
-    /// The memory that answers and removals together may take until they are carried out, in bytes.
+    /// The most memory in bytes that responses and removals together may take until they are carried out.
     private let mostWithRemovals: Int
 
     init(_ cache: DiskCache, mostWithRemovals: Int = 48 << 20) {
@@ -117,7 +118,7 @@ final class AnswerDisk: Sendable {
         }
     }
 
-    /// Does what waits, and closes the cache.
+    /// Completes the jobs in the queue, and closes the cache.
     func close() async {
         self.queue.finish()
         await self.worker.value
@@ -126,16 +127,16 @@ final class AnswerDisk: Sendable {
 
     // MARK: Writing
 
-    /// The memory that work takes which is not done, in bytes.
+    /// The memory that unfinished jobs take, in bytes.
     var waitingBytes: Int { self.state.withLockedValue { $0.waiting } }
 
     func keep(_ answer: KeptAnswer, at key: CacheKey, for request: RequestHead) {
         self.enqueue(.keep(answer, key, request), answer, key, request)
     }
 
-    /// Keeps an answer whose body is written already.
+    /// Stores a response whose body is written already.
     ///
-    /// - Parameter done: told, on any thread, when it is found, or will never be.
+    /// - Parameter done: called once, on any thread, when the entry can be found, or never will be.
     func keep(
         _ answer: KeptAnswer, at key: CacheKey, for request: RequestHead, writtenBy writer: DiskCache.Writer,
         done: @escaping @Sendable () -> Void
@@ -143,10 +144,10 @@ final class AnswerDisk: Sendable {
         if !self.enqueue(.commit(writer, answer, key, request, done), answer, key, request) { done() }
     }
 
-    /// Gives what is kept another head.
+    /// Replaces the head of a stored response.
     func update(_ answer: KeptAnswer, at key: CacheKey) { self.enqueue(.update(answer, key), answer, key) }
 
-    /// Brings what is kept of a key up to date, or removes it.
+    /// Updates the stored responses of a key, or removes them.
     func learn(_ lesson: Lesson, at key: CacheKey) { self.enqueue(.learn(key, lesson), cost: lesson.cost) }
 
     @discardableResult
@@ -156,7 +157,7 @@ final class AnswerDisk: Sendable {
         self.enqueue(work, cost: Self.cost(of: answer, key, request))
     }
 
-    /// - Returns: false where there is no room, and nothing comes of it.
+    /// - Returns: false if there is not enough memory, and the job is dropped.
     @discardableResult
     private func enqueue(_ work: Work, cost: Int) -> Bool {
         let written = self.state.withLockedValue { state in
@@ -180,14 +181,14 @@ final class AnswerDisk: Sendable {
         if clears { self.queue.yield(.clearing { _ in }) }
     }
 
-    /// The memory that a piece of work about an answer takes, in bytes, on the high side.
+    /// The memory that a job for a response takes, in bytes; a generous estimate.
     private static func cost(of answer: KeptAnswer, _ key: CacheKey, _ request: RequestHead? = nil) -> Int {
         answer.cost + key.url.utf8.count + 128 + (request.map { 2 * $0.fields.byteCount + 128 } ?? 0)
     }
 
-    /// Notes a removal: from now on nothing is read that it covers.
+    /// Notes a removal: from now on no response that it covers is read.
     ///
-    /// - Parameter isCounted: false if nobody asks how many answers there were.
+    /// - Parameter isCounted: false if the number of removed responses does not matter.
     func begin(_ selection: AnswerStore.Selection, isCounted: Bool) -> Removal {
         let way = self.state.withLockedValue { state -> Removal.Way in
             if state.isClearing || !isCounted && state.removals.has(selection, written: state.written) {
@@ -203,9 +204,9 @@ final class AnswerDisk: Sendable {
         return Removal(selection: selection, way: way)
     }
 
-    /// Carries a removal out, once.
+    /// Carries out a removal, once.
     ///
-    /// - Parameter done: told how many answers there were, on any thread.
+    /// - Parameter done: called on any thread with the number of removed responses.
     func carryOut(_ removal: Removal, done: @escaping @Sendable (Int) -> Void) {
         switch removal.way {
         case .own: if case .enqueued = self.queue.yield(.removing(removal.selection, done)) { return }
@@ -218,7 +219,7 @@ final class AnswerDisk: Sendable {
     private static func perform(_ work: Work, _ cache: DiskCache, _ state: NIOLockedValueBox<State>) async {
         switch work {
         case .keep(let answer, let key, let request):
-            // An answer that cannot be written was given all the same; the cache tells of its troubles once.
+            // The client has its response even if it cannot be written; the cache reports its errors once.
             try? await self.write(answer, key, for: request, cache)
         case .commit(let writer, let answer, let key, let request, let done):
             let replaced = await self.entries(replacedBy: answer, key, for: request, cache)
@@ -260,7 +261,7 @@ final class AnswerDisk: Sendable {
         }
     }
 
-    /// Leaves undone what would be removed at once.
+    /// Skips a job whose result would be removed at once.
     private static func drop(_ work: Work) {
         guard case .commit(let writer, _, _, _, let done) = work else { return }
         writer.abandon()
@@ -287,14 +288,14 @@ final class AnswerDisk: Sendable {
         }
     }
 
-    /// The entries whose place an answer takes.
+    /// The entries that a response replaces.
     private static func entries(
         replacedBy answer: KeptAnswer, _ key: CacheKey, for request: RequestHead, _ cache: DiskCache
     ) async -> [DiskCache.Entry] {
         await self.entries(key, cache) { answer.response.replaces($0, for: request) }
     }
 
-    /// The entries that are meant, and those that nobody can read.
+    /// The entries that match, and those that cannot be decoded.
     private static func entries(
         _ key: CacheKey, _ cache: DiskCache, where isMeant: (StoredResponse) -> Bool
     ) async -> [DiskCache.Entry] {
@@ -304,26 +305,27 @@ final class AnswerDisk: Sendable {
 
     private static func name(of key: CacheKey) -> String { DiskCache.key(partition: key.partition, url: key.url) }
 
-    /// Writes a body while it comes.
+    /// Writes a body while it arrives.
     ///
     /// - Parameters:
-    ///   - response: that it is the body of.
-    ///   - length: in bytes; nil where nobody knows.
-    ///   - done: told once, on any thread, when all of it is written, with what has written it; nil where that will never be.
+    ///   - response: the head of the body's response.
+    ///   - length: in bytes; nil if unknown.
+    ///   - done: called once, on any thread: with the writer when the whole body is written, with nil if that will never
+    ///     happen.
     func store(
         _ body: SharedBody, of response: StoredResponse, at key: CacheKey, length: UInt64?,
         done: @escaping @Sendable (DiskCache.Writer?) -> Void
     ) {
         let reader = body.openForStoring()
         Task {
-            // Clients get a body that the disk does not take all the same; the cache tells of its troubles once.
+            // Clients get the body even if the disk does not take it; the cache reports its errors once.
             let writer = try? await self.write(body, from: reader, of: response, at: key, length: length)
             body.storingEnded(reader)
             done(writer)
         }
     }
 
-    /// - Returns: what has written the body; nil where that broke off.
+    /// - Returns: the writer of the body; nil if the body broke off.
     private func write(
         _ body: SharedBody, from reader: SharedBody.Reader, of response: StoredResponse, at key: CacheKey,
         length: UInt64?
@@ -344,16 +346,16 @@ final class AnswerDisk: Sendable {
         }
     }
 
-    /// True where the disk may take a body.
+    /// True if the disk may take a body.
     ///
-    /// - Parameter length: in bytes; nil where nobody knows.
+    /// - Parameter length: in bytes; nil if unknown.
     func takes(_ length: UInt64?) -> Bool { (length ?? 0) < self.cache.largestEntry }
 
     // MARK: Reading
 
-    /// Finds the answer that `choose` takes among what is kept of a key. Its body stays on the disk.
+    /// Finds the response that `choose` selects among the stored ones of a key. Its body stays on disk.
     ///
-    /// - Returns: nil where it takes none, or it cannot be read.
+    /// - Returns: nil if `choose` selects none, or if the response cannot be read.
     func find(_ key: CacheKey, choosing choose: @Sendable ([StoredResponse]) -> Int?) async -> StoredAnswerOnDisk? {
         guard !self.removes(key.url, tags: []) else { return nil }
         let stored = await Self.stored(key, self.cache)
@@ -364,7 +366,7 @@ final class AnswerDisk: Sendable {
         return StoredAnswerOnDisk(response: stored[index].response, reader: reader)
     }
 
-    /// Finds the entries of a key that can be read, the newest first.
+    /// Finds the readable entries of a key, the newest first.
     private static func stored(
         _ key: CacheKey, _ cache: DiskCache
     ) async -> [(entry: DiskCache.Entry, response: StoredResponse)] {
@@ -374,7 +376,7 @@ final class AnswerDisk: Sendable {
         }
     }
 
-    /// True if an answer is to be removed by something that is on its way.
+    /// True if a pending removal covers the response.
     private func removes(_ url: String, tags: [String]) -> Bool {
         self.state.withLockedValue { $0.removals.cover(url, tags: tags) }
     }

@@ -3,19 +3,19 @@
 internal import PintleCache
 internal import PintleStorage
 
-/// The answers in memory, up to a capacity in bytes: those of a key together, as they are used together.
+/// The responses in memory, up to a capacity in bytes. The responses of a key are kept and used together.
 ///
-/// Beyond the capacity those that were not used for longest go, in steps that its owner takes: there may be tens of thousands, and
-/// until they are gone there is an eighth more at most. Answers that go are returned, so that their memory is given back outside
-/// of a lock.
+/// Beyond the capacity the least recently used keys go, in steps that the owner takes, because there may be tens of thousands;
+/// until they are gone the usage exceeds the capacity by one eighth at most. Removed responses are returned, so that the caller
+/// frees their memory outside of its lock.
 struct AnswerMemory: Sendable {
     private let capacity: UInt64
     private let preferredUsage: UInt64
     private let variantLimit: Int
     private var kept = RecencyEntries<CacheKey, [KeptAnswer]>()
-    /// The parties that anything was kept for; there are few.
+    /// The partitions that responses were ever kept for; there are few.
     private var partitions: Set<String> = []
-    /// The number of answers, each of which its key may have several.
+    /// The number of responses; a key may have several.
     private(set) var count = 0
     private var isPurging = false
 
@@ -25,7 +25,7 @@ struct AnswerMemory: Sendable {
         self.variantLimit = variantLimit
     }
 
-    /// The bytes that they take.
+    /// The memory that the responses take, in bytes.
     var usage: Int { Int(clamping: self.kept.cost) }
 
     var keys: [CacheKey] { self.kept.keys }
@@ -33,12 +33,12 @@ struct AnswerMemory: Sendable {
     /// The keys of a URL.
     func keys(of url: String) -> [CacheKey] { self.partitions.map { CacheKey(partition: $0, url: url) } }
 
-    /// The answers of a key, the latest first.
+    /// The responses of a key, the latest first; marks the key as used.
     mutating func answers(for key: CacheKey) -> [KeptAnswer] { self.kept.use(key) ?? [] }
 
-    /// Begins a purge where one is due: then as many go as bring the usage to the preferred one.
+    /// Begins a purge if one is due. It removes responses until the preferred usage is reached.
     ///
-    /// - Returns: true where somebody has to take its steps.
+    /// - Returns: true if the caller has to take the steps of the purge.
     mutating func beginPurge() -> Bool {
         guard !self.isPurging, self.kept.cost > self.capacity else { return false }
         self.isPurging = true
@@ -47,7 +47,7 @@ struct AnswerMemory: Sendable {
 
     /// Takes a step of a purge.
     ///
-    /// - Returns: the answers that have gone; none where it is over.
+    /// - Returns: the removed responses; empty if the purge is over.
     mutating func purge() -> [KeptAnswer] {
         let purged = self.kept.removeOldest(untilCost: self.preferredUsage, most: Self.keysInStep).flatMap(\.self)
         self.count -= purged.count
@@ -55,12 +55,12 @@ struct AnswerMemory: Sendable {
         return purged
     }
 
-    /// The keys whose answers go in a step.
+    /// The number of keys that one step removes.
     private static let keysInStep = 200
 
-    /// Keeps an answer, in the place of those that it replaces, which go in any case.
+    /// Keeps a response in place of those that it replaces. They are removed even if there is no room for the new one.
     ///
-    /// - Returns: those that have gone.
+    /// - Returns: the removed responses.
     mutating func keep(
         _ answer: KeptAnswer, at key: CacheKey, replacing isReplaced: (KeptAnswer) -> Bool
     ) -> [KeptAnswer] {
@@ -73,7 +73,7 @@ struct AnswerMemory: Sendable {
         return gone
     }
 
-    /// - Returns: false where it was not there any more.
+    /// - Returns: false if the response was not there any more.
     mutating func remove(_ answer: KeptAnswer, at key: CacheKey) -> Bool {
         guard let answers = self.kept[key] else { return false }
         let others = answers.filter { $0.body !== answer.body }
@@ -81,7 +81,7 @@ struct AnswerMemory: Sendable {
         return others.count < answers.count
     }
 
-    /// Removes those of a key that are meant.
+    /// Removes the matching responses of a key.
     mutating func remove(at key: CacheKey, where isMeant: (KeptAnswer) -> Bool) -> [KeptAnswer] {
         guard let answers = self.kept[key] else { return [] }
         let removed = answers.filter(isMeant)
@@ -89,7 +89,7 @@ struct AnswerMemory: Sendable {
         return removed
     }
 
-    /// - Returns: what was there, which takes its time to go.
+    /// - Returns: the former content; freeing it takes time.
     mutating func removeAll() -> AnswerMemory {
         defer { (self.kept, self.count) = (RecencyEntries(), 0) }
         return self

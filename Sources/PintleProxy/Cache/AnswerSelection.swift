@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AnswerStore {
-    /// The answers that a removal is for.
+    /// The responses that a removal covers.
     package enum Selection: Sendable, Equatable {
         case url(String)
         case prefix(String)

@@ -8,17 +8,17 @@ internal import PintleMessage
 package import PintlePolicy
 internal import PintleStorage
 
-/// The answers that are kept for the routes which use the cache, and the requests under way for them. One for all loops.
+/// The cached responses of all routes that use the cache, and the requests in flight for them. All event loops share one store.
 package final class AnswerStore: Sendable {
-    /// The fates of requests and answers so far.
+    /// The number of requests and responses so far, by their outcome.
     package struct Counts: Sendable, Equatable {
-        /// Requests that were answered with what is kept.
+        /// Requests that were answered from the cache.
         package var hits: UInt64 = 0
         /// Requests that went to an origin.
         package var misses: UInt64 = 0
-        /// Requests that were answered with the answer to another one.
+        /// Requests that were answered with the response to another request.
         package var merged: UInt64 = 0
-        /// Answers that were removed by commands, and because what they answer has changed.
+        /// Responses that were removed by commands, or because a request changed the resource.
         package var purged: UInt64 = 0
     }
 
@@ -26,17 +26,17 @@ package final class AnswerStore: Sendable {
     var rules: CacheRules { Self.rules }
     private let memory: NIOLockedValueBox<AnswerMemory>
     private let underWay = NIOLockedValueBox(AnswersUnderWay())
-    /// The keys whose answers are not for others.
+    /// The keys whose last responses may not be shared.
     private let unshared = NIOLockedValueBox(UnsharedKeys())
-    /// For bodies that are not in memory, or not any more.
+    /// The memory of bodies that are not in the cache's memory yet, or not any more.
     private let budget: BodyBudget
     private let counted = NIOLockedValueBox(Counts())
     private let disk = NIOLockedValueBox<AnswerDisk?>(nil)
-    /// The answers on disk that are being read into memory, by the numbers of their entries.
+    /// Reads of responses from disk into memory that are under way, by the ids of their entries.
     private let loads = NIOLockedValueBox<[Int64: Task<KeptAnswer?, Never>]>([:])
-    /// The longest body that is kept, in bytes: no single one takes the place of all others.
+    /// The longest body that is kept, in bytes: a single one must not displace all others.
     private let longestBody: Int
-    /// Memory that runs short empties this one.
+    /// Empties the memory when the system runs short of it.
     private let pressure: MemoryPressure.Subscription
 
     package init(_ configuration: CacheConfiguration) {
@@ -45,7 +45,7 @@ package final class AnswerStore: Sendable {
                 capacity: configuration.memory, preferredUsage: configuration.memoryAfterPurge,
                 variantLimit: Self.rules.variantLimit))
         self.memory = memory
-        // The subscription ends with the store. What is on disk stays.
+        // The subscription ends with the store. Responses on disk stay.
         self.pressure = MemoryPressure.system.whenItRises {
             let released = memory.withLockedValue { $0.removeAll() }
             withExtendedLifetime(released) {}
@@ -56,27 +56,27 @@ package final class AnswerStore: Sendable {
 
     package var counts: Counts { self.counted.withLockedValue { $0 } }
 
-    /// The number of answers in memory, and the bytes that they take.
+    /// The number of responses in memory, and the bytes that they take.
     package var usage: (answers: Int, bytes: Int) { self.memory.withLockedValue { ($0.count, $0.usage) } }
 
     func count(_ change: (inout Counts) -> Void) { self.counted.withLockedValue { change(&$0) } }
 
-    // MARK: What is kept
+    // MARK: Cached responses
 
     func find(_ key: CacheKey) -> [KeptAnswer] { self.memory.withLockedValue { $0.answers(for: key) } }
 
-    /// True where answers may be on disk that are not in memory.
+    /// True if responses may be on disk that are not in memory.
     var hasDisk: Bool { self.disk.withLockedValue { $0 != nil } }
 
-    /// Finds what is on disk for a request. Where it is not too long for memory it is read, and kept there from then on.
+    /// Finds a response on disk for a request. It is read into memory and kept there, unless it is too long.
     ///
-    /// - Parameter found: told on any thread; what is there may answer, or be confirmed.
+    /// - Parameter found: called on any thread; the response may be used as it is, or needs validation.
     func findOnDisk(
         _ key: CacheKey, for request: RequestHead, mode: CacheMode,
         then found: @escaping @Sendable (KeptAnswer?) -> Void
     ) {
         guard let disk = self.disk.withLockedValue({ $0 }) else { return found(nil) }
-        // An answer that was read before its removal is neither given nor kept after it.
+        // A response that was read before its removal is neither served nor kept after it.
         let watch = self.watch(key)
         Task {
             defer { self.end(watch) }
@@ -93,10 +93,10 @@ package final class AnswerStore: Sendable {
         }
     }
 
-    /// Reads an answer into memory, and keeps it there, once for all who want it at the time. One for which there is no room
-    /// stays on the disk.
+    /// Reads a response into memory and keeps it there. Concurrent callers share one read. If there is no room for the
+    /// response, it stays on disk.
     ///
-    /// - Parameter watch: has noticed removals since before it was found.
+    /// - Parameter watch: has noticed removals since before the response was found.
     private func load(_ stored: StoredAnswerOnDisk, under watch: RemovalWatch) async -> KeptAnswer? {
         let id = stored.reader.entry.id
         let load = self.loads.withLockedValue { loads -> Task<KeptAnswer?, Never>? in
@@ -106,7 +106,7 @@ package final class AnswerStore: Sendable {
                 let answer = await stored.inMemory()
                 if let answer { self.keep(loaded: answer, under: watch) }
                 self.loads.withLockedValue { $0[id] = nil }
-                // Its memory is counted where it is kept by now.
+                // The memory is counted as part of the cache by now, if the response is kept.
                 withExtendedLifetime(share) {}
                 return answer
             }
@@ -126,10 +126,10 @@ package final class AnswerStore: Sendable {
         withExtendedLifetime(released) {}
     }
 
-    /// Takes the folder of answers on disk, where the configuration has one.
+    /// Opens the folder for responses on disk, if the configuration has one.
     ///
-    /// - Parameter report: told of troubles, on any thread.
-    /// - Throws: where it cannot be used; answers are kept in memory alone then.
+    /// - Parameter report: called with errors, on any thread.
+    /// - Throws: an error if the folder cannot be used; responses are then kept in memory alone.
     package func openDisk(
         _ folder: String, capacity: Int, report: @escaping @Sendable (DiskCache.Event) -> Void
     ) async throws(DiskCacheError) {
@@ -138,7 +138,7 @@ package final class AnswerStore: Sendable {
         self.disk.withLockedValue { $0 = AnswerDisk(cache) }
     }
 
-    /// Writes down what waits for it, and lets the folder go.
+    /// Writes pending responses, and closes the folder.
     package func closeDisk() async {
         let disk = self.disk.withLockedValue { disk in
             defer { disk = nil }
@@ -147,25 +147,25 @@ package final class AnswerStore: Sendable {
         await disk?.close()
     }
 
-    /// How much is on disk; nil where nothing is kept there.
+    /// The usage of the disk; nil if there is no disk cache.
     package var diskUsage: DiskCache.Statistics? { self.disk.withLockedValue { $0?.cache.statistics } }
 
-    /// Keeps an answer, in the place of those that the request for it would have got.
+    /// Keeps a response in place of those that its request would have got.
     ///
-    /// - Parameter source: has brought it; nothing is kept if it is outdated by now.
+    /// - Parameter source: the origin of the response; nothing is kept if the source is outdated by now.
     func keep(_ answer: KeptAnswer, for request: RequestHead, from source: any AnswerUnderWay) {
         self.change(source, for: request) { _ in source.isRevoked ? nil : (answer, []) }
     }
 
-    /// Has nothing kept of those that were asked for earlier.
+    /// Marks the responses to earlier requests for the same key as outdated, so that none of them is kept.
     func outdateEarlier(than source: any AnswerUnderWay) {
         for earlier in self.underWay.withLockedValue({ $0.earlier(than: source) }) { earlier.outdate() }
     }
 
-    /// Removes what a request would have got, because the origin has answered it with what is not kept, unless that is outdated
-    /// itself.
+    /// Removes the responses that a request would have got, because the origin has now given one that is not kept. Does nothing
+    /// if that one is outdated itself.
     ///
-    /// - Parameter found: an answer that the request was to confirm, which may be on the disk alone.
+    /// - Parameter found: a stored response that the request was to validate; it may be on disk alone.
     func outdate(by source: any AnswerUnderWay, to request: RequestHead, found: KeptAnswer? = nil) {
         guard !source.isRevoked else { return }
         let key = source.key
@@ -174,7 +174,7 @@ package final class AnswerStore: Sendable {
             memory.remove(at: key) { self.rules.matches($0.response, request) }
         }
         withExtendedLifetime(removed) {}
-        // Of a key whose answers are never kept there is nothing on the disk, which is asked once.
+        // A key whose responses are never kept has nothing on disk; so the disk is asked only once.
         guard found != nil || !removed.isEmpty || !self.isUnshared(key) else { return }
         let lesson = AnswerDisk.Lesson(cost: 2 * request.fields.byteCount + 512) { stored in
             stored.indices.filter { Self.rules.matches(stored[$0], request) }.map { ($0, .outdated) }
@@ -182,11 +182,11 @@ package final class AnswerStore: Sendable {
         self.learnOnDisk(lesson, at: key)
     }
 
-    /// Keeps an answer whose body is on the disk, in the place of those that the request for it would have got.
+    /// Keeps a response whose body is on disk, in place of those that its request would have got.
     ///
     /// - Parameters:
     ///   - source: as for ``keep(_:for:from:)``.
-    ///   - done: told, on any thread, when it is found, or will never be.
+    ///   - done: called once, on any thread, when the entry can be found, or never will be.
     func keep(
         _ answer: KeptAnswer, for request: RequestHead, from source: any AnswerUnderWay,
         writtenBy writer: DiskCache.Writer, done: @escaping @Sendable () -> Void
@@ -204,9 +204,9 @@ package final class AnswerStore: Sendable {
         disk.keep(answer, at: key, for: request, writtenBy: writer, done: done)
     }
 
-    /// Keeps a part, joined with those that it meets (RFC 9111 §3.4), in memory alone until it is the whole.
+    /// Keeps a part, combined with the parts that it adjoins (RFC 9111 §3.4); only in memory until it is complete.
     ///
-    /// The parts of a URL are few, and together no longer than the longest body: the oldest ones go.
+    /// The number of parts of a URL is limited, as is their total length, by that of the longest body: the oldest ones go.
     ///
     /// - Parameter source: as for ``keep(_:for:from:)``.
     func join(
@@ -233,19 +233,20 @@ package final class AnswerStore: Sendable {
         }
     }
 
-    /// The most parts of a URL that are kept: beside them there is room for variants.
+    /// The most parts of a URL that are kept, so that there is room for variants.
     private static let mostParts = 8
 
-    /// Puts an answer in the place of others at once, in memory and on the disk's queue. A removal that has not revoked it before
-    /// comes after it, and finds it.
+    /// Replaces responses at once, in memory and in the disk's queue. A removal either has revoked the source before, or comes
+    /// after this and finds the new response.
     ///
-    /// - Parameter choose: told what is kept of the key, the latest first; returns what comes and what goes, or nil for no change.
+    /// - Parameter choose: gets the kept responses of the key, the latest first; returns the new one and those to remove, or
+    ///   nil.
     private func change(
         _ source: any AnswerUnderWay, for request: RequestHead,
         _ choose: ([KeptAnswer]) -> (new: KeptAnswer, gone: [KeptAnswer])?
     ) {
         let key = source.key
-        // Answers that go give their memory back outside of the lock.
+        // Removed responses free their memory outside of the lock.
         let released = self.memory.withLockedValue { memory -> (kept: [KeptAnswer], old: [KeptAnswer]) in
             let kept = memory.answers(for: key)
             guard let (new, gone) = choose(kept) else { return (kept, []) }
@@ -260,7 +261,8 @@ package final class AnswerStore: Sendable {
         for answer in released.old { answer.body.leaveMemory(for: self.budget) }
     }
 
-    /// Has those that were not used for longest go, on another thread, where there are more than may be and nobody does so yet.
+    /// Starts the removal of the least recently used responses in a task, if memory is over its capacity and no such task runs
+    /// yet.
     private func purge(_ memory: inout AnswerMemory) {
         guard memory.beginPurge() else { return }
         Task {
@@ -272,7 +274,7 @@ package final class AnswerStore: Sendable {
         }
     }
 
-    /// Puts another answer in the place of one, unless that was removed meanwhile.
+    /// Replaces a response by another one, unless it was removed in the meantime.
     func replace(_ old: KeptAnswer, by new: KeptAnswer, at key: CacheKey) {
         self.memory.withLockedValue { memory in
             guard memory.remove(old, at: key) else { return }
@@ -281,7 +283,7 @@ package final class AnswerStore: Sendable {
         self.disk.withLockedValue { $0 }?.update(new, at: key)
     }
 
-    /// Has what is on the disk learn from an answer that went past the cache.
+    /// Applies the consequences of a response that bypassed the cache to the responses on disk.
     func learnOnDisk(_ lesson: AnswerDisk.Lesson, at key: CacheKey) {
         self.disk.withLockedValue { $0 }?.learn(lesson, at: key)
     }
@@ -293,21 +295,21 @@ package final class AnswerStore: Sendable {
 
     // MARK: Removing
 
-    /// Removes the answers of URLs, since a request has changed what is there (RFC 9111 §4.4).
+    /// Removes the responses of URLs, because a request has changed the resources (RFC 9111 §4.4).
     func invalidate(_ urls: [String]) {
         for url in urls { self.purge(.url(url), isCounted: false) { _ in } }
     }
 
-    /// Removes answers, in memory at once. What is on its way to a client arrives, and is not kept.
+    /// Removes responses; those in memory at once. A response on its way to a client still arrives, but is not kept.
     ///
-    /// - Parameter done: told, on any thread, how many there were when those on disk are gone, too: an answer that is in both
-    ///   counts once.
+    /// - Parameter done: called on any thread with the number of removed responses, when those on disk are gone, too. A
+    ///   response that is in both tiers counts once.
     package func purge(_ selection: Selection, done: @escaping @Sendable (Int) -> Void) {
         self.purge(selection, isCounted: true, done: done)
     }
 
     private func purge(_ selection: Selection, isCounted: Bool, done: @escaping @Sendable (Int) -> Void) {
-        // The disk first, so that nothing is read from there into a memory that was purged.
+        // The disk comes first, so that nothing is read from there into the purged memory.
         let disk = self.disk.withLockedValue { $0 }
         let removal = disk?.begin(selection, isCounted: isCounted)
         let (flights, watches) = self.underWay.withLockedValue { ($0.allFlights, $0.allWatches) }
@@ -323,7 +325,7 @@ package final class AnswerStore: Sendable {
         disk.carryOut(removal, done: tell)
     }
 
-    /// In steps: loops wait for the same lock.
+    /// Works in steps, because event loops wait for the same lock.
     private func purgeMemory(_ selection: Selection) -> Int {
         let keys = self.memory.withLockedValue { memory in
             if case .url(let url) = selection { memory.keys(of: url) } else { memory.keys }
@@ -342,32 +344,32 @@ package final class AnswerStore: Sendable {
 
     private static let keysInStep = 500
 
-    // MARK: What is under way
+    // MARK: Requests in flight
 
-    /// The flight of a key that others may board, or a new one.
+    /// The flight of a key that other requests may join, or a new one.
     func flight(for key: CacheKey, joining: Bool) -> (flight: Flight, isNew: Bool) {
         self.underWay.withLockedValue { $0.flight(for: key, joining: joining) }
     }
 
-    /// Notes that the origin does not want the answers of a key to be stored.
+    /// Notes that the responses of a key may not be stored.
     func noteUnshared(_ key: CacheKey) { self.unshared.withLockedValue { $0.note(key, at: .now()) } }
 
-    /// True where the answer to one request will hardly be one for others, so that these need not wait for it.
+    /// True if the response to one request can probably not be shared, so that other requests need not wait for it.
     func isUnshared(_ key: CacheKey) -> Bool { self.unshared.withLockedValue { $0.has(key, at: .now()) } }
 
     func end(_ flight: Flight) { self.underWay.withLockedValue { $0.end(flight) } }
 
-    /// Notices the removals that an answer under way to one client alone must not outlive.
+    /// Starts to watch for removals that affect a response under way to one client alone.
     func watch(_ key: CacheKey) -> RemovalWatch { self.underWay.withLockedValue { $0.watch(key) } }
 
     func end(_ watch: RemovalWatch) { self.underWay.withLockedValue { $0.end(watch) } }
 
-    /// The body of an answer that comes, and the memory that is set apart for it.
+    /// Creates the body of an incoming response, with reserved memory.
     ///
     /// - Parameters:
-    ///   - length: of the body in bytes; nil where nobody knows.
-    ///   - written: told once, where the body goes to the disk, when all of it is there; nil where that will never be.
-    /// - Returns: nil where the body is too long, or there is no room: it is for one client alone.
+    ///   - length: of the body in bytes; nil if unknown.
+    ///   - written: called once if the body goes to disk: with the writer when all is written, with nil if it never will be.
+    /// - Returns: nil if the body is too long or there is no room; the response is then for one client alone.
     func body(
         of response: StoredResponse, at key: CacheKey, length: UInt64?,
         written: @escaping @Sendable (DiskCache.Writer?) -> Void
@@ -381,13 +383,13 @@ package final class AnswerStore: Sendable {
         return SharedBody(limit: 0, in: share, store: store)
     }
 
-    /// Sets memory apart for a body under way.
+    /// Reserves memory for a body under way.
     ///
     /// - Parameters:
-    ///   - length: in bytes; nil where nobody knows.
-    ///   - isPassing: whether the body comes at the speed of one client. However slow such clients are, half of the memory is
-    ///     left for other bodies.
-    /// - Returns: at least one byte; nil where the body is too long, or there is no room.
+    ///   - length: in bytes; nil if unknown.
+    ///   - isPassing: true if the body arrives at the speed of one client. Half of the memory is left for other bodies, however
+    ///     slow such clients are.
+    /// - Returns: at least one byte; nil if the body is too long, or if there is no room.
     func reserve(_ length: UInt64?, isPassing: Bool = false) -> BodyBudget.Share? {
         guard (length ?? 0) <= UInt64(self.longestBody) else { return nil }
         let wanted = max(length.map(Int.init) ?? self.longestBody, 1)

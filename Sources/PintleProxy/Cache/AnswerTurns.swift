@@ -3,21 +3,22 @@
 internal import NIOCore
 internal import PintleLoop
 
-/// Has answers of the cache go on, so many in a turn of the loop: thousands of clients may wait for one, and others want their turn.
+/// Delivers cached responses in batches, one batch per turn of the event loop, so that thousands of waiting clients do not
+/// starve other work.
 ///
 /// Used on the loop's thread only.
 final class AnswerTurns: TurnEndWork {
     private let loop: Loop
     private var waiting: CircularBuffer<CachedOrigin> = []
     private var isAwaited = false
-    /// The answers that went on in a turn.
+    /// The number of responses continued in the turn with the given number.
     private var (turn, count) = (UInt64(0), 0)
-    /// The most in a turn: each may give four pieces of a body.
+    /// The most responses per turn; each may deliver four pieces of a body.
     private static let most = 32
 
     init(loop: Loop) { self.loop = loop }
 
-    /// Has an answer go on at the end of this turn, or of a later one.
+    /// Continues the delivery of a response at the end of this turn, or of a later one.
     func add(_ answer: CachedOrigin) {
         self.waiting.append(answer)
         if !self.isAwaited { self.loop.atEndOfTurn(self) }

@@ -2,16 +2,16 @@
 
 internal import PintleCache
 
-/// An answer on its way from an origin, of which the store may keep something.
+/// A response on its way from an origin; the store may keep it, or parts of it.
 ///
-/// Among answers to one key that one counts whose request was sent last: an answer that comes late is older news. Dates are
-/// no help, since an origin gives them when it answers.
+/// Among the responses for one key, the one counts whose request was sent last: a late response to an earlier request is older
+/// news. The Date field does not help, because an origin sets it when it answers.
 protocol AnswerUnderWay: AnyObject, Sendable {
     var key: CacheKey { get }
-    /// The place of its request among those of the store.
+    /// The sequence number of its request in the store.
     var number: UInt64 { get }
-    /// Notes that the answer to a later request is kept.
+    /// Notes that the response to a later request is kept.
     func outdate()
-    /// True if a removal has met it, or the answer to a later request is kept.
+    /// True if a removal has covered it, or if the response to a later request is kept.
     var isRevoked: Bool { get }
 }

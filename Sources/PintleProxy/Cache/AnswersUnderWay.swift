@@ -3,19 +3,19 @@
 internal import PintleCache
 internal import PintleSystem
 
-/// The answers that are on their way from origins, by their keys, in the order in which they were asked for.
+/// The responses on their way from origins, by key, in the order of their requests.
 struct AnswersUnderWay {
-    /// The latest one of a key, which others may join, is the last.
+    /// The flights of a key; the last one is the latest, which other requests may join.
     private var flights: [CacheKey: WaitingLine<Flight>] = [:]
-    /// Those for answers to one client alone.
+    /// The watches of responses for one client alone.
     private var watches: [CacheKey: WaitingLine<RemovalWatch>] = [:]
-    /// Counts the requests.
+    /// The number of requests so far.
     private var number: UInt64 = 0
 
     var allFlights: [Flight] { self.flights.values.flatMap(\.all) }
     var allWatches: [RemovalWatch] { self.watches.values.flatMap(\.all) }
 
-    /// The flight of a key that others may join, or a new one.
+    /// The flight of a key that other requests may join, or a new one.
     mutating func flight(for key: CacheKey, joining: Bool) -> (flight: Flight, isNew: Bool) {
         if joining, let flight = self.flights[key]?.lastElement, !flight.isRevoked { return (flight, false) }
         self.number += 1
@@ -41,7 +41,7 @@ struct AnswersUnderWay {
         if self.watches[watch.key]?.isEmpty == true { self.watches[watch.key] = nil }
     }
 
-    /// The answers to the same key that were asked for earlier.
+    /// The responses for the same key whose requests came earlier.
     func earlier(than source: any AnswerUnderWay) -> [any AnswerUnderWay] {
         let flights: [any AnswerUnderWay] = self.flights[source.key]?.all ?? []
         let watches: [any AnswerUnderWay] = self.watches[source.key]?.all ?? []

@@ -2,9 +2,9 @@
 
 internal import NIOConcurrencyHelpers
 
-/// The memory that bodies take beside those that are kept: such as are under way, and such as are still read after they have gone.
+/// The memory budget for bodies outside of the cache: those in flight, and those still read after their eviction.
 final class BodyBudget: Sendable {
-    /// Memory that is set apart, in bytes, until the last reference goes.
+    /// Reserved memory, in bytes; released with the last reference.
     final class Share: Sendable {
         let count: Int
         private let budget: BodyBudget
@@ -16,7 +16,7 @@ final class BodyBudget: Sendable {
 
         deinit { self.shrink(to: 0) }
 
-        /// Gives back what is more than is needed.
+        /// Releases the memory that is not needed.
         func shrink(to needed: Int) {
             let surplus = self.left.withLockedValue { left in
                 defer { left = min(left, needed) }
@@ -26,19 +26,19 @@ final class BodyBudget: Sendable {
         }
     }
 
-    /// The most bytes that are set apart.
+    /// The most bytes that can be reserved.
     let most: Int
     private let used = NIOLockedValueBox(0)
 
     init(most: Int) { self.most = most }
 
-    /// The bytes that are set apart, or taken in any case.
+    /// The bytes that are reserved or taken.
     var usage: Int { self.used.withLockedValue { $0 } }
 
-    /// Sets memory apart.
+    /// Reserves memory.
     ///
-    /// - Parameter most: the most that is set apart for such purposes.
-    /// - Returns: nil where there is not as much.
+    /// - Parameter most: the limit for reservations of this kind.
+    /// - Returns: nil if there is not enough memory.
     func share(_ count: Int, of most: Int) -> Share? {
         let hasRoom = self.used.withLockedValue { used in
             guard used + count <= most else { return false }
@@ -48,7 +48,8 @@ final class BodyBudget: Sendable {
         return hasRoom ? Share(count, of: self) : nil
     }
 
-    /// Counts memory that is taken already, though it be more than may be: until it is given back nothing is set apart.
+    /// Counts memory that is in use already, even beyond the budget. Nothing is reserved until the usage is below the budget
+    /// again.
     func taken(_ count: Int) -> Share {
         self.used.withLockedValue { $0 += count }
         return Share(count, of: self)

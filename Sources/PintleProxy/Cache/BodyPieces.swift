@@ -3,13 +3,13 @@
 internal import NIOCore
 internal import PintleCache
 
-/// Bytes in their order, in pieces that are not small: a piece costs more than its bytes, and may hold a buffer that is longer.
+/// A sequence of bytes in pieces that are not too small: each piece has overhead, and may hold a buffer longer than the piece.
 struct BodyPieces {
     private(set) var all: [ByteBuffer] = []
     /// The number of bytes.
     private(set) var count = 0
-    /// Pieces up to so many bytes are copied behind the one before; longer ones stay as they are, however often they are joined,
-    /// unless they hold a buffer of more than twice their length.
+    /// Pieces up to this size are copied to the end of the previous piece. Longer pieces stay as they are, however often they
+    /// are joined, unless they use less than half of their buffer.
     private static let small = 4 << 10
     /// The most bytes that are copied together.
     private static let most = 16 << 10
@@ -20,7 +20,7 @@ struct BodyPieces {
         let fills = piece.readableBytes >= piece.storageCapacity / 2
         guard piece.readableBytes <= Self.small || !fills else { return self.all.append(piece) }
         var last = ByteBuffer()
-        // Nothing else may hold it then: it would be copied each time.
+        // The buffer must have no other reference, or each write would copy it.
         if let held = self.all.last?.readableBytes, held + piece.readableBytes <= Self.most {
             last = self.all.removeLast()
         }
@@ -28,11 +28,11 @@ struct BodyPieces {
         self.all.append(last)
     }
 
-    /// Adds the bytes of a part of a representation that come behind those that are here.
+    /// Adds the bytes of a part of a representation that come after those that are here.
     ///
     /// - Parameters:
-    ///   - first: the place of the part's first byte; nothing is added where there is a gap before it.
-    ///   - start: the place of the first byte of what is here.
+    ///   - first: the offset of the part's first byte; nothing is added if there is a gap before it.
+    ///   - start: the offset of the first byte that is here.
     mutating func append(_ pieces: [ByteBuffer], from first: UInt64, since start: UInt64) {
         guard first <= start + UInt64(self.count) else { return }
         var known = start + UInt64(self.count) - first
@@ -46,9 +46,9 @@ struct BodyPieces {
 }
 
 extension KeptAnswer {
-    /// Joins the bytes of a part with those of the answers that it adjoins or overlaps.
+    /// Joins the bytes of a part with those of the responses that it adjoins or overlaps.
     ///
-    /// - Parameter first: the place of the part's first byte in the representation.
+    /// - Parameter first: the offset of the part's first byte in the representation.
     init(_ joined: JoinedPart, _ first: UInt64, _ pieces: [ByteBuffer], with others: [KeptAnswer]) {
         let start = joined.response.range?.lowerBound ?? 0
         var parts = others.map { ($0.response.range?.lowerBound ?? 0, $0.body.whole ?? []) }

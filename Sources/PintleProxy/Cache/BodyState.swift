@@ -3,18 +3,18 @@
 internal import NIOCore
 internal import PintleSession
 
-/// The state of a ``SharedBody``: which of its bytes are in memory, which are on a disk, and where its readers are.
+/// The state of a ``SharedBody``: its bytes in memory, its bytes on disk, and the offsets of its readers.
 struct BodyState {
     /// The bytes that stay in memory.
     enum Keeping {
         case all
-        /// Those that are not on the disk, which takes them.
+        /// Bytes that are not on disk yet; the disk takes them.
         case unwritten
-        /// Those that somebody has still to read.
+        /// Bytes not yet consumed by every reader.
         case unread
     }
 
-    /// The bytes that are to be read from the disk for a reader.
+    /// Bytes to be read from the disk for a reader.
     struct Question {
         let storage: any BodyStorage
         let offset: UInt64
@@ -22,7 +22,7 @@ struct BodyState {
     }
 
     private struct Piece {
-        /// The place of its first byte in the body.
+        /// The offset of its first byte in the body.
         let start: UInt64
         var bytes: ByteBuffer
         /// The number of readers whose next byte is in it.
@@ -32,21 +32,23 @@ struct BodyState {
     }
 
     private struct Place {
-        /// The bytes that were read, and those that were when readers were marked last; nil for a reader that came later.
+        /// The number of bytes read so far, and the number at the last `markReaders`; the latter is nil for a reader that came
+        /// later.
         var offset: UInt64
         var mark: UInt64?
-        /// The bytes that have come from the disk, and are not given yet.
+        /// Bytes that were read from the disk, and that the reader has not taken yet.
         var found: Result<ByteBuffer, SessionError>?
         /// Wakes a reader that waits for the disk.
         var wake: (@Sendable () -> Void)?
         var isAsking = false
     }
 
-    /// The bytes that stay in memory although they are on the disk, for readers that are not far behind.
+    /// The bytes that stay in memory although they are on disk, for readers that lag only a little.
     private static let near = 128 * 1024
-    /// The most bytes that are read from the disk for a reader at once: its client takes them before there are more.
+    /// The most bytes that are read from the disk for a reader at once. The next read starts when they are taken.
     private static let question: UInt64 = 64 * 1024
-    /// A piece of fewer bytes is copied behind the one before, up to so many bytes together: it costs more than its bytes.
+    /// A piece shorter than `small` is appended to the previous one, up to `most` bytes together, because each piece has
+    /// overhead.
     private static let (small, most) = (4 * 1024, 16 * 1024)
 
     private let limit: Int
@@ -55,26 +57,27 @@ struct BodyState {
     /// Writes the body to the disk.
     var store: (@Sendable (SharedBody) -> Void)?
     private var pieces: CircularBuffer<Piece> = []
-    /// The bytes in memory, and those that have come.
+    /// The number of bytes in memory, and the number that have arrived.
     private var kept = 0
     private(set) var count: UInt64 = 0
-    /// The bytes on the disk, from the first one of the body on. What is neither there nor in memory everybody has read.
+    /// The bytes on disk, counted from the body's first one. Bytes that are neither on disk nor in memory were read by every
+    /// reader.
     var written: UInt64 = 0
     var storage: (any BodyStorage)?
     var end: Result<Void, SessionError>? {
         didSet { self.share?.shrink(to: self.kept) }
     }
     private var places: [Int: Place] = [:]
-    /// The readers that were let go, until they close.
+    /// The readers that were dropped for being too slow, until they close.
     private var letGo: Set<Int> = []
-    /// The bytes that had come when readers were marked last.
+    /// The number of bytes that had arrived at the last `markReaders`.
     private var countAtMark: UInt64 = 0
     private var nextNumber = 0
-    /// True once nobody may begin to read any more.
+    /// True when no new reader is accepted any more.
     private var isClosed = false
-    /// The number of who writes the body to the disk.
+    /// The number of the reader that writes the body to disk.
     private var storer: Int?
-    /// The readers whose next byte is not in memory any more, and those whose next byte has not come.
+    /// The number of readers whose next byte has left memory, and of those whose next byte has not arrived.
     private var behind = 0
     private var atEnd = 0
     /// Wake readers that wait for the next byte.
@@ -82,36 +85,36 @@ struct BodyState {
     /// Wakes the source, which waits for room.
     var resume: (@Sendable () -> Void)?
 
-    /// A body that comes.
+    /// Creates a body that is still arriving.
     ///
     /// - Parameters:
-    ///   - limit: the bytes up to which it is kept in memory as a whole.
-    ///   - share: the memory that is set apart for it.
-    ///   - store: writes it to the disk where it is longer.
+    ///   - limit: the size in bytes up to which the whole body is kept in memory.
+    ///   - share: the memory that is reserved for it.
+    ///   - store: writes the body to disk if it is longer than the limit.
     init(limit: Int, in share: BodyBudget.Share?, store: (@Sendable (SharedBody) -> Void)?) {
         (self.limit, self.keeping, self.share, self.store) = (limit, .all, share, store)
     }
 
-    /// A body that is on the disk as a whole.
+    /// Creates a body that is completely on disk.
     init(stored storage: any BodyStorage, length: UInt64) {
         (self.limit, self.keeping, self.storage) = (0, .unread, storage)
         (self.written, self.count, self.end) = (length, length, .success(()))
     }
 
-    /// A body that is in memory as a whole.
+    /// Creates a body that is completely in memory.
     init(whole pieces: [ByteBuffer]) {
         (self.limit, self.keeping, self.end) = (.max, .all, .success(()))
         for piece in pieces { self.add(piece) }
     }
 
-    // MARK: What is kept
+    // MARK: Memory
 
-    /// The place of the first byte in memory, or of the next one that comes.
+    /// The offset of the first byte in memory; with none in memory, of the next byte to arrive.
     private var start: UInt64 { self.pieces.first?.start ?? self.count }
 
-    /// Keeps less where the body has become too long for memory.
+    /// Starts to keep less if the body has become too long for memory.
     ///
-    /// - Returns: what writes it to the disk, once.
+    /// - Returns: the closure that writes the body to disk, once.
     mutating func outgrowMemory() -> (@Sendable (SharedBody) -> Void)? {
         guard case .all = self.keeping, self.kept > self.limit else { return nil }
         self.keeping = self.store == nil ? .unread : .unwritten
@@ -122,16 +125,16 @@ struct BodyState {
 
     mutating func leaveMemory(for budget: BodyBudget) { self.share = self.share ?? budget.taken(self.kept) }
 
-    /// True where some of it may be neither in memory nor on the disk.
+    /// True if some bytes may be neither in memory nor on disk.
     var isIncomplete: Bool { if case .unread = self.keeping { true } else { false } }
 
-    /// True while the disk takes what comes.
+    /// True while the disk takes the arriving bytes.
     var isBeingWritten: Bool { if case .unwritten = self.keeping { true } else { false } }
 
-    /// Notes that the disk takes no more.
+    /// Notes that the disk takes no more bytes.
     mutating func endStoring() { self.keeping = .unread }
 
-    /// True where the source may go on.
+    /// True if the source may send more.
     var hasRoom: Bool {
         switch self.keeping {
         case .all: true
@@ -140,7 +143,7 @@ struct BodyState {
         }
     }
 
-    /// All that has come; nil where something of it is not in memory.
+    /// All bytes that have arrived; nil if some of them are not in memory.
     var everything: [ByteBuffer]? { if case .all = self.keeping { self.pieces.map(\.bytes) } else { nil } }
 
     mutating func append(_ bytes: ByteBuffer) {
@@ -149,7 +152,7 @@ struct BodyState {
         // An empty piece has no byte that a reader could stand at.
         guard count > 0 else { return }
         guard let last = self.pieces.indices.last, self.pieces[last].bytes.readableBytes + count <= Self.most else {
-            // In memory of its own: it would hold a buffer that is much longer.
+            // Copied, because the piece would otherwise keep a much longer buffer alive.
             return self.add(ByteBuffer(bytes: bytes.readableBytesView))
         }
         self.pieces[last].bytes.writeImmutableBuffer(bytes)
@@ -162,14 +165,14 @@ struct BodyState {
         self.noteCount(bytes.readableBytes)
     }
 
-    /// Counts bytes that have come: nobody is at their end.
+    /// Counts bytes that have arrived: no reader is at the end any more.
     private mutating func noteCount(_ count: Int) {
         self.kept += count
         self.count += UInt64(count)
         self.atEnd = 0
     }
 
-    /// Forgets what need not be in memory.
+    /// Drops the bytes that need not be in memory.
     mutating func drop() {
         while let first = self.pieces.first {
             let isWritten = first.end <= self.written
@@ -180,7 +183,7 @@ struct BodyState {
                 case .unread:
                     isWritten && self.kept > Self.near || first.readers == 0 && (self.behind == 0 || isWritten)
                 }
-            // The pieces behind it came later, and stay as well.
+            // Later pieces arrived later, and stay as well.
             guard mayGo else { return }
             self.behind += first.readers
             self.kept -= first.bytes.readableBytes
@@ -188,13 +191,13 @@ struct BodyState {
         }
     }
 
-    /// Takes what wakes the readers that wait for the next byte.
+    /// Takes the closures that wake the readers waiting for the next byte.
     mutating func takeWakes() -> [@Sendable () -> Void] {
         defer { self.wakes = [:] }
         return Array(self.wakes.values)
     }
 
-    /// Takes what wakes the source, where it waits and may go on.
+    /// Takes the closure that wakes the source, if it waits and may continue.
     mutating func takeResume() -> (@Sendable () -> Void)? {
         guard self.hasRoom else { return nil }
         defer { self.resume = nil }
@@ -203,7 +206,7 @@ struct BodyState {
 
     // MARK: Readers
 
-    /// True where nobody reads, but for who writes the body to the disk.
+    /// True if the only reader, if any, is the one that writes the body to disk.
     var isUnread: Bool { self.places.count == (self.storer == nil ? 0 : 1) }
 
     mutating func closeIfUnread() -> Bool {
@@ -211,7 +214,7 @@ struct BodyState {
         return self.isClosed
     }
 
-    /// - Returns: the number of a reader; nil where the bytes from there on are gone.
+    /// - Returns: the number of the new reader; nil if the bytes from the offset on are gone.
     mutating func open(at offset: UInt64) -> Int? {
         guard !self.isClosed, offset >= self.start || self.start <= self.written else { return nil }
         defer { self.nextNumber += 1 }
@@ -276,14 +279,14 @@ struct BodyState {
             preconditionFailure("BUG: bytes are neither in memory nor stored")
         }
         place.isAsking = true
-        // Up to the end of a block: they are verified as a whole.
+        // Ends at a block boundary: blocks are verified as a whole.
         let count = min(Self.question - place.offset % Self.question, self.written - place.offset)
         return Question(storage: storage, offset: place.offset, count: Int(count))
     }
 
-    /// Takes what the disk has for a reader.
+    /// Stores the bytes that the disk has returned for a reader.
     ///
-    /// - Returns: what wakes the reader; nil where it has left.
+    /// - Returns: the closure that wakes the reader; nil if the reader has left.
     mutating func found(_ bytes: Result<ByteBuffer, SessionError>, for number: Int) -> (@Sendable () -> Void)? {
         guard var place = self.places[number] else { return nil }
         let wake = place.wake
@@ -297,22 +300,22 @@ struct BodyState {
     private static let tooSlow = SessionError(
         .cancelled, "the client read too slowly, and other clients waited for the same answer")
 
-    /// Begins to measure how much readers read.
+    /// Starts to measure how much the readers read.
     mutating func markReaders() {
         self.countAtMark = self.count
         for (number, place) in self.places { self.places[number]?.mark = place.offset }
     }
 
-    /// Lets go of readers that have hardly read since they were marked, where others wait that have read all there is.
+    /// Drops readers that have hardly read since the last `markReaders`, if others wait that have read everything.
     ///
-    /// - Returns: true where the body waits for its readers, and less than a window has come since they were marked.
+    /// - Returns: true if the body waits for its readers, and less than a window has arrived since the last `markReaders`.
     mutating func letStragglersGo() -> Bool {
         let window = UInt64(SharedBody.window)
         guard case .unread = self.keeping, !self.hasRoom, self.count - self.countAtMark < window else { return false }
         guard self.atEnd > 0, let first = self.pieces.first else { return true }
         for (number, place) in self.places where place.offset < self.count {
             guard let mark = place.mark, place.offset - mark < window else { continue }
-            // One that moves, and is not the last, may be about to read the rest.
+            // A reader that moves, and is not the last one, may be about to read the rest.
             guard place.offset == mark || place.offset < first.end else { continue }
             self.close(number)
             self.letGo.insert(number)
@@ -333,7 +336,7 @@ struct BodyState {
 
     private mutating func leave(_ offset: UInt64) { self.count(-1, at: offset) }
 
-    /// Counts readers in or out at a place.
+    /// Adds readers to the counter for an offset, or removes them.
     private mutating func count(_ change: Int, at offset: UInt64) {
         if offset >= self.count {
             self.atEnd += change
@@ -344,7 +347,7 @@ struct BodyState {
         }
     }
 
-    /// The index of the piece with a byte that is in memory.
+    /// The index of the piece that contains a byte in memory.
     private func index(of offset: UInt64) -> CircularBuffer<Piece>.Index {
         var (low, high) = (0, self.pieces.count - 1)
         while low < high {

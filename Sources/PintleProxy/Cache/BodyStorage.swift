@@ -4,18 +4,18 @@ internal import NIOCore
 internal import PintleCacheStore
 internal import PintleSession
 
-/// The bytes of a body on a disk.
+/// The bytes of a body on disk.
 protocol BodyStorage: Sendable {
-    /// Reads bytes that are stored.
+    /// Reads stored bytes.
     ///
     /// - Parameters:
-    ///   - offset: the place of the first one.
-    ///   - count: the most that are wanted.
+    ///   - offset: the offset of the first byte.
+    ///   - count: the most bytes to return.
     /// - Returns: at least one byte.
     func bytes(at offset: UInt64, upTo count: Int) async throws(SessionError) -> ByteBuffer
 }
 
-/// That of an entry.
+/// The body of a complete entry.
 extension DiskCache.Reader: BodyStorage {
     func bytes(at offset: UInt64, upTo count: Int) async throws(SessionError) -> ByteBuffer {
         do throws(DiskCacheError) { return try await self.read(offset: offset, upTo: count) } catch {
@@ -24,7 +24,7 @@ extension DiskCache.Reader: BodyStorage {
     }
 }
 
-/// That of one which is being written.
+/// The body of an entry that is still being written.
 extension DiskCache.Writer: BodyStorage {
     func bytes(at offset: UInt64, upTo count: Int) async throws(SessionError) -> ByteBuffer {
         do throws(DiskCacheError) { return try await self.read(offset: offset, upTo: count) } catch {
@@ -34,6 +34,6 @@ extension DiskCache.Writer: BodyStorage {
 }
 
 extension SessionError {
-    /// A body that breaks off, since its disk does not have it any more.
+    /// The error for a body that breaks off because the disk cannot return it any more.
     fileprivate init(_ error: DiskCacheError) { self.init(.truncated, error.description) }
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fate of a request where answers are kept.
+/// The result of a request's cache lookup.
 enum CacheOutcome: String {
-    /// It was answered with what is kept.
+    /// Answered with a fresh stored response.
     case hit
-    /// So it was, though that was stale.
+    /// Answered with a stale stored response.
     case stale
-    /// So it was, after the origin has said that it still holds.
+    /// Answered with a stored response after the origin has confirmed it.
     case validated
-    /// It was answered with the answer to an equal request.
+    /// Answered with the response to an identical request.
     case merged
-    /// It went to the origin.
+    /// Forwarded to the origin.
     case miss
-    /// It is none that a cache handles.
+    /// Forwarded, because caches do not handle such requests.
     case bypass
 
-    /// True where the answer is one that the origin has just given.
+    /// True if the origin gave the response for this request.
     var isFromOrigin: Bool { self == .miss || self == .bypass }
 }

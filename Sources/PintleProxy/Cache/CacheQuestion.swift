@@ -5,17 +5,17 @@ internal import PintleCache
 internal import PintleMessage
 internal import PintleSession
 
-/// The question of a request to the cache: under which key, and with which head, which is the one that the origin would get.
+/// The cache lookup of one request: its key, and its head as the origin would get it.
 ///
-/// Used on its loop's thread only.
+/// Used on its event loop's thread only.
 final class CacheQuestion {
     let use: CacheUse
-    /// Nil where the target can be none of a key.
+    /// Nil if the target cannot be a key.
     let key: CacheKey?
     let request: RequestHead
-    /// True for a GET or HEAD without content that no other protocol is asked for with.
+    /// True for a GET or HEAD that has no content and asks for no other protocol.
     private let isForCaches: Bool
-    /// The head of the last answer that was given at once.
+    /// The last response that was given at once, with its prepared head.
     private var last: PromptAnswer?
 
     init(_ transfer: TransferRequest, _ use: CacheUse) {
@@ -32,10 +32,10 @@ final class CacheQuestion {
             && (transfer.method == "GET" || transfer.method == "HEAD")
     }
 
-    /// The key where a cache may have a say.
+    /// The key, if the cache may be used for the request.
     var cacheableKey: CacheKey? { self.isForCaches ? self.key : nil }
 
-    /// True for a request whose answer could be one for others: for all of it, without conditions of its client's.
+    /// True if the response could be shared: the request is for the whole representation, without conditions from the client.
     var canBeShared: Bool {
         self.request.method == "GET"
             && ["Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"]
@@ -43,12 +43,12 @@ final class CacheQuestion {
             && UnkeyedFields.first(in: self.request.fields) == nil
     }
 
-    /// Makes the answer from what is kept.
+    /// Makes a response from a cached one.
     ///
     /// - Parameters:
     ///   - age: in seconds.
-    ///   - staleness: its age less its lifetime, in seconds.
-    /// - Returns: nil where other bytes are held than it needs.
+    ///   - staleness: its age minus its freshness lifetime, in seconds.
+    /// - Returns: nil if the needed bytes are not cached.
     func answer(from kept: KeptAnswer, age: Int64, staleness: Int64) -> CachedAnswer? {
         guard let answer = self.use.store.rules.answer(to: self.request, from: kept.response, age: age) else {
             return nil
@@ -57,7 +57,7 @@ final class CacheQuestion {
         status.ttl = -staleness
         var head = answer.head
         head.fields.append("Cache-Status", status.fieldValue)
-        // Without a body the number still says how long it would be.
+        // Without a body, Content-Length still tells its length.
         if answer.body == nil, let length = answer.contentLength { head.fields.set("Content-Length", "\(length)") }
         let start = kept.response.range?.lowerBound ?? 0
         let range = answer.body.map { ($0.lowerBound - start)..<($0.upperBound - start) } ?? 0..<0
@@ -66,10 +66,10 @@ final class CacheQuestion {
             body: kept.body)
     }
 
-    /// The answer from memory, where one is there that the origin has no part in, and that is short enough to be given at once.
+    /// The response from memory, if one is fresh enough to need no origin and short enough to be given at once.
     ///
-    /// - Parameter forward: makes the head for the client, always in the same way for this question.
-    /// - Returns: the answer, and the pieces that hold its body.
+    /// - Parameter forward: makes the head for the client; for this object it must always do so in the same way.
+    /// - Returns: the response, and the pieces that hold its body.
     func promptAnswer(_ forward: (ResponseHead) -> ResponseHead) -> (PromptAnswer, pieces: [ByteBuffer])? {
         guard let key = self.cacheableKey, let mode = self.use.mode else { return nil }
         let kept = self.use.store.find(key)
@@ -88,26 +88,26 @@ final class CacheQuestion {
         return (prompt, answer.body.pieces)
     }
 
-    /// Counts an answer that was given.
+    /// Counts a response that was given.
     func countHit() { self.use.store.count { $0.hits += 1 } }
 
-    /// The most bytes that are given at once.
+    /// The longest body in bytes that is given at once.
     private static let longestPrompt = 64 * 1024
 }
 
-/// An answer that is made from what is kept.
+/// A response that is made from a cached one.
 struct CachedAnswer {
     let head: ResponseHead
-    /// Of the body that follows, or would follow, in bytes; nil where none can.
+    /// The length in bytes of the body that follows, or would follow a GET; nil if it has no Content-Length.
     let length: UInt64?
     let outcome: CacheOutcome
-    /// The part of the kept bytes that is the body.
+    /// The part of the cached bytes that is the body.
     let range: Range<UInt64>
     let body: SharedBody
 }
 
 extension RequestHead {
-    /// True if both requests have the same Authorization and Cookie lines, or both none.
+    /// True if both requests have the same Authorization and Cookie lines.
     func hasCredentials(of other: RequestHead) -> Bool {
         ["Authorization", "Cookie"].allSatisfy { self.fields.values(of: $0) == other.fields.values(of: $0) }
     }

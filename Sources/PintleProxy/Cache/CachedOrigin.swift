@@ -7,15 +7,15 @@ internal import PintleMessage
 internal import PintleSession
 internal import PintleTrust
 
-/// The use that a request makes of what is kept.
+/// Cache settings and storage for one request.
 final class CacheUse: Sendable {
     let store: AnswerStore
-    /// Nil where the route keeps nothing, and equal requests become one only while they are under way.
+    /// Nil if the route caches nothing, and identical requests are only merged while they are in flight.
     let mode: CacheMode?
-    /// True where requests wait for equal ones.
+    /// True if requests wait for identical ones in flight.
     let joins: Bool
     let queue: RouteQueue?
-    /// The parties to which what is kept belongs: no answer that one trust policy has taken is given under another.
+    /// The partition of the cache key: a response accepted under one trust policy is never given under another.
     let partition: String
     /// The name in Cache-Status (RFC 9211).
     let name: CacheStatus.Name
@@ -28,7 +28,8 @@ final class CacheUse: Sendable {
         (self.partition, self.name) = (partition, name)
     }
 
-    /// Makes the use for requests that go by a parent: it may have other answers, so they have a partition of their own.
+    /// Returns a copy for requests through an upstream proxy. They have a partition of their own, because it may give other
+    /// responses.
     func by(_ parent: ProxyServer) -> CacheUse {
         CacheUse(
             self.store, self.mode, joins: self.joins, self.queue,
@@ -36,21 +37,21 @@ final class CacheUse: Sendable {
     }
 }
 
-/// Stands for an origin where answers are kept: what is kept answers, or an equal request that is under way, or the origin
-/// itself, whose answer others may get, too.
+/// An `OriginStream` that answers from the cache, joins an identical request in flight, or forwards the request to the origin.
+/// A response from the origin may be shared with other requests.
 ///
-/// Its client gets the body at its own speed. Requests that no cache answers go through as they are. Used on its loop's
-/// thread only.
+/// The client gets the body at its own speed. Requests that caches do not handle pass through unchanged. Used on its event
+/// loop's thread only.
 final class CachedOrigin: OriginStream {
-    /// Where the body comes from.
+    /// The source of the body.
     private enum Source {
-        /// All of it is here, as long as the body is.
+        /// The whole body is in memory, as long as the `SharedBody` exists.
         case pieces(ArraySlice<ByteBuffer>, SharedBody)
-        /// The flight is the one that it comes by, if any.
+        /// The body is read through a reader; the flight, if any, is the one that delivers it.
         case shared(SharedBody, SharedBody.Reader, Flight?)
     }
 
-    /// The outcome of a flight, for one who has waited.
+    /// The shared response, as delivered to one waiting request.
     private struct Landing {
         let outcome: Flight.Outcome
         let reader: SharedBody.Reader?
@@ -58,27 +59,27 @@ final class CachedOrigin: OriginStream {
         let reason: ForwardReason
         let flight: Flight
 
-        /// Gives the place in the body back.
+        /// Closes the reader of the body.
         func close() {
             if let reader, case .success(let answer) = self.outcome { self.flight.close(reader, of: answer.body) }
         }
     }
 
     private enum State {
-        /// The client is told at the end of the turn.
+        /// The client gets the head at the end of the turn.
         case answered(ResponseHead, length: UInt64?)
         case failed(SessionError)
-        /// It is not known yet what is on disk.
+        /// The disk is being searched.
         case looking
         case waiting(Flight, number: Int)
-        /// The flight has landed; the answer is looked at when it is its turn.
+        /// The flight has landed; its outcome is processed in this request's turn.
         case landed(Landing)
         case reading
         case passing(any OriginStream)
         case over
     }
 
-    /// The fate of the request, for the log.
+    /// The cache outcome of the request, for the log.
     private(set) var cacheOutcome: CacheOutcome?
     private var state = State.over
     private let question: CacheQuestion
@@ -86,22 +87,22 @@ final class CachedOrigin: OriginStream {
     private let loop: Loop
     private let turns: AnswerTurns
     private var wantsTurn = false
-    /// Fires when the request has waited for too long for its turn at the origin; it has one wait in all.
+    /// Fires if the request has waited for too long for its turn at the origin; all its waits have one deadline.
     private var patience: LoopTimer?
     private var waitDeadline: NIODeadline?
     private let open: (TransferRequest, any TransferDelegate) -> any OriginStream
     private var delegate: (any TransferDelegate)?
     private var fetch: OriginFetch?
     private var past: PassingAnswer?
-    /// Why the origin answers this request alone.
+    /// The reason why the request is forwarded for this client alone.
     private var forwardReason = ForwardReason.bypass
     private var isPaused = false
     private var isPumping = false
-    /// The bytes that are passed over, and those that are given.
+    /// The bytes of the body still to be skipped, and those still to be delivered.
     private var skipped: UInt64 = 0
     private var left = UInt64.max
     private var body: Source?
-    /// Pieces that are given in a turn: others want theirs.
+    /// The most pieces delivered in one turn of the event loop, so that other work gets its turn.
     private static let piecesInTurn = 4
 
     init(
@@ -117,7 +118,7 @@ final class CachedOrigin: OriginStream {
         self.begin()
     }
 
-    /// The request whose answer others may get: it goes over no connection on which its client has logged in.
+    /// The request, if others may get its response: it uses no connection on which the client has authenticated.
     private var sharedTransfer: TransferRequest {
         var transfer = self.transfer
         transfer.owner = nil
@@ -139,7 +140,7 @@ final class CachedOrigin: OriginStream {
         self.decide(among: self.use.store.find(key), at: key, mode: mode, orOnDisk: hasMore)
     }
 
-    /// - Parameter looksOnDisk: whether something that is not in memory may answer.
+    /// - Parameter looksOnDisk: true if the disk may have a response that is not in memory.
     private func decide(among kept: [KeptAnswer], at key: CacheKey, mode: CacheMode, orOnDisk looksOnDisk: Bool) {
         let decision = self.use.store.rules.decision(
             for: self.request, among: kept.map(\.judged), mode: mode, now: .now())
@@ -163,7 +164,7 @@ final class CachedOrigin: OriginStream {
         }
     }
 
-    /// Looks for what is on disk, and decides again.
+    /// Searches the disk, and decides again.
     private func look(on key: CacheKey, mode: CacheMode, besides kept: [KeptAnswer]) {
         self.state = .looking
         let box = LoopBound(self, loop: self.loop)
@@ -176,7 +177,7 @@ final class CachedOrigin: OriginStream {
         }
     }
 
-    // MARK: What is kept
+    // MARK: Cached responses
 
     private func answer(from kept: KeptAnswer, age: Int64, staleness: Int64) {
         guard let answer = self.question.answer(from: kept, age: age, staleness: staleness) else {
@@ -198,7 +199,7 @@ final class CachedOrigin: OriginStream {
         self.begin(answer.head, length: answer.length, body)
     }
 
-    /// Has the origin say, while nobody waits, whether what has answered still holds (RFC 5861 §3).
+    /// Revalidates the response in the background, after it was used stale (RFC 5861 §3).
     private func renew(_ kept: KeptAnswer, at key: CacheKey, mode: CacheMode) {
         let (flight, isNew) = self.use.store.flight(for: key, joining: true)
         guard isNew else { return }
@@ -210,13 +211,13 @@ final class CachedOrigin: OriginStream {
 
     // MARK: Asking
 
-    /// Asks with others, unless they would hardly get the same answer.
+    /// Asks the origin together with identical requests, unless the responses of the key are known to be unshared.
     private func fetch(at key: CacheKey, _ reason: ForwardReason) {
         if self.use.store.isUnshared(key) { return self.askAlone(key, reason) }
         self.fetch(at: key, reason, joins: self.use.joins)
     }
 
-    /// Asks for this client, though in its turn.
+    /// Asks the origin for this client alone, but waits for its turn in the route's queue.
     private func askAlone(_ key: CacheKey, _ reason: ForwardReason) {
         if self.use.queue == nil { return self.pass(reason) }
         self.fetch(at: key, reason, joins: false)
@@ -253,7 +254,7 @@ final class CachedOrigin: OriginStream {
         }
     }
 
-    /// Lets the request wait for its turn at the origin no longer than the origin may be silent.
+    /// Limits the wait for the request's turn at the origin to the time for which the origin may be silent.
     private func limitWaiting(for flight: Flight) {
         guard self.use.queue != nil, !flight.isAsked else { return }
         let deadline = self.waitDeadline ?? .now() + self.transfer.timeout
@@ -263,7 +264,7 @@ final class CachedOrigin: OriginStream {
     }
 
     private func hasWaitedForTurn() {
-        // By now the origin may be asked, which has a time-out of its own.
+        // The origin may be asked by now; that has a timeout of its own.
         guard case .waiting(let flight, let number) = self.state, !flight.isAsked, let queue = self.use.queue else {
             return
         }
@@ -278,7 +279,7 @@ final class CachedOrigin: OriginStream {
         self.patience = nil
     }
 
-    /// True where an answer that has begun to come before would be one from the cache.
+    /// True if a response that has begun to arrive earlier may be used as a cached one.
     private func answersNow(_ answer: Flight.Answer) -> Bool {
         guard let stored = answer.stored else { return false }
         let decision = self.use.store.rules.decision(
@@ -295,13 +296,13 @@ final class CachedOrigin: OriginStream {
         return fetch
     }
 
-    /// Passes an interim answer on to the client whose request the origin has got (RFC 9110 §15.2).
+    /// Passes an interim response to the client whose request the origin got (RFC 9110 §15.2).
     func fetchSent(interim head: ResponseHead) {
         if case .waiting = self.state { self.delegate?.originSent(interim: head) }
     }
 
     private func arrived(_ landing: Landing) {
-        // Gone in the meantime.
+        // The client has left in the meantime.
         guard case .waiting = self.state else { return landing.close() }
         self.endWaiting()
         self.state = .landed(landing)
@@ -311,7 +312,7 @@ final class CachedOrigin: OriginStream {
     private func look(at landing: Landing) {
         switch landing.outcome {
         case .failure(let error) where landing.isOwn: self.fail(error)
-        // Another one may have more luck: the failure was that of a client which left, or of its connection.
+        // A request of its own may succeed: the failure was due to a client that left, or to its connection.
         case .failure: self.askAlone(landing.flight.key, landing.reason)
         case .success(let answer):
             guard let reader = landing.reader else { return self.askAlone(landing.flight.key, landing.reason) }
@@ -336,7 +337,7 @@ final class CachedOrigin: OriginStream {
             head.fields.append("Cache-Status", status.fieldValue)
             return self.begin(head, length: answer.length, .shared(answer.body, reader, flight))
         }
-        // Another client may get a variant of its own, or may not take what is stale.
+        // Another client may need another variant, or may not accept a stale response.
         guard isOwn || rules.matches(stored, self.request) else {
             flight.close(reader, of: answer.body)
             return self.askAlone(flight.key, .varyMiss)
@@ -357,7 +358,7 @@ final class CachedOrigin: OriginStream {
             }
         let now = CacheTime.now()
         status.ttl = rules.lifetime(of: stored) - stored.age(at: now)
-        // The origin's answer to this very client goes on as it came.
+        // The client that caused the request gets the origin's response unchanged.
         let isAsItCame = isOwn && answer.source == .origin
         var head = isAsItCame ? answer.head : stored.head
         if !isAsItCame { head.fields.set("Age", "\(stored.age(at: now))") }
@@ -366,11 +367,11 @@ final class CachedOrigin: OriginStream {
         self.begin(head, length: answer.length, .shared(answer.body, reader, flight))
     }
 
-    /// True if a client that has waited for the answer to another one's request may have it.
+    /// True if a client that waited for another client's response may have it.
     ///
-    /// It could be used without asking (RFC 9111 §4), or says nothing of how long that is right, both have the same
-    /// credentials, and this client does not ask for one of its own; or the origin has failed, and the answer or the request
-    /// allows a stale one.
+    /// If the origin has failed, the response or the request must allow a stale response. Otherwise the response must be
+    /// usable without validation (RFC 9111 §4); or it does not state its freshness, both requests have the same credentials,
+    /// and this client does not ask for a validation.
     private func mayHave(_ answer: Flight.Answer, _ stored: StoredResponse) -> Bool {
         let rules = self.use.store.rules
         guard stored.hasContent(for: self.request) else { return false }
@@ -392,9 +393,9 @@ final class CachedOrigin: OriginStream {
 
     // MARK: Giving
 
-    /// Gives what there is, as long as the client takes it.
+    /// Delivers the available bytes, as long as the client takes them.
     private func pump() {
-        // A wake may come late, and a client that takes a piece may resume from within this call.
+        // A wake-up may come late, and a client that takes a piece may resume within this call.
         guard case .reading = self.state, !self.isPumping else { return }
         self.isPumping = true
         defer { self.isPumping = false }
@@ -425,7 +426,7 @@ final class CachedOrigin: OriginStream {
         }
     }
 
-    /// Gives as much of a piece as was asked for.
+    /// Delivers the requested part of a piece.
     private func give(_ piece: ByteBuffer) {
         var piece = piece
         let skipped = min(self.skipped, UInt64(piece.readableBytes))
@@ -467,7 +468,7 @@ final class CachedOrigin: OriginStream {
 
     // MARK: Passing
 
-    /// Has the origin itself answer this one request.
+    /// Forwards the request to the origin for this client alone.
     private func pass(_ reason: ForwardReason) {
         self.use.store.count { $0.misses += 1 }
         self.cacheOutcome = reason == .method || reason == .bypass ? .bypass : .miss
@@ -485,7 +486,7 @@ final class CachedOrigin: OriginStream {
     }
 }
 
-// MARK: What the exchange asks
+// MARK: Origin stream
 
 extension CachedOrigin {
     var verdict: Verdict? { self.inner?.verdict }
@@ -505,7 +506,7 @@ extension CachedOrigin {
     }
 
     func takePipes() {
-        // Pipes would take the bytes past the one that keeps them.
+        // Pipes would move the bytes past the object that keeps them.
         if case .passing(let stream) = self.state, self.past?.isKeeping != true { stream.takePipes() }
     }
 
@@ -518,13 +519,13 @@ extension CachedOrigin {
         guard self.isPaused else { return }
         self.isPaused = false
         if case .passing(let stream) = self.state { return stream.resumeReading() }
-        // A client that is given something from within this call could ask for a pause.
+        // Deferred: a client that gets bytes within this call could ask for a pause.
         self.wantTurn()
     }
 
     func cancel() { self.leave(keepingOn: false) }
 
-    /// Nobody waits for the answer any more, and where it is to be kept it goes on.
+    /// Leaves the response; the fetch continues if its response is to be cached.
     func detach() { self.leave(keepingOn: true) }
 
     private func leave(keepingOn: Bool) {
@@ -542,14 +543,14 @@ extension CachedOrigin {
 }
 
 extension CachedOrigin {
-    /// Asks to go on when it is its turn.
+    /// Asks to continue in the request's turn.
     private func wantTurn() {
         if self.wantsTurn { return }
         self.wantsTurn = true
         self.turns.add(self)
     }
 
-    /// Tells the client what there is.
+    /// Continues after a wait: delivers the result or the next bytes to the client.
     func goOn() {
         self.wantsTurn = false
         switch self.state {
@@ -565,7 +566,7 @@ extension CachedOrigin {
     }
 }
 
-// MARK: What the origin tells, where it is asked for this request alone
+// MARK: Transfer delegate, for requests forwarded for one client alone
 
 extension CachedOrigin: TransferDelegate {
     func originSent(interim head: ResponseHead) { self.delegate?.originSent(interim: head) }

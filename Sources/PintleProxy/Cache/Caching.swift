@@ -5,29 +5,29 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// A configuration's rules for answers that are kept, made ready: the store, and for each route how it is used.
+/// The cache of a configuration: the store, and its settings for each route.
 package struct Caching: Sendable {
-    /// Nil where no route needs it.
+    /// Nil if no route needs it.
     package let store: AnswerStore?
     private let configuration: CacheConfiguration
-    /// The queues of the routes that have one, by name, with the rules that they were made by.
+    /// The queues of routes with `coalesce.max_active`, by route name, with the rules from which they were made.
     private let queues: [String: (rules: CoalescingRules, queue: RouteQueue)]
-    /// By the route's index; nil for a route that keeps nothing and merges no requests.
+    /// By route index; nil for a route that caches nothing and merges no requests.
     private let uses: [RouteUses?]
 
-    /// The uses of one route: a key belongs to one trust policy.
+    /// The cache settings of one route for each trust policy, because a cached response belongs to one trust policy.
     private struct RouteUses: Sendable {
-        /// By the trust policy's index.
+        /// By trust policy index.
         let ofPolicies: [CacheUse]
-        /// The use under the system's trust.
+        /// The settings under the system's trust.
         let ofSystem: CacheUse
 
         subscript(trust: TrustChoice?) -> CacheUse { trust?.index.map { self.ofPolicies[$0] } ?? self.ofSystem }
     }
 
     /// - Parameters:
-    ///   - name: in Cache-Status.
-    ///   - previous: whose answers are still good, and whose requests are still under way.
+    ///   - name: the name of this cache in Cache-Status.
+    ///   - previous: the caching of the previous configuration; its responses and requests in flight remain valid.
     init(_ policy: Policy, name: String, continuing previous: Caching?) {
         self.configuration = policy.configuration.cache
         let routes = policy.routes.routes
@@ -41,9 +41,9 @@ package struct Caching: Sendable {
         let known = previous.flatMap { $0.configuration == policy.configuration.cache ? $0.store : nil }
         let store = known ?? AnswerStore(self.configuration)
         self.store = store
-        // Digests that tell one trust policy from another.
+        // Digests that distinguish the trust policies.
         let trusts = policy.securityPolicies.map(\.digest)
-        // An address that may not be dialled any more does not answer from the cache either.
+        // A destination that is not allowed any more must not be answered from the cache either.
         let access =
             "\(policy.configuration.destinations) \(policy.configuration.listen.contains(where: \.isExposed))"
         let status = CacheStatus.Name(name)
@@ -57,7 +57,7 @@ package struct Caching: Sendable {
                 let queue = known?.rules == rules ? known?.queue : nil
                 queues[route.name] = (rules, queue ?? RouteQueue(most: most, order: rules.order))
             }
-            // A request that the route's rules have changed may have another answer.
+            // The origin may answer otherwise if the route's rules change the request.
             let party = Pin(spki: Array("\(route.configuration.request) \(access)".utf8)).description
             let queue = queues[route.name]?.queue
             func use(under trust: String) -> CacheUse {
@@ -69,10 +69,10 @@ package struct Caching: Sendable {
         self.queues = queues
     }
 
-    /// True where a route keeps answers beyond the requests that are under way.
+    /// True if a route caches responses; false if routes only merge requests in flight.
     var keepsAnswers: Bool { self.uses.contains { $0?.ofSystem.mode != nil } }
 
-    /// - Parameter parent: by which the request goes: another one may answer otherwise.
+    /// - Parameter parent: the upstream proxy of the request, if any; others may give other responses.
     func use(_ route: Route, under trust: TrustChoice?, by parent: ProxyServer?) -> CacheUse? {
         guard route.index < self.uses.count, let use = self.uses[route.index]?[trust] else { return nil }
         return parent.map(use.by) ?? use

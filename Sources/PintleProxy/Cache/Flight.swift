@@ -5,61 +5,61 @@ internal import PintleCache
 internal import PintleMessage
 internal import PintleSession
 
-/// One request to an origin that equal requests wait for, on any loops (RFC 9111 §4, collapsed forwarding).
+/// One request to an origin that identical requests wait for, on any event loop (RFC 9111 §4, collapsed forwarding).
 final class Flight: AnswerUnderWay {
-    /// Where an answer comes from.
+    /// The source of a response.
     enum Source: Sendable {
-        /// From the origin, as it came.
+        /// From the origin, unchanged.
         case origin
-        /// From the store, after the origin has said that it still holds.
+        /// From the store, after the origin has confirmed it.
         case confirmed
-        /// From the store, although it is stale, since the origin has failed.
+        /// From the store although it is stale, because the origin has failed.
         case stale
     }
 
-    /// The origin's answer, as those take it who have waited for it.
+    /// The origin's response, as the waiting requests get it.
     struct Answer: Sendable {
-        /// As it came from the origin; after a validation the head that was stored, brought up to date.
+        /// The head from the origin; after a validation, the updated stored head.
         let head: ResponseHead
         let length: UInt64?
-        /// The answer as the cache has it; nil where only who has asked for it may have it.
+        /// The response in its cached form; nil if only the request that caused it may have it.
         let stored: StoredResponse?
         let body: SharedBody
-        /// The status that the origin answered with.
+        /// The status of the origin's response.
         let upstreamStatus: UInt16
         let source: Source
-        /// True where a store keeps it.
+        /// True if the store keeps it.
         let isKept: Bool
-        /// The reason why it is not stored.
+        /// The reason why it is not stored, if so.
         let reason: Storability.Reason?
         /// The request that it answers.
         let request: RequestHead
-        /// The Set-Cookie lines of a 304 to the owner's request: they are for that client alone.
+        /// The Set-Cookie lines of a 304 response to the owner's request, for the owner's client alone.
         var cookies = Fields()
     }
 
     typealias Outcome = Result<Answer, SessionError>
-    /// Told on any thread, with a place in the body; without one the answer is for somebody else.
+    /// Called on any thread. The reader is nil if this listener must not use the response.
     typealias Listener = @Sendable (Outcome, SharedBody.Reader?) -> Void
 
-    /// The way into a flight.
+    /// The result of joining a flight.
     enum Boarding {
-        /// The outcome is told later. The number is for who leaves before.
+        /// The outcome follows later. The number is needed to leave before that.
         case waiting(Int)
-        /// The answer has begun to come.
+        /// The response has begun to arrive.
         case late(Answer)
-        /// It has ended, or is no answer for others.
+        /// The flight has failed, or its response must not be shared.
         case gone
     }
 
     private struct State {
         var outcome: Outcome?
         var listeners: [Int: Listener] = [:]
-        /// Zero is the number of who has caused the flight, whenever that one boards.
+        /// Number 0 is that of the owner, whenever it joins.
         var nextNumber = 1
         var isRevoked = false
         var isAsked = false
-        /// Called, on any thread, when nobody waits or reads any more.
+        /// Called on any thread when no listener and no reader is left.
         var whenUnwanted: (@Sendable () -> Void)?
     }
 
@@ -71,9 +71,9 @@ final class Flight: AnswerUnderWay {
 
     func outdate() { self.revoke() }
 
-    /// Waits for the outcome, or tells that it is there.
+    /// Joins the flight: waits for the outcome, or returns the one that is there.
     ///
-    /// - Parameter isOwner: whether the flight is for this one's request, so that it may have what is not to be shared.
+    /// - Parameter isOwner: true for the request that caused the flight; it may also get a response that must not be shared.
     func board(isOwner: Bool = false, _ listener: @escaping Listener) -> Boarding {
         self.state.withLockedValue { state in
             switch state.outcome {
@@ -88,7 +88,7 @@ final class Flight: AnswerUnderWay {
         }
     }
 
-    /// Waits no longer.
+    /// Stops waiting.
     func leave(_ number: Int) {
         let whenUnwanted = self.state.withLockedValue { state in
             state.listeners[number] = nil
@@ -97,14 +97,15 @@ final class Flight: AnswerUnderWay {
         whenUnwanted?()
     }
 
-    /// Reads no longer.
+    /// Stops reading.
     func close(_ reader: SharedBody.Reader, of body: SharedBody) {
         if body.close(reader) { self.state.withLockedValue { $0.whenUnwanted }?() }
     }
 
-    /// Tells everybody, in the order in which they have come. Only the owner gets what others may not have.
+    /// Ends the flight, and notifies the listeners in the order in which they joined. Only the owner gets a response that must
+    /// not be shared.
     ///
-    /// - Returns: whether somebody reads the answer.
+    /// - Returns: true if the response has a reader.
     @discardableResult
     func land(_ outcome: Outcome) -> Bool {
         let listeners = self.state.withLockedValue { state in
@@ -113,7 +114,7 @@ final class Flight: AnswerUnderWay {
             defer { state.listeners = [:] }
             return state.listeners.sorted { $0.key < $1.key }
         }
-        // All have their places before the first one begins to read.
+        // All readers are open before the first one begins to read.
         var isRead = false
         let calls = listeners.map { number, listener in
             let reader = (try? outcome.get()).flatMap { $0.stored != nil || number == 0 ? $0.body.open() : nil }
@@ -124,24 +125,24 @@ final class Flight: AnswerUnderWay {
         return isRead
     }
 
-    /// True where nobody waits for the outcome.
+    /// True if no listener waits for the outcome.
     var isUnwanted: Bool { self.state.withLockedValue { $0.listeners.isEmpty } }
 
-    /// - Parameter whenUnwanted: called, on any thread, each time that nobody waits or reads any more.
+    /// - Parameter whenUnwanted: called on any thread, each time that no listener or no reader is left.
     func watch(whenUnwanted: (@Sendable () -> Void)?) {
         self.state.withLockedValue { $0.whenUnwanted = whenUnwanted }
     }
 
-    /// Notes that the origin is asked.
+    /// Notes that the request is sent to the origin.
     func noteAsked() { self.state.withLockedValue { $0.isAsked = true } }
 
     /// False while the request waits for its turn.
     var isAsked: Bool { self.state.withLockedValue { $0.isAsked } }
 
-    /// Has nothing of it stored, nor given to who comes later: it may be out of date.
+    /// Revokes the response, which may be out of date: it is neither stored nor given to later requests.
     func revoke() { self.state.withLockedValue { $0.isRevoked = true } }
 
-    /// The surrogate keys of the answer, where it has come.
+    /// The surrogate keys of the response; empty before it has arrived.
     var tags: [String] {
         self.state.withLockedValue { (try? $0.outcome?.get())?.stored?.tags ?? [] }
     }

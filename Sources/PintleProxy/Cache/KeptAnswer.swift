@@ -5,15 +5,15 @@ internal import PintleCache
 internal import PintleMessage
 internal import Synchronization
 
-/// A stored response with its body, which is in memory, or on a disk where that is too long.
+/// A cached response with its body, which is in memory, or on disk if it is too long.
 struct KeptAnswer: Sendable {
     let judged: JudgedResponse
-    /// The bytes that are held, from the first to the last.
+    /// The cached bytes, from the first to the last.
     let body: SharedBody
     let byteCount: Int
-    /// The memory that it takes, in bytes, on the high side.
+    /// The memory that it takes, in bytes; a generous estimate.
     let cost: Int
-    /// Tells it from all others that there were and will be.
+    /// Unique among all responses of this process.
     let number = KeptAnswer.numbers.wrappingAdd(1, ordering: .relaxed).newValue
 
     private static let numbers = Atomic<UInt64>(0)
@@ -28,7 +28,7 @@ struct KeptAnswer: Sendable {
         self.init(response, SharedBody(whole: bytes.all), bytes.count)
     }
 
-    /// An answer whose body is on a disk.
+    /// Creates a response whose body is on disk.
     init(_ response: StoredResponse, _ body: SharedBody) {
         self.init(response, body, Int(clamping: response.heldLength))
     }
@@ -43,31 +43,31 @@ struct KeptAnswer: Sendable {
 
     var response: StoredResponse { self.judged.response }
 
-    /// The bytes that are held, in pieces; none where they are on a disk.
+    /// The cached bytes, in pieces; empty if they are on disk.
     var pieces: [ByteBuffer] { self.body.pieces }
 
     var isInMemory: Bool { self.byteCount == 0 || !self.pieces.isEmpty }
 
-    /// The same body with another head.
+    /// Returns this body with another head.
     func with(_ response: StoredResponse) -> KeptAnswer { KeptAnswer(response, self.body, self.byteCount) }
 
-    /// The objects around it, and its share of the tables, as measured with answers of a few bytes.
+    /// The memory of its objects, and its share of the tables, in bytes; measured with small responses.
     private static let fixedCost = 2048
 
-    /// True where it takes the place of another one, as the origin's answer to a request that both would answer.
+    /// True if it replaces another response, because both would answer the request.
     func replaces(_ other: KeptAnswer, for request: RequestHead) -> Bool {
         self.response.replaces(other.response, for: request)
     }
 
-    /// True where it answers the same requests as another one.
+    /// True if it answers the same requests as another response.
     func isLike(_ other: KeptAnswer) -> Bool {
         self.response.selecting == other.response.selecting && self.response.range == other.response.range
     }
 }
 
 extension StoredResponse {
-    /// True where it takes the place of another one, as the origin's answer to a request that both would answer. A part leaves the
-    /// others where they are.
+    /// True if it replaces another response, because both would answer the request. A partial response replaces only one of the
+    /// same range.
     func replaces(_ other: StoredResponse, for request: RequestHead) -> Bool {
         (self.isComplete || self.range == other.range) && AnswerStore.rules.matches(other, request)
     }

@@ -9,36 +9,36 @@ internal import PintleMessage
 internal import PintleSession
 internal import PintleTrust
 
-/// Brings the answer of an origin into a ``Flight``, for all who wait there, and into the store.
+/// Fetches the response of an origin into a ``Flight``, for all requests that wait there, and into the store.
 ///
-/// It belongs to nobody: who has caused it may leave, and it goes on as long as somebody reads, or the store is to have the
-/// answer. Used on its loop's thread only.
+/// Outlives the request that started it; runs while a reader or the store needs the response. Used on its event loop's thread
+/// only.
 final class OriginFetch {
-    /// The purpose of a fetch.
+    /// The request of a fetch, and the use of its response.
     struct Errand {
-        /// As it goes to the origin, without the conditions of a validation.
+        /// The request head for the origin, without the conditions of a validation.
         let request: RequestHead
         let mode: CacheMode
-        /// True where the store keeps the answer.
+        /// True if the store is to keep the response.
         let keeps: Bool
-        /// The stored answer that is to be confirmed.
+        /// The stored response that is to be validated.
         var validated: KeptAnswer?
-        /// The fields by which the origin is asked whether it still holds.
+        /// The conditional fields of the validation.
         var conditions = Fields()
     }
 
-    /// The fate of a body that is too long for memory.
+    /// The progress of writing a long body to disk.
     private enum Writing {
-        /// It is written while it comes, or will be where it becomes too long.
+        /// The body is written while it arrives, or will be if it becomes too long for memory.
         case going
-        /// It has come, and the last of it is being written; this is what it belongs to.
+        /// Fully received; the store is still writing the tail of this response's body.
         case last(StoredResponse)
         case done(DiskCache.Writer)
         case failed
     }
 
     let flight: Flight
-    /// The verdicts, the version and the times are those of the connection.
+    /// Its verdicts, version and times are those of the connection.
     private(set) var stream: (any OriginStream)?
     private(set) var metrics = TransferMetrics()
     private let errand: Errand
@@ -52,15 +52,15 @@ final class OriginFetch {
     private var answer: Flight.Answer?
     private var writing = Writing.going
     private var isOver = false
-    /// The stream whose request goes to the origin, and whose client gets interim answers; nil for one of the cache's own.
+    /// The stream that caused the request; its client gets interim responses. Nil for a revalidation by the cache itself.
     weak var asker: CachedOrigin?
-    /// True where the answer is wanted although nobody waits for it.
+    /// True if the store wants the response even if no client waits for it.
     var isForStore = false
-    /// True where a request without conditions follows, since the answer to the first one says nothing.
+    /// True if the validation was inconclusive, and a request without conditions follows.
     private var asksAgain = false
     /// Fires some time after the body began to wait for its readers.
     private var readerWatch: LoopTimer?
-    /// The time in which readers take a window of a body that waits for them, or are too slow.
+    /// A body waits for its readers. In this time they must read one window of it, or they are too slow.
     private static let patience = TimeAmount.seconds(10)
 
     init(
@@ -76,10 +76,10 @@ final class OriginFetch {
         self.open = open
     }
 
-    /// Asks the origin, when it is the request's turn.
+    /// Sends the request to the origin, when it has its turn.
     func start() {
         let box = LoopBound(self, loop: self.loop)
-        // Until the end the flight holds what flies.
+        // Until the end of the fetch, the flight's closure keeps this object alive.
         self.flight.watch { box.run { $0.giveUpIfUnwanted() } }
         guard let queue else { return self.ask(with: self.errand.conditions) }
         do throws(SessionError) {
@@ -94,7 +94,7 @@ final class OriginFetch {
     }
 
     private func begin() {
-        // Another loop has told of the turn: the last client may have been told in the meantime that none came.
+        // The turn was announced from another event loop; the last client may have left in the meantime.
         self.giveUpIfUnwanted()
         if self.isOver { return }
         self.ask(with: self.errand.conditions)
@@ -110,7 +110,7 @@ final class OriginFetch {
         self.stream = self.open(transfer, self)
     }
 
-    /// Ends it where nobody wants the answer any more.
+    /// Ends the fetch if no client wants the response any more.
     private func giveUpIfUnwanted() {
         guard !self.isOver, !self.isForStore, self.answer?.body.closeIfUnread() ?? self.flight.isUnwanted else {
             return
@@ -122,7 +122,7 @@ final class OriginFetch {
         if let answer { answer.body.finish(error) } else { self.flight.land(.failure(error)) }
     }
 
-    /// Notes that the store will not have the answer: it comes for those alone who read it, as it may have done before.
+    /// Notes that the store will not keep the response. The fetch then lives only as long as readers need it.
     private func noteUnkept() {
         guard self.isForStore else { return }
         self.isForStore = false
@@ -134,7 +134,7 @@ final class OriginFetch {
         self.store.end(self.flight)
     }
 
-    /// Gives back what is needed only while the origin answers. Nothing happens the second time.
+    /// Releases the resources that are needed only while the origin answers. Idempotent.
     private func leaveOrigin() {
         if self.isOver { return }
         self.isOver = true
@@ -143,7 +143,7 @@ final class OriginFetch {
         self.flight.watch(whenUnwanted: nil)
     }
 
-    /// Gives the place at the origin back. Nothing happens the second time.
+    /// Releases the place at the origin. Idempotent.
     private func leaveQueue() {
         if let ticket { self.queue?.leave(ticket) }
         self.ticket = nil
@@ -151,7 +151,7 @@ final class OriginFetch {
 
     // MARK: Slow readers
 
-    /// Measures the readers for whom the body waits, unless that is being done.
+    /// Starts to measure the readers that the body waits for, unless that has begun already.
     private func watchReaders(of body: SharedBody) {
         if self.readerWatch?.isArmed == true { return }
         let watch = self.readerWatch ?? LoopTimer { [weak self] in self?.lookAtReaders() }
@@ -160,15 +160,15 @@ final class OriginFetch {
         self.loop.arm(watch, at: self.loop.turnTime + Self.patience)
     }
 
-    /// Sees to it that readers who are too slow hold up nobody else: no other reader of this answer, and no other request of
-    /// the route. They cost no more than a window each, and go on alone.
+    /// Keeps readers that are too slow from delaying other readers of this response, and other requests of the route. Each slow
+    /// reader takes one window of memory at most, and continues alone.
     private func lookAtReaders() {
         guard let body = self.answer?.body, !self.isOver else { return }
         if body.letStragglersGo() { self.leaveQueue() }
         if !body.hasRoom { self.watchReaders(of: body) }
     }
 
-    // MARK: The answer
+    // MARK: Response
 
     private func received(_ head: ResponseHead, length: UInt64?) {
         let times = ExchangeTimes(request: self.requestTime, response: .now())
@@ -180,7 +180,7 @@ final class OriginFetch {
             return self.deliver(stale, from: .stale, by: head)
         }
         var verdict = self.store.rules.storability(of: head, to: self.errand.request, mode: self.errand.mode)
-        // A part is an answer to its own request.
+        // A partial response only answers its own request.
         if head.status == 206 { verdict = .no(.partial) }
         let stored =
             verdict == .store
@@ -196,7 +196,7 @@ final class OriginFetch {
             upstreamStatus: head.status, source: .origin,
             isKept: body != nil && self.errand.keeps, reason: verdict.reason, request: self.errand.request)
         self.answer = answer
-        // A newer answer that is not kept puts an end to those before it all the same.
+        // A newer response makes the earlier ones outdated even if it is not kept.
         if self.errand.keeps, body == nil, verdict.outdatesStored(as: head.status) {
             self.store.outdate(by: self.flight, to: self.errand.request, found: self.errand.validated)
         }
@@ -221,18 +221,18 @@ final class OriginFetch {
             if !keepsStored { self.store.remove(validated, at: self.flight.key) }
             self.deliver(validated.with(response), from: .confirmed, by: head, isShared: false)
         case .outdated, .unrelated:
-            // Once more, without conditions.
+            // Asks once more, without conditions.
             self.asksAgain = true
             self.stream?.cancel()
             self.ask(with: Fields())
         }
     }
 
-    /// Answers with what is stored; the rest of the origin's answer is of no use.
+    /// Answers with a stored response; the rest of the origin's response is not needed.
     ///
     /// - Parameters:
-    ///   - head: the origin's; nil where there is none.
-    ///   - isShared: whether others than the owner may have it.
+    ///   - head: the head of the origin's response; nil if there is none.
+    ///   - isShared: true if other requests than the owner's may have it.
     private func deliver(
         _ kept: KeptAnswer, from source: Flight.Source, by head: ResponseHead?, isShared: Bool = true
     ) {
@@ -241,7 +241,7 @@ final class OriginFetch {
             head: kept.response.head, length: kept.response.length, stored: isShared ? kept.response : nil,
             body: kept.body, upstreamStatus: head?.status ?? 0, source: source, isKept: isShared, reason: nil,
             request: self.errand.request)
-        // The cookies of a failure go with it.
+        // The cookies of a failed response are dropped with it.
         if source == .confirmed, let head { answer.cookies = head.fields.lines(called: ["Set-Cookie"]) }
         self.flight.land(.success(answer))
     }
@@ -268,7 +268,7 @@ final class OriginFetch {
         let isBeingWritten = answer.body.isBeingWritten
         answer.body.finish(error)
         guard error == nil, answer.isKept, var stored = answer.stored else { return self.close() }
-        // Complete: what is kept has to have the length that its body has.
+        // The body is complete: the stored length must be that of the body.
         stored.length = answer.body.count
         if let whole = answer.body.whole {
             self.store.keep(KeptAnswer(stored, whole), for: self.errand.request, from: self.flight)
@@ -277,7 +277,7 @@ final class OriginFetch {
         switch self.writing {
         case .failed: self.close()
         case .done(let writer): self.keep(stored, writtenBy: writer)
-        // Too long to be kept anywhere.
+        // The body is too long to be kept anywhere.
         case .going where !isBeingWritten: self.close()
         case .going:
             self.writing = .last(stored)
@@ -286,7 +286,7 @@ final class OriginFetch {
         }
     }
 
-    /// All of the body is on the disk, or will never be.
+    /// Called when the whole body is on disk, or will never be.
     private func written(by writer: DiskCache.Writer?) {
         if case .last(let stored) = self.writing {
             if let writer { self.keep(stored, writtenBy: writer) } else { self.close() }
@@ -296,7 +296,7 @@ final class OriginFetch {
         }
     }
 
-    /// Keeps an answer whose body is on the disk. Until it can be found there, who asks for it gets it from the flight.
+    /// Keeps a response whose body is on disk. Until the disk can find it, later requests get it from the flight.
     private func keep(_ stored: StoredResponse, writtenBy writer: DiskCache.Writer) {
         guard let answer else { preconditionFailure("BUG: a body has no answer") }
         self.leaveOrigin()
@@ -308,7 +308,7 @@ final class OriginFetch {
         }
     }
 
-    /// Keeps what has come of a body that breaks off, where it can be told what it is a part of (RFC 9111 §3.3).
+    /// Keeps the beginning of a body that broke off, if its range in the representation is known (RFC 9111 §3.3).
     private func keepBeginning() {
         guard let answer, answer.isKept, let stored = answer.stored, let pieces = answer.body.begun,
             let part = PartialResponse(
@@ -330,7 +330,7 @@ extension OriginFetch: TransferDelegate {
     }
 
     func originSent(_ buffer: ByteBuffer) {
-        // Of an answer that is not wanted.
+        // Bytes of a response that is no longer wanted are dropped.
         guard let answer, !self.isOver else { return }
         let goesOn = answer.body.append(buffer)
         if self.isForStore, answer.body.isIncomplete { self.noteUnkept() }

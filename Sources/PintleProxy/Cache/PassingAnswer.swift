@@ -4,20 +4,20 @@ internal import NIOCore
 internal import PintleCache
 internal import PintleMessage
 
-/// Follows an answer that goes past the cache to the one client that has asked for it, and has the store learn from it: it keeps
-/// the answer, or the part that comes of it (RFC 9111 §3.3, §3.4), and brings what is kept up to date (§4.3.4, §4.3.5).
+/// Observes a response that bypasses the cache on its way to one client, and updates the store: it keeps the response or its
+/// arrived part (RFC 9111 §3.3, §3.4), and updates the stored responses (§4.3.4, §4.3.5).
 ///
-/// It looks on while the bytes go by, and nobody waits for it. It gives up keeping them where they are more than it may hold.
-/// Used on its loop's thread only.
+/// It never delays the bytes. It gives up keeping them if they exceed the reserved memory. Used on its event loop's thread
+/// only.
 final class PassingAnswer {
-    /// An answer that is to be kept.
+    /// A response that is to be kept.
     private struct Body {
         let head: ResponseHead
         let length: UInt64?
-        /// The stored form of the whole; nil for a 206.
+        /// The stored form of the whole response; nil for a 206.
         let whole: StoredResponse?
         let times: ExchangeTimes
-        /// The memory up to which it is kept.
+        /// The memory that is reserved for the bytes.
         let share: BodyBudget.Share
         var pieces = BodyPieces()
     }
@@ -36,12 +36,12 @@ final class PassingAnswer {
 
     deinit { self.store.end(self.watch) }
 
-    /// True while the bytes of the answer are to be kept.
+    /// True while the bytes of the response are being kept.
     var isKeeping: Bool { self.body != nil }
 
-    /// Takes the head.
+    /// Processes the head.
     ///
-    /// - Returns: the reason why an answer to GET is not stored.
+    /// - Returns: the reason why the response to a GET is not stored; otherwise nil.
     func answered(_ head: ResponseHead, length: UInt64?) -> Storability.Reason? {
         let times = ExchangeTimes(request: self.requestTime, response: .now())
         self.update(by: head, times)
@@ -59,7 +59,7 @@ final class PassingAnswer {
         return nil
     }
 
-    /// Tells what is kept already what the head says about it.
+    /// Updates the stored responses with the information in the head.
     private func update(by head: ResponseHead, _ times: ExchangeTimes) {
         guard head.status == 304 || head.status == 206 || self.request.method == "HEAD", !self.watch.isRevoked else {
             return
@@ -98,25 +98,25 @@ final class PassingAnswer {
         reserving count: UInt64?
     ) {
         self.watch.note(tags: tags)
-        // Without room the answer goes by, and is not kept.
+        // Without enough memory the response passes unkept.
         guard let share = self.store.reserve(count, isPassing: true) else { return }
         self.body = Body(head: head, length: length, whole: whole, times: times, share: share)
     }
 
-    /// Takes bytes of the body.
+    /// Processes bytes of the body.
     func received(_ piece: ByteBuffer) {
         self.body?.pieces.append(piece)
         guard let body else { return }
         if body.pieces.count > body.share.count { return self.giveUp() }
-        // The last bytes are here: who has them finds the answer kept.
+        // The body is complete. It is kept now, so that a client with the last bytes finds the response in the cache.
         if let length = body.length, length == UInt64(body.pieces.count) { self.ended(isCut: false) }
     }
 
     private func giveUp() { self.body = nil }
 
-    /// Keeps what has come. Nothing happens the second time.
+    /// Keeps the received bytes. Idempotent.
     ///
-    /// - Parameter isCut: whether the body, or the client's wish for it, has ended before its end.
+    /// - Parameter isCut: true if the body broke off, or the client left before its end.
     func ended(isCut: Bool) {
         guard let body else { return }
         let count = UInt64(body.pieces.count)

@@ -4,20 +4,20 @@ internal import NIOCore
 internal import PintleCache
 internal import PintleMessage
 
-/// The head of an answer that the cache gives in one piece, within the call that asks for it.
+/// The head of a response that the cache delivers in one piece, within the call that asks for it.
 ///
-/// The body is not held: who remembers a head keeps no memory from the cache.
+/// It does not hold the body; so a remembered head does not keep memory that the cache could free.
 final class PromptAnswer: Sendable {
     /// The head as the cache gives it.
     let received: ResponseHead
     /// The head as the client gets it, without framing.
     let forwarded: ResponseHead
-    /// Of the body that follows, or would follow, in bytes; nil where none can.
+    /// The length in bytes that the client is told for the body that follows, or would follow a GET; nil if it has none.
     let length: UInt64?
     let outcome: CacheOutcome
     /// The part of the pieces that is the body.
     private let range: Range<UInt64>
-    /// The number of the answer that is kept, and the second in which this is its head.
+    /// The number of the cached response, and the second in which this head is valid.
     private let number: UInt64
     private let time: CacheTime
 
@@ -28,10 +28,10 @@ final class PromptAnswer: Sendable {
         (self.number, self.time) = (kept.number, time)
     }
 
-    /// True where it may be remembered with each request that it answers.
+    /// True if the head is small enough to be remembered with each request that it answers.
     var isSmall: Bool { self.received.fields.byteCount + self.forwarded.fields.byteCount <= 4096 }
 
-    /// True where the only answer that is kept would have this very head again: ages are whole seconds.
+    /// True if the only cached response would get exactly this head again; ages are whole seconds.
     func isOf(_ kept: [KeptAnswer], at time: CacheTime) -> Bool {
         kept.count == 1 && kept[0].number == self.number && self.time == time
     }
@@ -51,7 +51,8 @@ final class PromptAnswer: Sendable {
 }
 
 extension ResponseHead {
-    /// The length that a client is told of: that of the body, or what the origin says of the one that there would be.
+    /// The length that the client is told: that of the body, or, for a response without body, the length that the origin
+    /// declares.
     func lengthToTell(to method: String, _ length: UInt64?) -> UInt64? {
         self.forbidsBody(to: method) ? (try? self.fields.declaredLength()) ?? nil : length
     }

@@ -3,10 +3,10 @@
 internal import NIOConcurrencyHelpers
 internal import PintleCache
 
-/// Notices the removals that an answer must not outlive, from its request on: it may be out of date.
+/// Notices the removals that cover a response, from its request on; the response may then be out of date.
 final class RemovalWatch: AnswerUnderWay {
     private struct State {
-        /// The surrogate keys of the answer; nil before its head has come, when any may be among them.
+        /// The surrogate keys of the response; nil before its head has arrived, when any tag may match.
         var tags: [String]?
         var isRevoked = false
     }

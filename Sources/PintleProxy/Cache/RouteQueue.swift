@@ -5,9 +5,9 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleSystem
 
-/// Has so many requests of a route under way to origins as `coalesce.max_active` says, and the others wait.
+/// Limits the requests of a route under way to origins to `coalesce.max_active`; the others wait.
 final class RouteQueue: Sendable {
-    /// A place in the queue, or among those that are under way.
+    /// A place in the queue, or among the active requests.
     struct Ticket: Sendable {
         fileprivate let number: UInt64
     }
@@ -20,7 +20,7 @@ final class RouteQueue: Sendable {
     private struct State {
         var active: Set<UInt64> = []
         var waiting = WaitingLine<Waiting>()
-        /// The number of requests that wait, of each client that has any.
+        /// The number of waiting requests of each client that has any.
         var shares: [TransferClient?: Int] = [:]
         var lastNumber: UInt64 = 0
 
@@ -37,8 +37,8 @@ final class RouteQueue: Sendable {
     private let state = NIOLockedValueBox(State())
 
     /// - Parameters:
-    ///   - mostWaiting: requests that wait, of all clients.
-    ///   - mostOfClient: requests of one client that wait.
+    ///   - mostWaiting: the most waiting requests of all clients together.
+    ///   - mostOfClient: the most waiting requests of one client.
     init(most: Int, order: CoalescingRules.Order, mostWaiting: Int = 8192, mostOfClient: Int = 1024) {
         self.most = most
         self.order = order
@@ -46,12 +46,12 @@ final class RouteQueue: Sendable {
         self.mostOfClient = mostOfClient
     }
 
-    /// Waits for a turn.
+    /// Waits for a place.
     ///
     /// - Parameters:
-    ///   - client: nil stands for all clients that the system does not tell apart, and the program itself.
-    ///   - start: called on any thread, also from within this call.
-    /// - Throws: `overloaded` if as many wait as may.
+    ///   - client: nil stands for all clients that the system cannot distinguish, and for Pintle's own requests.
+    ///   - start: called on any thread when the request has its place; possibly within this call.
+    /// - Throws: `overloaded` if the queue is full.
     func enter(
         of client: TransferClient? = nil, _ start: @escaping @Sendable () -> Void
     ) throws(SessionError) -> Ticket {
@@ -97,7 +97,7 @@ final class RouteQueue: Sendable {
                 + "requests at a time, or try again later")
     }
 
-    /// Gives the place back, or the one in the queue. Nothing happens the second time.
+    /// Releases the place, or the one in the queue. Idempotent.
     func leave(_ ticket: Ticket) {
         let next = self.state.withLockedValue { state -> (@Sendable () -> Void)? in
             guard state.active.remove(ticket.number) != nil else {

@@ -4,49 +4,50 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleSession
 
-/// The body of an answer that comes once and is read by many, on any loops, each at its own speed.
+/// The body of a response that arrives once and has many readers, on any event loop, each at its own speed.
 ///
-/// It is kept in memory as a whole as long as it fits into what was reserved for it. A longer one is written to a disk, where there
-/// is one for it: memory keeps a window of the latest bytes then, and who is behind that reads from the disk, so no reader holds
-/// up another. Without a disk, or when it takes no more, the bytes that somebody has still to read stay in memory, and the source
-/// waits where they are a window.
+/// The whole body is kept in memory as long as it fits into the reserved memory. A longer one is written to disk, if there is
+/// one for it: then memory keeps a window of the latest bytes, and slower readers read from the disk, so that no reader delays
+/// another. If there is no disk, or if it takes no more bytes, the unread bytes stay in memory, and the source waits when they
+/// fill a window.
 final class SharedBody: Sendable {
-    /// A place in the body. Its number tells it from those of other readers.
+    /// The position of a reader in the body.
     struct Reader: Sendable {
         fileprivate let number: Int
     }
 
-    /// The find of a reader at its place.
+    /// Result of reading at the current offset.
     enum Next {
         case piece(ByteBuffer)
-        /// Nothing yet: it is woken when there is more.
+        /// Nothing yet: the reader is woken when there is more.
         case wait
         case end(SessionError?)
     }
 
-    /// The most bytes that a body takes in memory that is not kept there as a whole, before its source waits; a piece more, at most.
+    /// The most bytes in memory of a body that is not kept there as a whole, before its source waits; may be exceeded by one
+    /// piece.
     static let window = 256 * 1024
-    /// All of the body where it was in memory from the beginning, which takes no lock to read; otherwise empty.
+    /// The whole body if it was in memory from the beginning (read without a lock); otherwise empty.
     let pieces: [ByteBuffer]
     private let state: NIOLockedValueBox<BodyState>
 
     /// - Parameters:
-    ///   - limit: the bytes up to which the body is kept in memory as a whole.
-    ///   - share: the memory that is set apart for it, until nobody has the body any more.
-    ///   - store: called at most once, when it is longer, and let go at the end: it reads the body as ``openForStoring()`` says, and
-    ///     writes it to a disk.
+    ///   - limit: the size in bytes up to which the whole body is kept in memory.
+    ///   - share: the memory that is reserved for it, as long as the body has any user.
+    ///   - store: called at most once, if the body is longer than the limit; released at the end. It reads the body with
+    ///     ``openForStoring()``, and writes it to disk.
     init(limit: Int, in share: BodyBudget.Share? = nil, store: (@Sendable (SharedBody) -> Void)? = nil) {
         self.pieces = []
         self.state = NIOLockedValueBox(BodyState(limit: limit, in: share, store: store))
     }
 
-    /// A body that is in memory.
+    /// Creates a body that is completely in memory.
     init(whole pieces: [ByteBuffer]) {
         self.pieces = pieces
         self.state = NIOLockedValueBox(BodyState(whole: pieces))
     }
 
-    /// A body that is on a disk.
+    /// Creates a body that is completely on disk.
     ///
     /// - Parameter length: in bytes.
     init(stored storage: any BodyStorage, length: UInt64) {
@@ -54,11 +55,11 @@ final class SharedBody: Sendable {
         self.state = NIOLockedValueBox(BodyState(stored: storage, length: length))
     }
 
-    // MARK: The source's side
+    // MARK: Source
 
     /// Adds a piece.
     ///
-    /// - Returns: false where the source has to wait until it is resumed.
+    /// - Returns: false if the source has to wait until it is resumed.
     func append(_ piece: ByteBuffer) -> Bool {
         let (wakes, store, goesOn) = self.state.withLockedValue { state in
             state.append(piece)
@@ -71,7 +72,7 @@ final class SharedBody: Sendable {
         return goesOn
     }
 
-    /// Has the source woken, on any thread, when there is room again; at once where there is by now.
+    /// Wakes the source on any thread when there is room again; immediately if there is room now.
     func whenRoom(_ resume: @escaping @Sendable () -> Void) {
         let hasRoom = self.state.withLockedValue { state in
             if !state.hasRoom { state.resume = resume }
@@ -80,35 +81,35 @@ final class SharedBody: Sendable {
         if hasRoom { resume() }
     }
 
-    /// True where the source may go on.
+    /// True if the source may send more.
     var hasRoom: Bool { self.state.withLockedValue { $0.hasRoom } }
 
-    /// Begins to measure how much readers read.
+    /// Starts to measure how much the readers read.
     func markReaders() { self.state.withLockedValue { $0.markReaders() } }
 
-    /// Lets go of readers that have hardly read since they were marked, where others wait that have read all there is: the end
-    /// that they find is an error.
+    /// Drops readers that have hardly read since the last ``markReaders()``, if others wait that have read everything. A
+    /// dropped reader gets an error as the end.
     ///
-    /// - Returns: true where the body waits for its readers, and less than a window has come since they were marked.
+    /// - Returns: true if the body waits for its readers, and less than a window has arrived since the last ``markReaders()``.
     func letStragglersGo() -> Bool {
         let (areSlow, resume) = self.state.withLockedValue { ($0.letStragglersGo(), $0.takeResume()) }
         resume?()
         return areSlow
     }
 
-    /// Ends the body, well where `error` is nil.
+    /// Ends the body; successfully if `error` is nil.
     func finish(_ error: SessionError?) {
         let (wakes, store) = self.state.withLockedValue { state in
             state.end = error.map { .failure($0) } ?? .success(())
             defer { state.store = nil }
             return (state.takeWakes(), state.store)
         }
-        // It may hold the source, which holds this body.
+        // The closure may hold the source, which holds this body.
         withExtendedLifetime(store) {}
         for wake in wakes { wake() }
     }
 
-    /// All of the body; nil where it is not complete, or not in memory as a whole.
+    /// The whole body; nil if it is incomplete, or not completely in memory.
     var whole: [ByteBuffer]? {
         self.state.withLockedValue { state in
             guard case .success? = state.end else { return nil }
@@ -116,37 +117,37 @@ final class SharedBody: Sendable {
         }
     }
 
-    /// All that has come, complete or not; nil where something of it is not in memory.
+    /// All bytes that have arrived, complete or not; nil if some of them are not in memory.
     var begun: [ByteBuffer]? { self.state.withLockedValue { $0.everything } }
 
-    /// True while it is too long for memory, and a disk takes it.
+    /// True while the disk takes a body that is too long for memory.
     var isBeingWritten: Bool { self.state.withLockedValue { $0.isBeingWritten } }
 
-    /// Counts the memory of a body that is kept there no more, as long as somebody reads it.
+    /// Counts the memory of an evicted body as long as it has readers.
     func leaveMemory(for budget: BodyBudget) {
         if self.pieces.isEmpty { return }
         self.state.withLockedValue { $0.leaveMemory(for: budget) }
     }
 
-    /// True where it is too long to be kept anywhere.
+    /// True if some bytes may be neither in memory nor on disk, so that the body cannot be kept.
     var isIncomplete: Bool { self.state.withLockedValue { $0.isIncomplete } }
 
-    /// The bytes that have come.
+    /// The number of bytes that have arrived.
     var count: UInt64 { self.state.withLockedValue { $0.count } }
 
-    /// Lets nobody begin to read any more, unless somebody reads; who writes it to a disk does not count.
+    /// Accepts no new readers from now on, unless the body has a reader; the one that writes it to disk does not count.
     ///
-    /// - Returns: false where somebody reads.
+    /// - Returns: false if the body has a reader.
     func closeIfUnread() -> Bool { self.state.withLockedValue { $0.closeIfUnread() } }
 
-    // MARK: The disk's side
+    // MARK: Disk
 
-    /// Begins to read in order to write the body to a disk. What was not said to be stored stays in memory for it.
+    /// Opens the reader that writes the body to disk. Bytes not reported as stored stay in memory for it.
     func openForStoring() -> Reader { Reader(number: self.state.withLockedValue { $0.openForStoring() }) }
 
     /// Notes that bytes can be read from the disk.
     ///
-    /// - Parameter length: their number, from the first one of the body on.
+    /// - Parameter length: their number, counted from the body's first byte.
     func stored(_ length: UInt64, in storage: any BodyStorage) {
         let resume = self.state.withLockedValue { state in
             (state.storage, state.written) = (storage, length)
@@ -156,7 +157,7 @@ final class SharedBody: Sendable {
         resume?()
     }
 
-    /// Notes that the disk takes no more, and closes the place of who was writing. What is stored can be read on.
+    /// Notes that the disk takes no more bytes, and closes the writing reader. Stored bytes can still be read.
     func storingEnded(_ reader: Reader) {
         let resume = self.state.withLockedValue { state in
             state.close(reader.number)
@@ -167,18 +168,18 @@ final class SharedBody: Sendable {
         resume?()
     }
 
-    // MARK: The readers' side
+    // MARK: Readers
 
-    /// Begins to read; nil where the bytes from there on are gone.
+    /// Opens a reader; nil if the bytes from the offset on are gone.
     ///
-    /// - Parameter offset: the place of the first byte that is wanted (0…length).
+    /// - Parameter offset: the offset of the first wanted byte (0…length).
     func open(at offset: UInt64 = 0) -> Reader? {
         self.state.withLockedValue { $0.open(at: offset) }.map(Reader.init)
     }
 
     /// Takes the next piece.
     ///
-    /// - Parameter wake: called once, on any thread, when there is more, where there is nothing now.
+    /// - Parameter wake: called once, on any thread, when there is more; only if the result is `.wait`.
     func next(_ reader: Reader, wake: @escaping @Sendable () -> Void) -> Next {
         let (next, question, resume) = self.state.withLockedValue { state in
             let (next, question) = state.next(reader.number, wake: wake)
@@ -189,9 +190,9 @@ final class SharedBody: Sendable {
         return next
     }
 
-    /// Reads no more.
+    /// Closes a reader.
     ///
-    /// - Returns: true where nobody else does.
+    /// - Returns: true if no reader is left, except the one that writes to disk.
     func close(_ reader: Reader) -> Bool {
         let (isLast, resume) = self.state.withLockedValue { state in
             state.close(reader.number)
@@ -202,7 +203,7 @@ final class SharedBody: Sendable {
         return isLast
     }
 
-    /// Reads from the disk what a reader wants that is not in memory.
+    /// Reads bytes from the disk that a reader wants and that are not in memory.
     private func ask(_ question: BodyState.Question, for reader: Reader) {
         Task {
             let found: Result<ByteBuffer, SessionError>

@@ -4,14 +4,14 @@ internal import NIOCore
 internal import PintleCache
 internal import PintleCacheStore
 
-/// An answer whose body is on disk, and open.
+/// A response on disk whose body is open for reading.
 struct StoredAnswerOnDisk: Sendable {
     let response: StoredResponse
     let reader: DiskCache.Reader
 
-    /// Reads the body.
+    /// Reads the body into memory.
     ///
-    /// - Returns: nil where it cannot be read.
+    /// - Returns: nil if the body cannot be read.
     func inMemory() async -> KeptAnswer? {
         var pieces: [ByteBuffer] = []
         var count: UInt64 = 0
@@ -23,7 +23,7 @@ struct StoredAnswerOnDisk: Sendable {
         return KeptAnswer(self.response, pieces)
     }
 
-    /// The answer with its body on the disk.
+    /// The response with its body on disk.
     var onDisk: KeptAnswer {
         KeptAnswer(self.response, SharedBody(stored: self.reader, length: self.reader.entry.length))
     }

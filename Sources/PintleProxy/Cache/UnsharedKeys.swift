@@ -3,13 +3,13 @@
 internal import PintleCache
 internal import PintleStorage
 
-/// The keys whose last answer the origin did not want to be stored: requests for them do not wait for each other. They are
-/// of no account after a while, as the origin may think otherwise then, and the oldest ones are forgotten where they take too much
-/// memory.
+/// Keys whose last response was not storable; requests for them are not coalesced for 30 s (Varnish: hit-for-miss), because the
+/// origin may change its mind. The oldest keys are forgotten if they take too much memory.
 struct UnsharedKeys: Sendable {
-    /// In seconds: what an answer that could be shared by then costs is one request of each client.
+    /// The time in seconds for which a key is remembered. If responses become shareable sooner, the cost is one request per
+    /// client.
     private static let memory: Int64 = 30
-    /// In bytes.
+    /// The most memory that the keys take, in bytes.
     private static let most: UInt64 = 1 << 20
     private var noted = RecencyEntries<CacheKey, CacheTime>()
 
@@ -25,7 +25,7 @@ struct UnsharedKeys: Sendable {
         return false
     }
 
-    /// The memory that a key takes beside its text, whose partition is that of its route.
+    /// The memory in bytes that a key takes beside its URL. Its partition string is shared with the route.
     private static let fixedCost = 128
 
     mutating func forget(_ key: CacheKey) { self.noted.remove(key) }

@@ -3,10 +3,10 @@
 internal import NIOCore
 internal import PintleMessage
 
-/// Takes a body out of what is received: a request's, or that of an answer to an offer of another protocol.
+/// Extracts the body of a request from received bytes.
 struct BodyReader {
     enum Step {
-        /// There is nothing to take yet.
+        /// More bytes are needed.
         case waiting
         case data(ByteBuffer)
         case end(trailers: Fields)
@@ -18,13 +18,13 @@ struct BodyReader {
         self.decoder = BodyDecoder(framing, of: .request, limits: limits)
     }
 
-    /// True where nothing but the end is left of a body with a length.
+    /// True if a body with a length is complete except for its end step.
     var isAtEnd: Bool { self.decoder.isOver }
 
-    /// The bytes that are missing of a body whose length is known; nil if it is not, or nothing is missing.
+    /// The number of missing bytes of a body whose length is known; nil if it is unknown, or if nothing is missing.
     var missingBytes: UInt64? { self.decoder.missingBytes }
 
-    /// Notes that bytes went another way, at most those that are missing.
+    /// Notes that bytes of the body took another way; at most the missing ones.
     mutating func skip(_ count: Int) { self.decoder.skip(count) }
 
     /// Takes one piece from the front of `inbox`.
@@ -44,7 +44,7 @@ struct BodyReader {
 }
 
 extension ByteBuffer {
-    /// Takes bytes out with memory of their own: the receive buffer is used again at once.
+    /// Copies bytes into memory of their own, because the receive buffer is reused at once.
     fileprivate mutating func copiedSlice(_ count: Int) -> ByteBuffer? {
         guard let slice = self.readSlice(length: count) else { return nil }
         return slice.withUnsafeReadableBytes { ByteBuffer(bytes: $0) }

@@ -5,13 +5,13 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
 
-/// Who uses the proxy, as far as limits and logs tell clients apart.
+/// A client of the proxy, as far as limits and logs distinguish clients.
 enum Client: Hashable, CustomStringConvertible {
     case address(IPAddress)
-    /// Processes of this user, over a Unix socket.
+    /// The processes of this user, over a Unix socket.
     case user(UInt32)
 
-    /// Nil where the system does not say.
+    /// Nil if the system does not identify the peer.
     init?(_ peer: Listener.Peer) {
         switch peer {
         case .address(let address):
@@ -22,7 +22,7 @@ enum Client: Hashable, CustomStringConvertible {
         }
     }
 
-    /// The client as sessions tell clients apart. Whoever has an IPv6 address has all of its /64.
+    /// The client in the form for sessions. All addresses of an IPv6 /64 are one client, because a client has all of them.
     var forTransfers: TransferClient {
         switch self {
         case .address(let address):

@@ -9,72 +9,72 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// A connection of a client that speaks HTTP/1.1: takes requests off it one after another, hands each to an ``Exchange``, and
-/// writes its answer.
+/// A connection of an HTTP/1.1 client: reads requests from it one after another, hands each to an ``Exchange``, and writes the
+/// response.
 ///
-/// Pipelined requests wait in `inbox` until the exchange before them is answered, so answers keep the requests' order.
+/// Pipelined requests wait in `inbox` until the exchange before them is answered; so responses keep the order of the requests.
 final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Tells where the next byte of the client belongs.
+    /// The destination of the client's next byte.
     private enum Phase {
-        /// To a request head.
+        /// A request head.
         case head
-        /// To the body of this exchange's request, which `reader` takes.
+        /// The body of this exchange's request, which `reader` takes.
         case body(Exchange)
-        /// To the next request, once this exchange is answered.
+        /// The next request, once this exchange is answered.
         case answering(Exchange)
-        /// Nowhere: the last answer is sent, and what still arrives is thrown away.
+        /// None: the last response is sent, and further bytes are discarded.
         case lingering
-        /// To the connection inside of an intercepted tunnel, which begins when the answer has left.
+        /// The connection inside of an intercepted tunnel, which begins when the response has been sent.
         case entering
-        /// To the other end of a tunnel, or nowhere.
+        /// The other end of a tunnel, or none.
         case closed
     }
 
     let lane: Lane
     let channel: SocketChannel
-    /// Nil where the system does not say.
+    /// Nil if the system does not identify the client.
     let client: Client?
     let owner = ConnectionOwner()
-    /// The problem for which nothing is served over this connection; nil where it is served.
+    /// The problem for which all requests of this connection are refused; nil if they are served.
     private var refusal: Problem?
-    /// Nil where the client speaks in clear.
+    /// Nil for a plaintext connection.
     private let tls: TLSTransport?
-    /// The tunnel that the requests come out of; nil for requests to the proxy.
+    /// The tunnel that contains the requests; nil for requests to the proxy.
     private let tunnel: InterceptedTunnel?
     private var phase = Phase.head
     private var answer = ClientAnswer(method: "", minorVersion: 1, wantsKeepAlive: false)
     private var parser: RequestParser
     private var reader: BodyReader
     private var inbox = ByteBuffer()
-    /// What is drawn from the common memory for the inbox.
+    /// The share of the common memory that the inbox uses.
     private var inboxShare = MemoryShare()
     private var isProcessing = false
-    /// The heads that were taken in a turn of the loop.
+    /// The number of heads taken in the turn with the given number.
     private var (headsInTurn, turn) = (0, UInt64(0))
-    /// True while requests wait that have come, because others want their turn.
+    /// True while received requests wait for a later turn, so that other connections get their turn.
     private var isResting = false
     /// True once the client has sent something.
     private var hasBegun = false
     /// True once the client has sent everything; it may still read.
     private var hasFinished = false
     private var timer: ConnectionTimer?
-    /// Bytes for the client that were not given to the channel yet.
+    /// Bytes for the client that are not yet given to the channel.
     private var output: ByteBuffer?
     private var flushRequested = false
     private var isWriting = false
-    /// The exchange that is told at the end of the turn that its client is gone: it was writing.
+    /// An exchange to be notified at the end of the turn that its client has left; it was writing at the time.
     private var abandoned: Exchange?
 
     /// The most heads that are taken in a turn.
     private static let mostHeadsInTurn = 16
-    /// How much of what the client sends ahead is kept.
+    /// The most bytes sent ahead by the client that are kept.
     private static let inboxLimit = 64 * 1024
-    /// Above this, gathered bytes are sent at once: more would only take memory.
+    /// More gathered bytes than these are sent at once, to save memory.
     private static let gatherLimit = 64 * 1024
-    /// From this on, bytes are not gathered where the client keeps up.
+    /// Pieces of at least this size are not gathered, unless the client lags.
     private static let largePiece = 16 * 1024
 
     init(
@@ -112,20 +112,20 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case .head, .body, .answering, .entering: break
         }
         if self.inbox.readableBytes == 0 {
-            // The common case: the bytes are understood where they were received.
+            // The common case: the bytes are parsed where they were received.
             swap(&self.inbox, &bytes)
             self.process()
             self.keepRest(receivedIn: &bytes)
         } else {
-            // What was taken would otherwise stay in front of what comes, for as long as the inbox is never empty.
+            // Consumed bytes would otherwise stay in front of the new ones until the inbox is empty.
             self.inbox.discardReadBytes()
             self.inbox.writeBuffer(&bytes)
             self.process()
         }
     }
 
-    /// The client sends no more. What it has asked for by now is answered all the same (RFC 9112 §9.6); that it is gone
-    /// altogether shows when the connection is reset.
+    /// The client has closed its sending side. Its requests so far are still answered (RFC 9112 §9.6). A client that has left
+    /// completely resets the connection.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case ChannelEvent.inputClosed = event else { return }
         self.hasFinished = true
@@ -140,7 +140,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         let exchange = self.exchange
         self.leave()
         if self.isWriting {
-            // The exchange is told when it does not write.
+            // The exchange is notified when it is not writing.
             self.abandoned = exchange
         } else {
             exchange?.clientLeft()
@@ -168,25 +168,25 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             return
         }
         self.expectNext()
-        // The exchange is told of room at the end of the turn where it writes.
+        // If the exchange is writing, it is notified at the end of the turn.
         if !self.isWriting { exchange.clientCaughtUp() }
     }
 
     // MARK: Taking requests
 
-    /// Understands as much of the inbox as can be.
+    /// Processes as much of the inbox as possible.
     func process() {
         guard !self.isProcessing else { return }
         self.isProcessing = true
         defer { self.isProcessing = false }
         while self.step() {}
-        // Nothing is held for a client that is gone.
+        // No bytes are counted for a client that has left.
         guard self.timer != nil else { return }
         self.countInbox()
         self.adjustReading()
     }
 
-    /// - Returns: whether there may be more to do.
+    /// - Returns: true if there may be more to do.
     private func step() -> Bool {
         switch self.phase {
         case .head: self.takeHead()
@@ -198,7 +198,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private func takeHead() -> Bool {
         guard self.inbox.readableBytes > 0 else { return self.endIfFinished() }
         guard self.channel.isWritable else {
-            // Who does not read answers gets no more of them.
+            // Back-pressure: no new request while responses are unread.
             self.timer?.expect(.clientToRead)
             return false
         }
@@ -207,7 +207,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             self.rest()
             return false
         }
-        // Those in force: nothing is remembered by a connection.
+        // The present limits, not those at the time of the connection.
         self.parser.limits = self.lane.active.headLimits
         do throws(WireError) {
             guard let (request, length) = try self.readRequest() else {
@@ -224,26 +224,26 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Goes on in a later turn with what has come: who sends many requests at once does not hold up others.
+    /// Continues with the received requests in a later turn, so that a client with many requests does not delay others.
     private func rest() {
         guard !self.isResting else { return }
         self.isResting = true
         LoopBound(self, loop: self.lane.loop).run { connection in
             connection.isResting = false
-            // A task that is sent within a turn may run in it: the connection rests again then.
+            // A task sent within a turn may run in that turn; the connection then rests again.
             connection.process()
         }
     }
 
-    /// Closes where the rest of a request, or another one, will never come.
+    /// Closes the connection if the client has stopped sending, so that no complete request will follow.
     private func endIfFinished() -> Bool {
         if self.hasFinished { self.closeGently() }
         return false
     }
 
-    /// Reads the request that begins the inbox, or knows it.
+    /// Reads the request at the front of the inbox, or finds it among the recurrent ones.
     ///
-    /// - Returns: it, with the length of its head; nil where that is not complete.
+    /// - Returns: the request with the length of its head; nil if the head is incomplete.
     private func readRequest() throws(WireError) -> (ReceivedRequest, length: Int)? {
         var result: Result<(ReceivedRequest, length: Int)?, WireError> = .success(nil)
         self.inbox.withUnsafeReadableBytes { bytes in
@@ -289,7 +289,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         if let refusal { exchange.refuse(refusal) } else { exchange.begin() }
     }
 
-    /// Has a request out of a tunnel name its destination.
+    /// Adds the tunnel's destination to a request from inside of it.
     private func complete(_ request: inout ReceivedRequest) -> Problem? {
         guard let tunnel else { return nil }
         var head = request.head
@@ -299,13 +299,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func takeBody(_ exchange: Exchange) -> Bool {
-        // The end takes no room: an origin that has all bytes may answer before more of them would be wanted, and the answer
-        // would say that the connection closes.
+        // The end needs no room. If the end waited, an origin that has all bytes could answer first, and the response would
+        // then have to close the connection.
         guard self.reader.isAtEnd ? exchange.wantsEndOfBody : exchange.wantsBody else { return false }
         do throws(WireError) {
             switch try self.reader.next(&self.inbox) {
             case .waiting:
-                // A body that is cut off is nobody's request.
+                // The client closed within the body: the request is incomplete and cannot be answered.
                 if self.hasFinished { self.channel.close(promise: nil) }
                 return false
             case .data(let piece):
@@ -325,7 +325,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Answers bytes that are no request: there is no exchange that could be forwarded.
+    /// Answers bytes that are not a valid request; the exchange only serves for the response.
     private func refuse(_ problem: Problem) {
         let head = RequestHead(method: "", target: .asterisk, minorVersion: 1)
         let request = ReceivedRequest(head, .none)
@@ -335,7 +335,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         exchange.refuse(problem)
     }
 
-    /// The exchange under way.
+    /// The current exchange.
     var exchange: Exchange? {
         switch self.phase {
         case .body(let exchange), .answering(let exchange): exchange
@@ -345,10 +345,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     // MARK: Writing
 
-    /// Gathers bytes during a turn, which are sent with one system call at its end.
+    /// Gathers bytes for the client during a turn; they are sent with one system call at its end.
     private func write(_ body: (inout ByteBuffer) -> Void) {
         if case .closed = self.phase { return }
-        // Taken out while it is written to, so that it is never copied.
+        // Moved out of the property while it is written to, so that it is never copied.
         var buffer = self.output ?? self.lane.takeOutput()
         self.output = nil
         body(&buffer)
@@ -364,8 +364,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.lane.loop.atEndOfTurn(self)
     }
 
-    /// Writes a piece of a body. A large one is sent from where it is, and what was gathered before it: copying it would cost
-    /// more than a system call. What the kernel does not take is gathered.
+    /// Writes a piece of a body. A large one is sent without copying, together with the gathered bytes before it, because a
+    /// copy would cost more than a system call. Bytes that the kernel does not take are gathered.
     private func write(_ bytes: UnsafeRawBufferPointer, behind output: inout ByteBuffer) {
         guard bytes.count >= Self.largePiece else {
             output.writeBytes(bytes)
@@ -378,7 +378,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         output.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(left)))
     }
 
-    /// Sends what was gathered. After it, `channel.isWritable` says whether the client keeps up.
+    /// Sends the gathered bytes. Then `channel.isWritable` shows if the client keeps up.
     private func flush() {
         guard let output = self.output else { return }
         self.output = nil
@@ -390,7 +390,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     // MARK: The end of an answer
 
-    /// The next request is taken, or the connection closes where there cannot or must not be one.
+    /// Takes the next request, or closes the connection if there cannot or must not be one.
     private func answered(keepAlive: Bool) {
         if keepAlive, case .answering = self.phase, !self.lane.isDraining {
             self.phase = .head
@@ -403,7 +403,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Breaks the connection: a mere close would end an answer that has no length like a complete one.
+    /// Resets the connection: after a normal close, a response without a length would look complete.
     func abort() { self.abort("the client closed the connection") }
 
     private func abort(_ reason: String) {
@@ -421,14 +421,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     func closeIfIdle(since end: NIODeadline) { if self.timer?.isIdle(since: end) == true { self.timedOut(.nextHead) } }
 
-    /// Finishes what is under way and closes.
+    /// Finishes the current exchange, and closes.
     func drain() {
         if case .head = self.phase, self.inbox.readableBytes == 0 { self.closeGently() }
     }
 
     // MARK: Inside
 
-    /// The buffer that bytes are received in belongs to the loop: what is left of it is copied, not kept.
+    /// Copies the remaining bytes, because the receive buffer belongs to the event loop.
     private func keepRest(receivedIn bytes: inout ByteBuffer) {
         if self.inbox.readableBytes == 0 {
             self.inbox = ByteBuffer()
@@ -439,8 +439,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Counts what came before its time. A head that would take more than there is left is not waited for; what belongs to a
-    /// body, or waits for an answer, is bounded and goes on.
+    /// Counts the bytes received ahead. If the common memory is exhausted, an incomplete head is refused; bytes of a body, or
+    /// bytes that wait for a response, are limited, and are accepted.
     private func countInbox() {
         let memory = self.lane.memory
         guard
@@ -454,7 +454,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     private func adjustReading() {
         let isFull = self.inbox.readableBytes >= Self.inboxLimit
-        // A head may be longer, but not what waits for its turn.
+        // A head may be longer than the limit, but not the requests that wait for their turn.
         guard case .head = self.phase else { return self.channel.setAutoRead(!isFull) }
         self.channel.setAutoRead(self.channel.isWritable && !(isFull && self.isResting))
     }
@@ -467,8 +467,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Closes in a way that lets the client read its answer: a close with unread input would reset the connection
-    /// (RFC 9112 §9.6).
+    /// Closes in a way that lets the client read its response: a close with unread input would reset the connection (RFC 9112
+    /// §9.6).
     private func closeGently() {
         if case .closed = self.phase { return }
         self.phase = .lingering
@@ -480,7 +480,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.timer?.expect(.clientToClose)
     }
 
-    /// - Parameter countingOut: whether the client is gone, and not only this handler.
+    /// - Parameter countingOut: true if the client has left; false if only this handler leaves.
     private func leave(countingOut: Bool = true) {
         guard let timer else { return }
         timer.stop()
@@ -493,13 +493,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.lane.remove(self)
     }
 
-    /// The client was too slow with what was expected of it.
+    /// Called when the client was too slow to do what was expected.
     func timedOut(_ expectation: ConnectionTimer.Expectation) {
         switch expectation {
         case .restOfHead:
             self.refuse(Problem(.requestTimeout, "the request head was not complete in time (limits.header_timeout)"))
         case .body where self.exchange?.wantsBody == false || self.channel.waitsToMove:
-            // It is the upstream that takes no more.
+            // The upstream takes no more bytes; the client is not to blame.
             self.timer?.expect(.body)
         case .body:
             self.exchange?.fail(
@@ -562,7 +562,7 @@ extension ClientConnection: ClientStream {
     var takesPipes: Bool { if case .length = self.answer.framing { self.channel.takesPipes } else { false } }
 
     func send(_ piped: PipedBytes) -> Int {
-        // Gathered bytes go first, and the end of the turn tells the exchange of a client that is behind, or gone.
+        // Gathered bytes go first. The exchange hears at the end of the turn if the client lags or has left.
         self.write { _ in }
         self.isWriting = true
         self.flush()
@@ -578,11 +578,11 @@ extension ClientConnection: ClientStream {
         self.answered(keepAlive: self.answer.keepsAlive)
     }
 
-    /// Ends the connection in the middle of an answer, so that the client knows that it is cut (invariant 4).
+    /// Ends the connection within a response, so that the client sees that it is incomplete (invariant 4).
     func cut() {
         switch self.answer.framing {
         case .length, .chunked, .some(.none):
-            // The end of the connection is not the end that the framing promised; what was sent still arrives.
+            // The close contradicts the framing, so the response is visibly incomplete; sent bytes still arrive.
             self.flush()
             self.closeGently()
         case .untilClose, nil: self.abort()
@@ -606,14 +606,14 @@ extension ClientConnection: ClientStream {
         self.leave(to: terms)
     }
 
-    /// Leaves the socket to a tunnel. The client has been answered.
+    /// Hands the socket over to a tunnel, after the client was answered.
     func leave(to terms: TunnelTerms) {
         self.phase = .closed
         var sent = ByteBuffer()
         swap(&sent, &self.inbox)
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
         Tunnel.open(terms, to: self.channel, of: self.client, on: self.lane, sent: sent)
-        // Behind it: a lane that drains is not empty in between.
+        // After the tunnel has begun, so that a draining lane is not empty in between.
         self.leave(countingOut: false)
     }
 }
@@ -625,7 +625,7 @@ extension ClientConnection: PipeReader {
         guard case .body(let exchange) = self.phase, self.inbox.readableBytes == 0, !self.isProcessing,
             let missing = self.reader.missingBytes, missing >= PipedBytes.leastBody
         else { return nil }
-        // Nothing is taken from the inbox meanwhile: the origin may ask for more from within.
+        // Locks the inbox: the origin may ask for more bytes within this call.
         self.isProcessing = true
         let filling = exchange.moveBody(from: descriptor, atMost: min(missing, PipedBytes.mostAtOnce))
         self.isProcessing = false
@@ -648,7 +648,7 @@ extension ClientConnection {
         guard let output = self.output else { return }
         self.output = nil
         self.phase = .entering
-        // What comes from now on is the tunnel's.
+        // Further bytes belong to the tunnel.
         self.channel.setAutoRead(false)
         self.timer?.expect(.clientToRead)
         let written = self.lane.loop.makePromise(of: Void.self)
@@ -658,7 +658,7 @@ extension ClientConnection {
         self.lane.giveBack(output)
     }
 
-    /// The client has chosen HTTP/2.
+    /// Hands the connection over, because the client has chosen HTTP/2.
     private func leave(to tls: TLSTransport, _ bytes: ByteBuffer) {
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
         let caller = HTTP2ClientConnection.Caller(client: self.client, refusal: self.refusal, tunnel: self.tunnel, tls)
@@ -666,18 +666,18 @@ extension ClientConnection {
         self.leave(countingOut: false)
     }
 
-    /// Another connection goes on with the socket, when the last byte of this one has left.
+    /// Hands the socket over to the connection inside of the tunnel, when the last byte of this one has been sent.
     private func enter(_ tunnel: InterceptedTunnel) {
         guard case .entering = self.phase, let socket = self.channel.release() else { return }
         self.phase = .closed
-        // The receive buffer is the loop's.
+        // Copied, because the receive buffer belongs to the event loop.
         let early = ByteBuffer(bytes: self.inbox.readableBytesView)
         let transport = TLSTransport(
             tunnel.interception.context, descriptor: socket.descriptor, inside: self.tls, behind: early
         ) { tunnel.choose($0) }
         let channel = SocketChannel(
             adopting: socket, loop: self.lane.loop, remoteAddress: self.channel.remoteAddress, transport: transport)
-        // Not counted out: it is the same client. Removed first, so that nothing of the old pipeline is told of what comes.
+        // Not counted out: it is the same client. Removed first, so that the old pipeline gets no further events.
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
         tunnel.serve(over: channel, transport, of: self.client)
         self.leave(countingOut: false)

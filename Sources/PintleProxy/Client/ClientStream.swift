@@ -5,66 +5,68 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
 
-/// Stands for the client in an ``Exchange``: takes the answer, and gives the body of the request.
+/// The client's side of an ``Exchange``: takes the response, and supplies the body of the request.
 ///
-/// Framing, keep-alive, the writing of heads and the way in which an answer breaks off belong to the stream. It tells the
-/// exchange of the body, of room, and of the end of the client, never from within one of these methods but
-/// ``resumeBody()``, and gives a piece of the body only while ``Exchange/wantsBody`` is true.
+/// The stream is responsible for framing, keep-alive, the writing of heads and the way in which a response is broken off. It
+/// notifies the exchange of body bytes, of room, and of the end of the client; it does so only outside of these methods, except
+/// for ``resumeBody()``. It delivers a piece of the body only while ``Exchange/wantsBody`` is true.
 protocol ClientStream: AnyObject {
-    /// The owner of connections to origins on which the client logs in.
+    /// The owner of the connections to origins on which the client authenticates.
     var owner: ConnectionOwner { get }
 
-    /// False while the client does not read as fast as is written.
+    /// False while the client reads more slowly than the exchange writes.
     var isWritable: Bool { get }
 
-    /// Sends an interim response, where the client knows such (RFC 9110 §15.2).
+    /// Sends an interim response, if the client's version has them (RFC 9110 §15.2).
     func send(interim head: ResponseHead)
 
-    /// Sends the head of the answer, once.
+    /// Sends the head of the response, once.
     ///
-    /// - Parameter length: of the body that follows, or that would follow if the answer could have one, in bytes; nil where it
-    ///   is not known.
+    /// - Parameter length: the length of the body in bytes, also of one that would follow if the response could have a body;
+    ///   nil if unknown.
     func send(_ head: ResponseHead, length: UInt64?)
 
-    /// Sends bytes of the body, which are valid during the call only.
+    /// Sends bytes of the body. They are valid during the call only.
     ///
-    /// - Returns: how many of them are written: none where the answer has no body by its nature.
+    /// - Returns: the number of bytes written; 0 if the response cannot have a body.
     func send(_ bytes: UnsafeRawBufferPointer) -> Int
 
-    /// True where the body that was begun may be sent in pipes.
+    /// True if the body of the response may be sent in pipes.
     var takesPipes: Bool { get }
 
-    /// Sends what is in a pipe, as far as there is room for it.
+    /// Sends the content of a pipe, as far as there is room.
     ///
-    /// - Returns: how many bytes are written.
+    /// - Returns: the number of bytes written.
     func send(_ piped: PipedBytes) -> Int
 
-    /// Ends the answer; nothing follows it.
+    /// Ends the response; no call follows.
     ///
-    /// - Parameter trailers: left out where the framing has no place for them.
+    /// - Parameter trailers: omitted if the framing has no place for them.
     func finish(trailers: Fields)
 
-    /// Breaks the answer off, so that it does not look complete; nothing follows.
+    /// Breaks off the response, so that it does not look complete; no call follows.
     func cut()
 
-    /// Gives more of the body, where the exchange takes it again.
+    /// Delivers more of the body, because the exchange takes it again.
     func resumeBody()
 
-    /// Says what is wrong with a `101 Switching Protocols` that would otherwise pass, in a sentence; nil where nothing is.
+    /// Returns a sentence about a defect in a `101 Switching Protocols` that is otherwise acceptable; nil if there is no
+    /// defect.
     func objection(toSwitch head: ResponseHead) -> String?
 
-    /// The answer in the place of one that does not switch protocols, to a client for whom that is all that counts; nil where
-    /// the response may pass.
+    /// Returns the problem to answer instead of a response that does not switch protocols, to a client that needs the switch;
+    /// nil if the response may pass.
     func needsSwitch(insteadOf head: ResponseHead) -> Problem?
 
-    /// Leaves the connection of the client to a tunnel; nothing follows.
+    /// Hands the client's connection over to a tunnel; no call follows.
     func relay(_ terms: TunnelTerms)
 
-    /// Opens the tunnel that the client has asked for to itself: what is in it comes as further requests. Nothing follows.
+    /// Opens the tunnel that the client has asked for, ending in Pintle: its content is read as further requests. No call
+    /// follows.
     func open(_ tunnel: InterceptedTunnel)
 }
 
-/// A client that has made its request itself, and judges itself what becomes of it.
+/// The defaults, for a client that has made its request itself, and judges the response itself.
 extension ClientStream {
     func objection(toSwitch head: ResponseHead) -> String? { nil }
 

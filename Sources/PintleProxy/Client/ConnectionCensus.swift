@@ -3,7 +3,7 @@
 internal import NIOConcurrencyHelpers
 internal import PintlePolicy
 
-/// How many clients are connected, over all loops: what the limits are about.
+/// Counts the connected clients of all event loops, for the limits.
 final class ConnectionCensus: Sendable {
     private struct Tally {
         private(set) var total = 0
@@ -18,7 +18,7 @@ final class ConnectionCensus: Sendable {
 
         mutating func leave(_ client: Client?) {
             self.total -= 1
-            // Nobody is known on such a connection, so only the total has it.
+            // An unidentified client is counted in the total only.
             guard let client else { return }
             guard let own = self.byClient[client] else {
                 preconditionFailure("BUG: \(client) is counted out more often than in")
@@ -34,7 +34,7 @@ final class ConnectionCensus: Sendable {
 
     private let counts = NIOLockedValueBox(Counts())
 
-    /// Counts a connection, and says which limit it is over, if any. It must be counted out in any case.
+    /// Counts a connection, and returns the limit that it exceeds, if any. It must be counted out in both cases.
     func enter(_ client: Client?, _ limits: LimitsConfiguration) -> String? {
         self.counts.withLockedValue { counts in
             counts.connections.enter(client)
@@ -46,9 +46,9 @@ final class ConnectionCensus: Sendable {
 
     func leave(_ client: Client?) { self.counts.withLockedValue { $0.connections.leave(client) } }
 
-    /// Counts a tunnel unless there are as many as may be.
+    /// Counts a tunnel unless a limit is reached.
     ///
-    /// - Returns: the limit that keeps it from being counted; nil where it was counted.
+    /// - Returns: the limit that is reached; nil if the tunnel was counted.
     func enterTunnel(_ client: Client?, _ limits: LimitsConfiguration) -> String? {
         self.counts.withLockedValue { counts in
             guard counts.tunnels.total < limits.tunnels else { return "limits.tunnels (\(limits.tunnels))" }

@@ -4,10 +4,10 @@ internal import NIOCore
 internal import PintleLoop
 internal import PintlePolicy
 
-/// Closes connections whose client does not do what is expected of it in time.
+/// Closes connections whose clients do not do in time what is expected of them.
 ///
-/// Expectations change several times a request, so the loop's timer is not moved each time: it fires at the earliest
-/// deadline that was ever set, looks at the present one, and goes on from there.
+/// Expectations change several times per request; so the event loop's timer is not moved each time. It fires at the earliest
+/// deadline ever set, checks the present one, and is set again if necessary.
 final class ConnectionTimer {
     enum Expectation {
         /// The first bytes of the first request.
@@ -18,14 +18,14 @@ final class ConnectionTimer {
         case restOfHead
         /// Another byte of the request's body.
         case body
-        /// That the client reads its answer.
+        /// The client reads its response.
         case clientToRead
-        /// That the client closes, after the last answer.
+        /// The client closes after the last response.
         case clientToClose
         /// Nothing: it is the upstream's turn.
         case nothing
 
-        /// True if bytes of the client are awaited.
+        /// True if bytes from the client are awaited.
         var isAboutArrivals: Bool {
             switch self {
             case .firstHead, .nextHead, .restOfHead, .body: true
@@ -33,7 +33,7 @@ final class ConnectionTimer {
             }
         }
 
-        /// True if the client is to take bytes, or to close.
+        /// True if the client has to read bytes, or to close.
         var isAboutReading: Bool {
             switch self {
             case .clientToRead, .clientToClose: true
@@ -53,7 +53,7 @@ final class ConnectionTimer {
     private var pendingBytes = 0
 
     private static let lingering = TimeAmount.seconds(2)
-    /// The end of an answer whose client does not take it, for the log.
+    /// The reason in the log for a response that the client does not read.
     static let unread = "the client did not read its answer in time (limits.body_timeout)"
 
     init(connection: ClientConnection) {
@@ -61,12 +61,12 @@ final class ConnectionTimer {
         self.lane = connection.lane
         self.loop = connection.lane.loop
         self.channel = connection.channel
-        // `stop` disarms the timer before this object goes.
+        // `stop` disarms the timer before this object is released.
         self.timer = LoopTimer { [unowned self] in self.fired() }
     }
 
     func expect(_ expectation: Expectation) {
-        // A head that trickles in does not gain time with each byte.
+        // A head that arrives byte by byte does not get more time with each byte.
         if case .restOfHead = expectation, case .restOfHead = self.expectation { return }
         if case .restOfHead = expectation, case .firstHead = self.expectation {
             self.expectation = expectation
@@ -84,7 +84,7 @@ final class ConnectionTimer {
         self.loop.arm(timer, at: deadline)
     }
 
-    /// True if another request has been waited for since `end` or longer.
+    /// True if another request has been awaited since `end` or earlier.
     func isIdle(since end: NIODeadline) -> Bool {
         guard case .nextHead = self.expectation, let deadline else { return false }
         return deadline - self.lane.active.patience.idle <= end
@@ -96,7 +96,7 @@ final class ConnectionTimer {
     }
 
     private var limit: TimeAmount? {
-        // Those in force: nothing is remembered by a connection.
+        // The present timeouts, not those at the time of the connection.
         let patience = self.lane.active.patience
         return switch self.expectation {
         case .firstHead, .restOfHead: patience.head
@@ -111,15 +111,15 @@ final class ConnectionTimer {
         guard let deadline, let timer else { return }
         guard deadline <= self.loop.turnTime else { return self.loop.arm(timer, at: deadline) }
         if self.expectation.isAboutArrivals {
-            // A loop that is behind has not read yet what came in time.
+            // A late event loop may not yet have read bytes that arrived in time.
             self.channel.readArrivals()
-            // It may have been the end, or all that was awaited.
+            // These bytes may have ended the connection, or met the expectation.
             guard self.timer != nil, let deadline = self.deadline else { return }
             guard deadline <= self.loop.turnTime else { return self.loop.arm(timer, at: deadline) }
         }
         if self.expectation.isAboutReading {
             let pending = self.channel.pendingWriteBytes
-            // It reads, if slowly.
+            // The client reads, but slowly.
             if pending != self.pendingBytes { return self.expect(self.expectation) }
         }
         self.connection.timedOut(self.expectation)

@@ -5,7 +5,7 @@ internal import PintleMessage
 internal import PintleSession
 
 extension ByteBuffer {
-    /// The most bytes of what is written around the fields and the reason phrase.
+    /// The most bytes that are written in addition to the fields and the reason phrase.
     private static var mostAround: Int { 128 }
 
     /// Writes a head, with framing and connection fields.
@@ -28,7 +28,7 @@ extension ByteBuffer {
         }
     }
 
-    /// Writes an interim response, which has no body and no say about the connection.
+    /// Writes an interim response, which has neither framing nor connection fields.
     mutating func writeInterim(_ head: ResponseHead) {
         self.writeHead(atMost: head.reason.utf8.count + head.fields.byteCount + Self.mostAround) { bytes in
             bytes.write(statusLineOf: head)

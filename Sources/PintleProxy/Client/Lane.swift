@@ -9,38 +9,38 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleSystem
 
-/// What the connections of one loop share. Used on the loop's thread only.
+/// State shared by the connections of one event loop. Used on the loop's thread only.
 final class Lane: @unchecked Sendable {
-    // Why @unchecked holds: `loop` is constant, and everything else is touched on its thread only.
+    // Why @unchecked holds: `loop` is constant, and everything else is used on its thread only.
     let loop: Loop
-    /// What is in force for what begins now; exchanges keep the one that they began with.
+    /// The present configuration, for new exchanges; an exchange keeps the configuration with which it began.
     private(set) var active: ActiveConfiguration
     let census: ConnectionCensus
-    /// What is held for others, on all loops.
+    /// The budget for memory held for clients, shared by all event loops.
     let memory: MemoryBudget
-    /// Does on other threads what would hold this one up.
+    /// Runs work on other threads that would block this one.
     let pool: WorkPool
-    /// Asks origins.
+    /// Opens the streams to origins.
     let origins: any OriginOpener
     private(set) var connections: [ObjectIdentifier: any ServedConnection] = [:]
     private(set) var tunnels: [ObjectIdentifier: Tunnel] = [:]
     private(set) var isDraining = false
-    /// Exchanges that wait for work on another thread. Only their number leaves this one.
+    /// Exchanges that wait for work on another thread, by their sequence number, which is all that the other thread gets.
     private var waiting: [UInt64: Exchange] = [:]
-    /// Has the destinations of tunnels prove themselves.
+    /// Verifies the destinations of tunnels.
     private(set) lazy var verifier = TunnelVerifier(lane: self)
     private var whenEmpty: EventLoopPromise<Void>?
     private var output = ByteBuffer()
     private let answerTurns: AnswerTurns
-    /// Those that are known under the configuration in force.
+    /// The recurrent requests under the present configuration.
     var recurrent = RecurrentRequests()
     private var sequence: UInt64
     private let instance: UInt64
-    /// Fires each second while something is under way.
+    /// Fires each second while exchanges or tunnels are active.
     private var progress: LoopTimer?
     private static let progressInterval = TimeAmount.seconds(1)
     private var idleHolder: DescriptorReserve.Registration?
-    /// A client that sends its next request as soon as it has an answer does so in less.
+    /// An active client sends its next request within this time after a response.
     private static let moment = TimeAmount.milliseconds(100)
 
     init(
@@ -62,19 +62,19 @@ final class Lane: @unchecked Sendable {
         }
     }
 
-    /// Puts another configuration in force.
+    /// Puts another configuration into use.
     func replace(active: ActiveConfiguration) {
         self.active = active
         self.recurrent = RecurrentRequests()
     }
 
-    /// An exchange's id: unlike that of any other exchange, here or in another process.
+    /// A new id for an exchange, unique in this process and among processes.
     func nextID() -> ExchangeID {
         self.sequence += 1
         return ExchangeID(instance: self.instance, sequence: self.sequence)
     }
 
-    /// Opens the stream to an origin, or to what is kept of it, which answers also where the origin is out of reach.
+    /// Opens the stream to an origin, or to the cache, which may answer even if the origin is unreachable.
     func open(
         _ request: consuming TransferRequest, in session: Session, for exchange: Exchange, _ question: CacheQuestion?
     ) -> any OriginStream {
@@ -85,7 +85,7 @@ final class Lane: @unchecked Sendable {
         }
     }
 
-    /// Opens the stream to an origin itself.
+    /// Opens the stream to an origin, without the cache.
     func connect(
         _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate
     ) -> any OriginStream {
@@ -109,10 +109,10 @@ final class Lane: @unchecked Sendable {
         return exchange.sequence
     }
 
-    /// The exchange that waited.
+    /// Returns an exchange that has waited.
     func resume(_ ticket: UInt64) -> Exchange? { self.waiting.removeValue(forKey: ticket) }
 
-    /// Has a client say who it is (`clients.basic_auth`), and tells the exchange: now, or in a later turn.
+    /// Checks the password of a client (`clients.basic_auth`), and notifies the exchange, now or in a later turn.
     func check(_ fields: Fields, of client: Client?, by passwords: PasswordCheck, for exchange: Exchange) {
         let user = fields[.proxyAuthorization].flatMap(BasicCredentials.init)?.user
         let ticket = self.wait(for: exchange)
@@ -135,12 +135,12 @@ final class Lane: @unchecked Sendable {
         }
     }
 
-    /// Has work done for an exchange by the pool.
+    /// Runs work for an exchange on the pool.
     ///
     /// - Parameters:
-    ///   - work: done on another thread, so it must not know the exchange.
-    ///   - proceed: called on the loop, in a later turn.
-    /// - Throws: where as many jobs wait as may.
+    ///   - work: runs on another thread; so it must not use the exchange.
+    ///   - proceed: called on the event loop, in a later turn.
+    /// - Throws: an error if too many jobs wait.
     func work<Value: Sendable>(
         for exchange: Exchange, of client: Client?, within limits: WorkPool.Limits,
         _ work: @escaping @Sendable (WorkBudget) -> Value,
@@ -164,7 +164,7 @@ final class Lane: @unchecked Sendable {
 
     // MARK: Progress
 
-    /// Tells the counters each second what moves in exchanges and tunnels: hours of a stream do not appear all at once.
+    /// Updates the counters of exchanges and tunnels each second, so that hours of a stream do not appear all at once.
     func watchProgress() {
         guard let progress, !progress.isArmed else { return }
         self.loop.arm(progress, at: self.loop.turnTime + Self.progressInterval)
@@ -179,7 +179,7 @@ final class Lane: @unchecked Sendable {
 
     // MARK: Buffers
 
-    /// A buffer to write a response into; most responses are sent at once, and then the next one uses it again.
+    /// Returns a buffer for a response. Most responses are sent at once, and the buffer is then reused for the next one.
     func takeOutput() -> ByteBuffer {
         var buffer = ByteBuffer()
         swap(&buffer, &self.output)
@@ -210,7 +210,7 @@ final class Lane: @unchecked Sendable {
         self.tellIfEmpty()
     }
 
-    /// Lets exchanges finish, closes what is idle, and keeps the promise when nothing is left.
+    /// Lets exchanges finish, closes idle connections, and fulfils the promise when no connection is left.
     func drain(_ done: EventLoopPromise<Void>) {
         self.isDraining = true
         self.whenEmpty = done
@@ -218,7 +218,7 @@ final class Lane: @unchecked Sendable {
         self.tellIfEmpty()
     }
 
-    /// Closes the connections of clients that have asked nothing for a moment, so that others get the descriptors.
+    /// Closes the connections of clients that have been idle for a moment, so that others get the descriptors.
     private func closeIdle() {
         let end = self.loop.turnTime - Self.moment
         for connection in Array(self.connections.values) { connection.closeIfIdle(since: end) }
@@ -237,24 +237,24 @@ final class Lane: @unchecked Sendable {
     }
 }
 
-/// A connection of a client, whatever is spoken on it.
+/// A connection of a client, whatever its protocol is.
 protocol ServedConnection: AnyObject {
-    /// Finishes what is under way and closes.
+    /// Finishes the current exchanges, and closes.
     func drain()
 
-    /// Breaks everything off.
+    /// Breaks off everything.
     func abort()
 
-    /// Closes if the client has asked nothing since `end` or longer, and has its answers.
+    /// Closes if the client has sent no request since `end` or earlier, and has its responses.
     func closeIfIdle(since end: NIODeadline)
 
-    /// Tells the counters what has moved.
+    /// Updates the counters.
     ///
-    /// - Returns: whether something is under way.
+    /// - Returns: true if an exchange is active.
     func tellProgress() -> Bool
 }
 
-/// Names one exchange in problems and logs; spelled only where it is shown.
+/// The id of an exchange in problems and logs; converted to text only when it is shown.
 struct ExchangeID: CustomStringConvertible {
     let instance: UInt64
     let sequence: UInt64
@@ -267,7 +267,7 @@ extension MemoryBudget: PendingWriteAccount {
 }
 
 extension Lane {
-    /// Logs a handshake of a client that has failed.
+    /// Logs a failed handshake of a client.
     func noteHandshakeFailure(of client: Client?, _ reason: String) {
         self.active.logger.info(
             LogKeys.handshakeFailed,

@@ -8,16 +8,16 @@ internal import PintleSession
 internal import PintleSystem
 internal import PintleTrust
 
-/// Checks the passwords of `clients.basic_auth`. bcrypt takes its time, so it is done on other threads, in the order of a
-/// ``PasswordQueue``; what was right is remembered while it is used, by a digest with a salt of this process.
+/// Checks the passwords of `clients.basic_auth`. bcrypt takes time; so it runs on other threads, in the order of a
+/// ``PasswordQueue``. Correct passwords are remembered while they are in use, as digests with a salt of this process.
 final class PasswordCheck: Sendable {
-    /// What can be said at once.
+    /// The immediate result of a check.
     enum Answer {
         case right
         case wrong
         /// The password is being checked.
         case pending
-        /// The client has too many checks waiting, or all clients together have.
+        /// Too many checks wait, of this client or of all clients together.
         case busy
     }
 
@@ -29,34 +29,35 @@ final class PasswordCheck: Sendable {
         let client: Client?
     }
 
-    /// Two clients that say the same have a check each, so that none waits for the other's turn.
+    /// The subject of a check. Two clients with the same credentials have a check each, so that neither waits for the other's
+    /// turn.
     fileprivate struct Subject: Hashable, Sendable {
         let client: Client?
         let digest: [UInt8]
     }
 
     fileprivate struct State: Sendable {
-        /// When each ceases to count, unless it is used before.
+        /// The digests of correct passwords, with the time at which each expires if it is not used before.
         var right: [[UInt8]: NIODeadline] = [:]
-        /// When clients of whom somebody has shown a right password cease to go before others.
+        /// Clients that have shown a correct password, with the time until which they have priority.
         var proven: [Client: NIODeadline] = [:]
         var waiting: [Subject: [Completion]] = [:]
         var queue = PasswordQueue<Job>()
         var running = 0
     }
 
-    /// How long a password is remembered that is not used.
+    /// The time for which an unused password is remembered.
     private static let validity = TimeAmount.minutes(1)
     private static let mostRight = 1024
     private static let provenValidity = TimeAmount.hours(1)
     private static let mostProven = 4096
 
     let configuration: BasicAuthConfiguration
-    /// The field that tells clients how to say who they are (RFC 9110 §11.7.1).
+    /// The field that tells clients how to authenticate (RFC 9110 §11.7.1).
     let challenge: String
     private let salt: [UInt8]
     private let state = NIOLockedValueBox(State())
-    /// Half of the processors: the rest is for those who are let in.
+    /// Half of the processors; the other half is for admitted clients.
     private let mostRunning = max(1, Engine.availableProcessors / 2)
     private let threads = ThreadPool(most: Engine.availableProcessors / 2)
     private let now: @Sendable () -> NIODeadline
@@ -68,11 +69,11 @@ final class PasswordCheck: Sendable {
         self.now = now
     }
 
-    /// Checks who a client says that it is.
+    /// Checks the credentials of a client.
     ///
     /// - Parameters:
-    ///   - fields: the request's; only one Proxy-Authorization counts.
-    ///   - completion: called on another thread, only where the answer is `pending`.
+    ///   - fields: the fields of the request; it must have exactly one Proxy-Authorization.
+    ///   - completion: called on another thread, only if the result is `pending`.
     func check(_ fields: Fields, of client: Client?, completion: @escaping Completion) -> Answer {
         let values = fields.values(of: "Proxy-Authorization")
         guard values.count == 1, let credentials = BasicCredentials(values[0]),
@@ -145,7 +146,7 @@ extension PasswordCheck.State {
 }
 
 extension PasswordCheck {
-    /// What is answered to a client that has not shown a right password.
+    /// The problem for a client that has not shown a correct password.
     func refusal(hasTried: Bool) -> Problem {
         var problem = Problem(
             .proxyAuthRequired,

@@ -2,25 +2,25 @@
 
 internal import PintleSystem
 
-/// Password checks that wait, each some ten milliseconds of work: clients take turns, so that whoever tries many passwords
-/// waits for himself. Clients that have shown a right password lately go before those that have not.
+/// Waiting password checks, each about ten milliseconds of work. Clients take turns, so that a client that tries many passwords
+/// delays only itself. Clients that have recently shown a correct password have priority.
 struct PasswordQueue<Job> {
-    /// The most checks of one client that wait.
+    /// The most waiting checks of one client.
     static var mostOfOne: Int { 64 }
-    /// The most of all clients; those that have shown a right password are taken beyond it.
+    /// The most waiting checks of all clients; checks of proven clients are accepted beyond it.
     static var mostInAll: Int { 1024 }
-    /// How many checks of proven clients are taken in a row while others wait.
+    /// The most checks of proven clients in a row while others wait.
     static var turnsOfProven: Int { 3 }
 
     private var proven = FairQueue<Client?, Job>()
     private var others = FairQueue<Client?, Job>()
     private var turns = 0
-    /// The number of checks that wait.
+    /// The number of waiting checks.
     var count: Int { self.proven.count + self.others.count }
 
-    /// Takes a check, unless too many wait.
+    /// Adds a check, unless too many wait.
     ///
-    /// - Parameter client: nil stands for all clients that the system does not tell apart.
+    /// - Parameter client: nil stands for all clients that the system does not identify.
     mutating func append(_ job: Job, of client: Client?, isProven: Bool) -> Bool {
         let own = self.proven.count(of: client) + self.others.count(of: client)
         guard own < Self.mostOfOne, isProven || self.count < Self.mostInAll else { return false }
@@ -28,7 +28,7 @@ struct PasswordQueue<Job> {
         return true
     }
 
-    /// The check whose turn it is.
+    /// Removes and returns the next check.
     mutating func popFirst() -> Job? {
         let othersTurn = self.turns >= Self.turnsOfProven
         let first = othersTurn ? self.others.popFirst() : self.proven.popFirst()

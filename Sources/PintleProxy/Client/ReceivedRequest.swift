@@ -3,25 +3,25 @@
 internal import PintleMessage
 internal import PintlePolicy
 
-/// The request of a client as it was received, and what follows from it and the configuration in force alone.
+/// A client's request as received, with the results that depend only on it and on the present configuration.
 ///
-/// A recurrent one stands for all requests that are equal to it byte for byte, so what follows is found once for all of them:
-/// see ``RecurrentRequests``. Used on its loop's thread only.
+/// A recurrent request stands for all requests that are equal to it byte for byte; so these results are computed once for all
+/// of them, see ``RecurrentRequests``. Used on its event loop's thread only.
 final class ReceivedRequest {
-    /// The head; of a request that is not recurrent its fields are moved into the request that is made of it.
+    /// The head. If the request is not recurrent, its fields are moved into the planned request.
     private(set) var head: RequestHead
     let framing: BodyFraming
-    /// The client's Accept, which decides what a problem looks like.
+    /// The client's Accept, which decides the format of problems.
     let accept: String?
     /// The Host of a gateway request.
     let gatewayHost: String?
-    /// True where the client would send another request over its connection (RFC 9112 §9.3).
+    /// True if the client wants to keep its connection (RFC 9112 §9.3).
     let keepsConnection: Bool
-    /// True where other requests are this one.
+    /// True if this object stands for all equal requests.
     let isRecurrent: Bool
     private var plan: (plan: RequestPlan, policy: Policy)?
     private var made: Result<PlannedRequest, Problem>?
-    /// Asks the cache, where nothing but the request decides on what is asked, and all that is kept may answer.
+    /// The cache lookup, if it depends on the request alone and any stored response may answer.
     private(set) var question: CacheQuestion?
 
     init(_ head: consuming RequestHead, _ framing: BodyFraming, isRecurrent: Bool = false) {
@@ -44,9 +44,9 @@ final class ReceivedRequest {
         return plan
     }
 
-    /// Makes the request where that is no work.
+    /// Makes the planned request, if that needs no work on another thread.
     ///
-    /// - Parameter plan: for this request.
+    /// - Parameter plan: the plan for this request.
     func make(by plan: RequestPlan, _ body: RequestPlan.Body) -> Result<PlannedRequest, Problem> {
         guard self.isRecurrent, case .streamed = body else {
             return plan.make(self.takeHead(), body)
@@ -57,12 +57,12 @@ final class ReceivedRequest {
         return made
     }
 
-    /// Notes the question to the cache that equal requests ask, too.
+    /// Remembers the cache lookup for equal requests.
     func note(_ question: CacheQuestion) {
         if self.isRecurrent { self.question = question }
     }
 
-    /// The head with its fields moved out of here, so that they are changed without being copied.
+    /// The head with its fields moved out of this object, so that they can be changed without a copy.
     private func takeHead() -> RequestHead {
         if self.isRecurrent { return self.head }
         var head = RequestHead(

@@ -4,16 +4,16 @@ internal import Glibc
 internal import PintleMessage
 internal import PintleStorage
 
-/// The requests without a body that come over and over again, byte for byte, on the connections of one loop: programs that
-/// poll, pages that are loaded again. They are parsed and planned once for each configuration.
+/// The requests without a body that recur, byte for byte, on the connections of one event loop, for example of programs that
+/// poll. They are parsed and planned once for each configuration.
 ///
-/// A head is remembered when it comes for the second time: those that come once do not take the place of others.
+/// A head is remembered when it arrives for the second time, so that unique heads do not displace recurrent ones.
 struct RecurrentRequests {
-    /// A head that may be one of them.
+    /// A head that may be recurrent.
     struct Head {
         fileprivate let hash: UInt64
 
-        /// - Parameter bytes: with the empty line.
+        /// - Parameter bytes: the head, including the empty line.
         /// - Returns: nil for a head that is too long to be remembered.
         init?(_ bytes: UnsafeRawBufferPointer) {
             guard bytes.count <= RecurrentRequests.longest else { return nil }
@@ -26,16 +26,16 @@ struct RecurrentRequests {
         let request: ReceivedRequest
     }
 
-    /// Longer heads are not remembered, in bytes.
+    /// The longest head that is remembered, in bytes.
     fileprivate static let longest = 2048
-    /// The most memory that is taken, in bytes, as it is estimated.
+    /// The most memory that is used, in bytes; an estimate.
     private static let capacity: UInt64 = 4 << 20
 
     private var entries = RecencyEntries<UInt64, Entry>()
-    /// The heads that came, in places that their hashes name.
+    /// The hashes of the latest heads; the place of each depends on the hash.
     private var seen = [UInt64](repeating: 0, count: 1024)
 
-    /// The request with the head that `bytes` are, if it is remembered.
+    /// The remembered request whose head is equal to `bytes`, if any.
     mutating func find(_ head: Head, in bytes: UnsafeRawBufferPointer) -> ReceivedRequest? {
         guard let entry = self.entries.use(head.hash), entry.bytes.count == bytes.count, let start = bytes.baseAddress,
             entry.bytes.withUnsafeBytes({ $0.baseAddress.map { memcmp($0, start, bytes.count) == 0 } ?? false })
@@ -43,9 +43,9 @@ struct RecurrentRequests {
         return entry.request
     }
 
-    /// Notes that a head has come.
+    /// Notes the arrival of a head.
     ///
-    /// - Returns: true where it has come before, so that it is worth to be remembered.
+    /// - Returns: true if it has arrived before, so that it is worth remembering.
     mutating func note(_ head: Head) -> Bool {
         let place = Int(head.hash % UInt64(self.seen.count))
         if self.seen[place] == head.hash { return true }
@@ -53,17 +53,17 @@ struct RecurrentRequests {
         return false
     }
 
-    /// Remembers a request whose head `bytes` are.
+    /// Remembers a request with the head `bytes`.
     mutating func remember(_ request: ReceivedRequest, _ head: Head, in bytes: UnsafeRawBufferPointer) {
-        // The head in its parts, the request that is made of it, what asks the cache, two heads of an answer that are not long,
-        // and the objects around them.
+        // The estimate includes the head in its parts, the planned request, the cache lookup, two short response heads, and the
+        // objects around them.
         let cost = 6 * UInt64(bytes.count) + 6144
         _ = self.entries.insert(Entry(bytes: [UInt8](bytes), request: request), for: head.hash, cost: cost)
         if self.entries.cost > Self.capacity { _ = self.entries.removeOldest(untilCost: Self.capacity) }
     }
 
-    /// Eight bytes at a time. Who makes heads that collide has them take each other's places, and is not served worse than
-    /// others whose heads are new.
+    /// Hashes eight bytes at a time. Deliberately colliding heads only displace each other, and are served no worse than new
+    /// heads.
     fileprivate static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = UInt64(bytes.count)
         var place = 0

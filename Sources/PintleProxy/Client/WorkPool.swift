@@ -9,23 +9,24 @@ internal import PintleSession
 internal import PintleSystem
 internal import Synchronization
 
-/// Does on other threads what would hold a loop up: judging and serializing bodies.
+/// Runs work on other threads that would block an event loop: validating and serializing bodies.
 ///
-/// There are as many workers as processors. Jobs wait in a queue for each client, and the clients take turns, so that one
-/// with many does not keep the others waiting. A job has a ``PintleMessage/WorkBudget``: its steps and its processor time
-/// are limited, its memory comes out of the common budget, and it ends when it is cancelled.
+/// There are as many workers as processors. Jobs wait in one queue per client, and the clients take turns, so that a client
+/// with many jobs does not delay others. A job has a ``PintleMessage/WorkBudget``: its steps and its processor time are
+/// limited, its memory comes out of the common budget, and it ends when it is cancelled.
 final class WorkPool: Sendable {
-    /// What a job may use.
+    /// The resources that a job may use.
     struct Limits: Sendable {
         /// Steps of a ``PintleMessage/WorkBudget``.
         let steps: Int
-        /// Time of a processor, which does not pass while the thread waits for one.
+        /// Processor time; it does not pass while the thread waits for a processor.
         let processorTime: Duration
-        /// How many bytes may be held, by this job and everybody else, before it is refused more (`limits.held_bytes`).
+        /// The most bytes that this job and all other holders may hold together, before the job gets no more
+        /// (`limits.held_bytes`).
         let heldBytes: Int
     }
 
-    /// A job that was taken on.
+    /// An accepted job.
     struct Ticket: Sendable, Equatable {
         fileprivate let place: FairQueue<Client?, Job>.Ticket
         fileprivate let flag: Flag
@@ -33,22 +34,22 @@ final class WorkPool: Sendable {
         static func == (left: Ticket, right: Ticket) -> Bool { left.flag === right.flag }
     }
 
-    /// Why a job was not taken on, in words for a problem.
+    /// The reason why a job was not accepted, in words for a problem.
     struct Refusal: Error, Sendable {
         let reason: String
     }
 
-    /// Called once, on another thread, unless the job is cancelled before it has begun.
+    /// Called once, on another thread, unless the job is cancelled before it begins.
     typealias Work = @Sendable (WorkBudget) -> Void
 
     fileprivate final class Flag: Sendable {
         let isSet = Atomic<Bool>(false)
-        /// What is given back to the budget when the job is over.
+        /// The bytes to be returned to the budget when the job is over.
         let owed = Atomic<Int>(0)
     }
 
     fileprivate struct Job: Sendable {
-        /// Tells it from all other jobs.
+        /// Identifies the job.
         let flag: Flag
         let limits: Limits
         let work: Work
@@ -60,7 +61,7 @@ final class WorkPool: Sendable {
         var workers = 0
     }
 
-    /// The most jobs that wait, of all clients and of one.
+    /// The most waiting jobs, of all clients and of one client.
     private let mostWaiting: Int
     private let mostWaitingOfClient: Int
     private let workers: Int
@@ -69,8 +70,8 @@ final class WorkPool: Sendable {
     private let state = NIOLockedValueBox(State())
 
     /// - Parameters:
-    ///   - memory: what jobs draw from.
-    ///   - workers: jobs at a time.
+    ///   - memory: the budget from which jobs take memory.
+    ///   - workers: the most jobs that run at a time.
     init(memory: MemoryBudget, workers: Int = Engine.availableProcessors, mostWaiting: Int = 1024, ofClient: Int = 256)
     {
         self.memory = memory
@@ -80,10 +81,10 @@ final class WorkPool: Sendable {
         self.mostWaitingOfClient = ofClient
     }
 
-    /// Takes a job on.
+    /// Accepts a job.
     ///
-    /// - Parameter client: whose turn it takes.
-    /// - Throws: where as many wait as may, or the system has no thread.
+    /// - Parameter client: the client in whose turn the job runs.
+    /// - Throws: an error if too many jobs wait, or if the system has no thread.
     func submit(for client: Client?, _ limits: Limits, _ work: @escaping Work) throws(Refusal) -> Ticket {
         let flag = Flag()
         let outcome = self.state.withLockedValue { state -> Result<Ticket, Refusal> in
@@ -97,7 +98,7 @@ final class WorkPool: Sendable {
                 return .failure(
                     Refusal(reason: "\(state.waiting.count) bodies wait to be judged, as many as may; try again later"))
             }
-            // A worker goes on while jobs wait, so no more is asked of the threads than there are workers.
+            // A worker continues while jobs wait; so there are never more threads than workers.
             if state.workers < self.workers {
                 do {
                     try self.threads.run { self.runJobs() }
@@ -105,7 +106,7 @@ final class WorkPool: Sendable {
                 } catch  where state.workers == 0 {
                     return .failure(Refusal(reason: "the system has no thread to judge the body: \(error)"))
                 } catch {
-                    // The workers that there are come to it.
+                    // The existing workers will run the job.
                 }
             }
             let place = state.waiting.append(Job(flag: flag, limits: limits, work: work), of: client)
@@ -114,10 +115,10 @@ final class WorkPool: Sendable {
         return try outcome.get()
     }
 
-    /// Gives a job up whose result nobody wants any more.
+    /// Cancels a job whose result is no longer needed.
     ///
-    /// - Parameter bytes: of the budget that belong to what the job works on. They are given back when it lets go of it.
-    /// - Returns: whether it had not begun, and never will.
+    /// - Parameter bytes: the part of the budget that belongs to the job's input; returned when the job has released the input.
+    /// - Returns: true if the job had not begun, and never will.
     @discardableResult
     func cancel(_ ticket: Ticket, givingBack bytes: Int = 0) -> Bool {
         ticket.flag.isSet.store(true, ordering: .relaxed)
@@ -133,17 +134,17 @@ final class WorkPool: Sendable {
         return wasWaiting
     }
 
-    /// How many jobs wait for a worker.
+    /// The number of jobs that wait for a worker.
     var waiting: Int { self.state.withLockedValue { $0.waiting.count } }
 
     // MARK: Inside
 
     private func runJobs() {
-        // The job lets go of what its work held before the budget has it back.
+        // The job releases its memory before the budget gets it back.
         while let owed = self.runJob() { self.memory.change(by: -owed) }
     }
 
-    /// - Returns: what the job owes to the budget; nil where none waits.
+    /// - Returns: the bytes that the job owes to the budget; nil if no job waits.
     private func runJob() -> Int? {
         guard let job = self.state.withLockedValue({ $0.next() }) else { return nil }
         self.run(job)
@@ -169,7 +170,7 @@ final class WorkPool: Sendable {
         job.work(budget)
     }
 
-    /// How long this thread has run.
+    /// The processor time of this thread so far.
     private static func processorTime() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -178,7 +179,7 @@ final class WorkPool: Sendable {
 }
 
 extension WorkPool.State {
-    /// Takes the next job; counts a worker out where there is none.
+    /// Takes the next job; if there is none, counts the worker out.
     fileprivate mutating func next() -> WorkPool.Job? {
         guard let job = self.waiting.popFirst() else {
             self.workers -= 1
@@ -190,17 +191,17 @@ extension WorkPool.State {
 }
 
 extension WorkPool.Limits {
-    /// For a request: a few million steps for parameters and body together.
+    /// The limits for a request: a few million steps for parameters and body together.
     static func request(_ limits: LimitsConfiguration) -> Self {
         Self(steps: 4_000_000, processorTime: .seconds(2), heldBytes: limits.heldBytes)
     }
 
-    /// For a certificate, whose work does not depend on anybody's bytes.
+    /// The limits for a certificate; its cost does not depend on received bytes.
     static func certificate(_ limits: LimitsConfiguration) -> Self {
         Self(steps: 1, processorTime: .seconds(1), heldBytes: limits.heldBytes)
     }
 
-    /// For a response, which a server of the operator's choice has sent.
+    /// The limits for a response, which comes from a server of the operator's choice.
     static func response(_ limits: LimitsConfiguration) -> Self {
         Self(steps: 32_000_000, processorTime: .seconds(5), heldBytes: limits.heldBytes)
     }

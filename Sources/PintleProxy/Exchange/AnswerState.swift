@@ -2,21 +2,21 @@
 
 internal import PintlePolicy
 
-/// Tells what has become of the answer to a client.
+/// The state of the response to a client.
 enum AnswerState {
-    /// Nothing was sent to the client but interim responses.
+    /// Nothing was sent to the client except interim responses.
     case none
-    /// The response is kept back until it can be judged.
+    /// The response is held back until it can be validated.
     case inspected(ResponseInspection)
-    /// The response is a redirect, which is followed as soon as the rest of it has come. Indirect, so that the state, which is
-    /// asked for all the time, is as small as its other cases.
+    /// The response is a redirect, which is followed when its rest has arrived. Indirect, because the state is read often, and
+    /// so stays as small as its other cases.
     indirect case redirected(RedirectTrail.Hop)
     /// The head was sent, and the body follows.
     case passing(ResponseInspection?)
-    /// Everything was sent, or never will be; or the connections are a tunnel's.
+    /// Everything was sent, or will never be; or the connections belong to a tunnel now.
     case over
 
-    /// Looks at the response; nil where nobody does.
+    /// The inspection of the response, if there is one.
     var inspection: ResponseInspection? {
         switch self {
         case .inspected(let inspection), .passing(.some(let inspection)): inspection

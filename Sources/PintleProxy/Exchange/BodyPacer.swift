@@ -6,10 +6,10 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
 
-/// Sends a request's body at a route's pace: packets of a size, and a rest after each.
+/// Sends a request's body at a route's pace: packets of a fixed size, with a pause after each.
 ///
-/// It asks the client for more when a packet has left, and is used on one loop. What the origin has not taken
-/// counts as waiting, too: a pace is no reason to pile up a body for who does not read.
+/// It asks the client for more when a packet was sent, and is used on one event loop. Bytes that the origin has not taken count
+/// as waiting, too, so that a slow origin does not cause a body to pile up.
 final class BodyPacer {
     private let packet: Int
     private let delay: TimeAmount
@@ -17,13 +17,13 @@ final class BodyPacer {
     private let client: any ClientStream
     private let loop: Loop
     private var waiting = ByteBuffer()
-    /// The trailers, once the body has come to its end.
+    /// The trailers, once the body has ended.
     private var end: Fields?
     private var timer: LoopTimer?
 
-    /// Holds the streams until ``stop()`` or the end of the body.
+    /// Keeps the streams until ``stop()`` or the end of the body.
     ///
-    /// - Returns: nil where the route has no pace.
+    /// - Returns: nil if the route has no pace.
     init?(_ route: Route?, to origin: any OriginStream, on loop: Loop, client: any ClientStream) {
         guard let pace = route?.configuration.request.throttle else { return nil }
         self.packet = pace.packet
@@ -34,7 +34,7 @@ final class BodyPacer {
         self.timer = LoopTimer { [weak self] in self?.rested() }
     }
 
-    /// The bytes that wait for their turn, here or at the origin's stream.
+    /// The waiting bytes, here and in the origin's stream.
     var waitingBytes: Int { self.waiting.readableBytes + self.origin.unsentBodyBytes }
 
     func send(_ bytes: ByteBuffer) {
@@ -47,7 +47,7 @@ final class BodyPacer {
         self.sendPacket()
     }
 
-    /// The origin has taken some of the body.
+    /// Continues when the origin has taken some of the body.
     func proceed() { self.sendPacket() }
 
     func finish(trailers: Fields) {
@@ -71,11 +71,11 @@ final class BodyPacer {
         let count = min(self.packet, self.waiting.readableBytes)
         if count > 0 {
             guard self.origin.unsentBodyBytes < RequestUpload.window else { return }
-            // A copy: a slice would keep all of a large body for as long as the packet waits.
+            // A copy, because a slice would keep the whole of a large body while the packet waits.
             let packet = ByteBuffer(bytes: self.waiting.readableBytesView.prefix(count))
             self.waiting.moveReaderIndex(forwardBy: count)
             self.origin.send(packet)
-            // The origin may have ended the exchange by what it was given.
+            // The origin may have ended the exchange within this call.
             if self.timer == nil { return }
             if self.waiting.readableBytes > 0 || self.end == nil {
                 return self.loop.arm(timer, at: self.loop.turnTime + self.delay)

@@ -7,38 +7,38 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
 
-/// One request and its answer, from the plan to the record: a machine between a ``ClientStream`` and an ``OriginStream``.
+/// One request and its response, from plan to record: a state machine between a ``ClientStream`` and an ``OriginStream``.
 ///
-/// Its two halves, the way of the request's body and that of the answer, move by themselves. What a stream must not do traps
-/// with `BUG:`; what a peer can cause is an action. One loop has it together with both streams, so it needs no lock.
+/// Its two halves, the upload of the request's body and the response, move independently. A call that a stream must not make
+/// traps with `BUG:`; every behaviour of a peer is handled. One event loop owns it and both streams, so it needs no lock.
 final class Exchange {
     private let client: any ClientStream
     private let lane: Lane
     private let active: ActiveConfiguration
-    /// The client as limits and logs know it; nil where the system does not say.
+    /// The client in the form for limits and logs; nil if the system does not identify it.
     private let peer: Client?
     private var request: ReceivedRequest
     private let report: ExchangeReport
     private var plan: RequestPlan?
-    /// Follows redirects; nil where they are the client's, and once the last was followed.
+    /// Follows redirects; nil if that is left to the client, and once the last redirect was followed.
     private var trail: RedirectTrail?
     private var upload: RequestUpload
     private var answer = AnswerState.none
     private var origin: (any OriginStream)?
     private var opening: TunnelOpening?
-    /// Connects a tunnel whose destination has proved itself.
+    /// Connects a tunnel whose destination was verified.
     private var dialler: Dialler?
     /// The protocols that the origin may switch to.
     private var offer: UpgradeOffer?
     private var judge: ResponseJudge?
-    /// Waits for the head of the answer no longer than the route says.
+    /// Limits the wait for the head of the response, if the route does.
     private var lateness: Lateness?
     private var (requestTrailers, responseTrailers) = (Fields(), Fields())
-    /// True while the connection is to look for more of the body at the end of this turn.
+    /// True if the client connection is to deliver more of the body at the end of this turn.
     private var resumesBody = false
     private var held: HeldShares
 
-    /// - Parameter tunnel: that the request comes out of, which knows its user; nil for a request to the proxy.
+    /// - Parameter tunnel: the tunnel that contains the request, and knows its user; nil for a request to the proxy.
     init(
         _ request: ReceivedRequest, from client: any ClientStream, of peer: Client?, on lane: Lane,
         inside tunnel: InterceptedTunnel? = nil
@@ -50,15 +50,15 @@ final class Exchange {
         self.report = ExchangeReport(request, of: peer, on: lane, inside: tunnel)
     }
 
-    // Ends have given everything back; this is for exchanges that a loop leaves behind when it stops.
+    // Normally everything was released before; this is for exchanges that a stopping event loop leaves behind.
     deinit { self.giveBack() }
 
-    /// Names the exchange among those of its loop.
+    /// Identifies the exchange on its event loop.
     var sequence: UInt64 { self.report.id.sequence }
 
     // MARK: Admission
 
-    /// Begins the request of a client that may use the proxy, as far as its address tells.
+    /// Begins the request of a client whose address may use the proxy.
     func begin() {
         guard !self.lane.memory.isOver(self.active.limits.heldBytes) else {
             return self.refuse(Problem(.overloaded, self.active.limits.memoryShortage))
@@ -67,7 +67,7 @@ final class Exchange {
         self.lane.check(self.request.head.fields, of: self.peer, by: passwords, for: self)
     }
 
-    /// Begins the request in the name of a user, or of nobody in particular, unless the client has left in the meantime.
+    /// Begins the request for a user, or for a client without a name, unless the client has left in the meantime.
     func admitted(_ result: Result<String?, Problem>) {
         guard case .none = self.answer else { return }
         switch result {
@@ -88,7 +88,7 @@ final class Exchange {
         self.perform(plan, nil)
     }
 
-    /// - Parameter body: of the request, where it is known before it is planned.
+    /// - Parameter body: the body of the request, if it is known before it is planned.
     private func perform(_ plan: RequestPlan, _ body: RequestPlan.Body?) {
         self.plan = plan
         switch plan.step {
@@ -100,7 +100,7 @@ final class Exchange {
         }
     }
 
-    /// Goes on with the request that a redirect leads to.
+    /// Continues with the request to which a redirect leads.
     private func follow(_ hop: RedirectTrail.Hop) {
         self.answer = .none
         self.cancelOrigin()
@@ -116,18 +116,18 @@ final class Exchange {
     private func collect() {
         let limit = self.active.limits.bodyBuffer
         if case .length(let length) = self.request.framing, length > UInt64(limit) {
-            // Known before a byte has come.
+            // The size is known before a byte has arrived.
             return self.goOnUnbuffered(.unbuffered, ByteBuffer())
         }
         self.upload.collect()
         if self.upload.hasEnded { return self.makeRequestOfWholeBody() }
         if self.request.head.fields.hasToken("100-continue", in: .expect) {
-            // The body is wanted here, before the origin can be asked.
+            // The body is needed here, before the request to the origin.
             self.client.send(interim: ResponseHead(status: 100, reason: "Continue"))
         }
     }
 
-    /// Goes on with a body that there is no room for.
+    /// Continues with a body that cannot be buffered.
     private func goOnUnbuffered(_ problem: Problem, _ beginning: ByteBuffer) {
         guard self.plan?.goesOnUnbuffered == true else { return self.refuse(problem) }
         self.makeRequest(.unbuffered(beginning: beginning, reason: problem.detail))
@@ -138,7 +138,7 @@ final class Exchange {
         self.makeRequest(.whole(bytes, trailers: self.requestTrailers))
     }
 
-    /// Makes the request: at once where that is quick, else on another thread. What comes of the body meanwhile is not taken.
+    /// Makes the request: now if that is quick, otherwise on another thread. Meanwhile no body bytes are taken.
     private func makeRequest(_ body: RequestPlan.Body) {
         guard let plan else { preconditionFailure("BUG: a request is made without a plan") }
         if let question = self.request.question, !self.client.owner.isBound, self.answerPromptly(question) { return }
@@ -177,7 +177,7 @@ final class Exchange {
         self.held.wholeBody = planned.wholeBytes + (self.trail?.heldBytes ?? 0)
         self.lateness = self.lateness ?? Lateness(decision.route, on: self.lane.loop, for: self)
         self.active.cookies.fill(&planned.transfer, of: decision)
-        // One that was noted has found nothing in this very call.
+        // A remembered lookup has just failed in `makeRequest`; so it is not tried again here.
         let noted = self.request.question
         let mayBeKept = !self.client.owner.isBound && !planned.transfer.fields.logConnectionIn
         let use = mayBeKept && noted == nil ? self.active.cacheUse(decision) : nil
@@ -198,7 +198,7 @@ final class Exchange {
         self.countUpload()
     }
 
-    /// Answers at once where what is kept in memory does; else does nothing, and returns false.
+    /// Answers at once if a response in memory can; otherwise does nothing, and returns false.
     private func answerPromptly(_ question: CacheQuestion) -> Bool {
         guard let (head, body) = question.promptAnswer({ self.forwarded($0, mark: nil) }),
             self.client.needsSwitch(insteadOf: head.received) == nil
@@ -211,7 +211,7 @@ final class Exchange {
         return true
     }
 
-    /// Answers in place of an origin that is late (`placeholder_after`). What it answers then, others may get.
+    /// Answers in place of a late origin (`placeholder_after`). Its response may still be used for others.
     func originIsLate(_ placeholder: ResponseRules.Placeholder, after limit: Duration) {
         guard case .none = self.answer else { return }
         self.origin?.detach()
@@ -220,7 +220,7 @@ final class Exchange {
         self.answer(OwnResponse(placeholder), .completed)
     }
 
-    /// Asks for the origin.
+    /// Opens the stream to the origin.
     private func open(_ request: consuming TransferRequest, in session: Session, _ question: CacheQuestion? = nil) {
         guard let decision = self.plan?.decision else { preconditionFailure("BUG: nothing says where a request goes") }
         request.way = self.active.way(decision.way)
@@ -230,10 +230,10 @@ final class Exchange {
 
     // MARK: The client's events
 
-    /// True where more of the body is taken now.
+    /// True if more of the body is taken now.
     var wantsBody: Bool { self.upload.wantsBody }
 
-    /// True where the end of the body is taken now.
+    /// True if the end of the body is taken now.
     var wantsEndOfBody: Bool { self.upload.wantsEnd }
 
     func received(_ bytes: ByteBuffer) {
@@ -252,7 +252,7 @@ final class Exchange {
         self.goOnUnbuffered(problem, self.upload.takeCollected() ?? ByteBuffer())
     }
 
-    /// Moves bytes of the body from the client's socket to the origin's, if nobody has to see them.
+    /// Moves bytes of the body from the client's socket to the origin's, if they need not be inspected.
     func moveBody(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling {
         let filling = self.upload.sink?.move(from: descriptor, atMost: limit) ?? .isUnfit
         if case .outcome(.bytes(let count)) = filling { self.report.bytesIn += count }
@@ -267,19 +267,19 @@ final class Exchange {
         self.upload.finish()?.finish(trailers: self.requestTrailers)
     }
 
-    /// The client does not read as fast as the origin sends.
+    /// Called when the client reads more slowly than the origin sends.
     func clientFellBehind() { self.origin?.pauseReading() }
 
     func clientCaughtUp() { if !self.isBehind { self.origin?.resumeReading() } }
 
-    /// The client is gone: nobody waits for the answer.
+    /// Called when the client has left: the response is no longer needed.
     func clientLeft(_ reason: String = "the client closed the connection") {
         if case .over = self.answer { return }
         self.report.error = reason
         self.end(.cancelled)
     }
 
-    /// Ends the exchange from the client's side: answers, or cuts the answer that has begun.
+    /// Ends the exchange from the client's side: sends a problem, or cuts the response that has begun.
     func fail(with problem: Problem) {
         switch self.answer {
         case .none, .inspected, .redirected: self.refuse(problem)
@@ -311,7 +311,7 @@ final class Exchange {
         } catch {
             return self.refuse(error)
         }
-        if self.trail != nil { self.trail = nil }  // To write none over none is dear.
+        if self.trail != nil { self.trail = nil }  // Skipped if it is nil already: the assignment is costly.
         guard let inspection = self.makeInspection() else {
             return self.pass(head, length: length, mark: nil, inspection: nil)
         }
@@ -319,7 +319,7 @@ final class Exchange {
         self.perform(inspection.receive(head, length: length), inspection)
     }
 
-    /// Follows a redirect when its content is over, or too long to be worth the wait.
+    /// Follows a redirect when its content has arrived, or now if the content is too long to wait for.
     private func waitForRest(of hop: RedirectTrail.Hop, _ length: UInt64?) {
         self.upload.stop()
         self.originTookBody(0)
@@ -331,7 +331,7 @@ final class Exchange {
         self.judge.map { judge in
             ResponseInspection(
                 judge, limits: self.active.limits, loop: self.lane.loop,
-                // unowned: the inspection is the exchange's own, and asks from within its calls.
+                // unowned: the exchange owns the inspection, which calls this only within calls of the exchange.
                 reserve: { [unowned self] in self.held.holdResponse($0) },
                 whenBehind: { [weak self] in self?.proceedWithInspection() })
         }
@@ -369,7 +369,7 @@ final class Exchange {
         }
     }
 
-    /// The origin has taken some of the body. From within the stream; the client is asked for more when it has returned.
+    /// Called within the origin's stream when it has taken some of the body. The client is asked for more after its return.
     func originTookBody(_ count: Int) {
         guard !self.resumesBody else { return }
         self.resumesBody = true
@@ -379,7 +379,7 @@ final class Exchange {
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
         self.report.note(metrics, self.origin?.cacheOutcome)
         self.letOriginGo()
-        // Its head was all that counted.
+        // Only the head of a redirect matters.
         if case .redirected(let hop) = self.answer { return self.follow(hop) }
         if let error {
             if self.opening != nil { return self.perform(self.opening?.failed(error)) }
@@ -393,11 +393,11 @@ final class Exchange {
         }
     }
 
-    /// A connection is there for a tunnel, or has become one.
+    /// Called with the connection for a tunnel, or with a connection that has switched protocols.
     func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
         self.report.note(metrics)
         guard let origin else { preconditionFailure("BUG: a connection comes that nobody asked for") }
-        // What a tunnel leads to proves itself by other means.
+        // A tunnel's destination is verified separately.
         self.report.noteVerdicts(of: origin, self.opening == nil ? self.plan?.decision : nil, in: self.active)
         self.letOriginGo()
         if let head = handover.head {
@@ -417,7 +417,7 @@ final class Exchange {
         self.upload.originIsGone()
     }
 
-    /// The proxy by which the request goes; nil where it goes to its origin.
+    /// The upstream proxy of the request; nil if the request goes directly to its origin.
     private var parent: ProxyServer? { self.active.parent(of: self.plan?.decision) }
 
     // MARK: The inspection
@@ -466,7 +466,7 @@ final class Exchange {
         if !self.isBehind, self.client.isWritable { self.origin?.resumeReading() }
     }
 
-    /// Notes a violation of a response whose head has left: in the log, and in a trailer where there can be one.
+    /// Notes a violation after the head was sent: in the log, and in a trailer if the response can have one.
     private func note(_ violation: ValidationError) {
         self.report.violated(violation)
         for kind in violation.kinds { self.responseTrailers.append("Pintle-Violation", kind.rawValue) }
@@ -476,13 +476,13 @@ final class Exchange {
         if let violation { self.report.violated(violation) }
         var length = self.origin == nil && held.need != .nothing ? UInt64(held.body.readableBytes) : held.length
         if !held.trailers.isEmpty, !held.isReplaced {
-            // Only chunks have trailers behind them.
+            // Trailers need chunked framing.
             length = nil
             self.responseTrailers.prepend(held.trailers)
         }
         self.pass(held.head, length: length, mark: violation, inspection: inspection)
         if held.body.readableBytes > 0 { held.body.withUnsafeReadableBytes { self.write($0) } }
-        // From here on the channel counts what its client does not take. A check under way goes on.
+        // From now on the channel counts the bytes that the client does not take. A check in progress continues.
         self.held.letResponseGo(butFor: inspection.memory)
         if self.origin == nil { self.complete() }
     }
@@ -504,34 +504,34 @@ final class Exchange {
         self.client.send(forwarded, length: length)
     }
 
-    /// The head of a response as the client gets it, without framing. It passes although it violates what `mark` says.
+    /// The head of a response for the client, without framing. `mark`: the violation despite which it passes.
     private func forwarded(_ head: ResponseHead, mark: ValidationError?) -> ResponseHead {
         head.forwarded(
             by: self.plan?.responseFields, via: self.active.via,
             version: self.report.upstreamVersion, marks: mark?.kinds ?? [], others: self.report.otherViolations)
     }
 
-    /// Writes a piece of the body: every byte of it is written, and counted, here.
+    /// Writes a piece of the body. Every byte of it is written and counted here.
     private func write(_ bytes: UnsafeRawBufferPointer) {
         self.report.bytesOut += self.client.send(bytes)
         self.report.tap?.take(bytes)
         if !self.client.isWritable { self.origin?.pauseReading() }
     }
 
-    /// Everything was sent.
+    /// Ends the exchange after everything was sent.
     private func complete() {
         self.end(.completed)
         self.client.finish(trailers: self.responseTrailers)
     }
 
-    /// Breaks off an answer that has begun.
+    /// Breaks off a response that has begun.
     private func cut(_ reason: String) {
         self.report.error = reason
         self.end(.failed)
         self.client.cut()
     }
 
-    /// Answers with a problem of Pintle's own, or with the route's placeholder if that stands for it.
+    /// Answers with a problem of Pintle's own, or with the route's placeholder for it.
     func refuse(_ problem: Problem) {
         self.report.note(problem)
         if let placeholder = self.plan?.placeholder(insteadOf: problem.name) {
@@ -594,14 +594,14 @@ final class Exchange {
         self.perform(self.opening?.begin())
     }
 
-    /// The client goes on in the tunnel as it would with its destination, which is asked when there is a request for it.
+    /// Serves the tunnel's requests in place of its destination, which is contacted when there is a request for it.
     private func intercept(_ authority: Authority, _ interception: Interception) {
         self.report.status = 200
         self.end(.completed)
         self.client.open(InterceptedTunnel(to: authority, by: interception, of: self.report, in: self.active))
     }
 
-    /// - Parameter action: nil where no tunnel is opened any more.
+    /// - Parameter action: nil if the tunnel is not being opened any more.
     private func perform(_ action: TunnelOpening.Action?) {
         if let proof = self.opening?.proof { self.report.note(proof, assurance: .probed) }
         switch action {
@@ -627,7 +627,7 @@ final class Exchange {
         }
     }
 
-    /// The origin switches: from here on there are only bytes.
+    /// Relays bytes from now on, because the origin switches protocols.
     private func switchProtocols(_ handover: Handover, _ head: ResponseHead) {
         (self.report.upstreamStatus, self.report.upstreamVersion) = (head.status, handover.version)
         switch ProtocolSwitch(head, offered: self.offer, to: self.client, self.makeInspection()) {
@@ -659,9 +659,9 @@ final class Exchange {
 
     // MARK: Work elsewhere, and memory
 
-    /// Has work done on another thread, which must not know the exchange. That goes on in a later turn, unless it is over.
+    /// Runs work on another thread, without access to the exchange. Calls `proceed` in a later turn, unless all is over.
     ///
-    /// - Throws: where as many jobs wait as may.
+    /// - Throws: an error if too many jobs wait.
     private func leaveLoop<Value: Sendable>(
         within limits: WorkPool.Limits, _ work: @escaping @Sendable (WorkBudget) -> Value,
         then proceed: @escaping @Sendable (Exchange, Value, WorkBudget.Interruption?) -> Void
@@ -676,7 +676,7 @@ final class Exchange {
     }
 
     private func countUpload() {
-        // The origin may have ended the exchange by what it was given.
+        // The origin may have ended the exchange within its call.
         if case .over = self.answer { return }
         self.held.count(waiting: self.upload.heldBytes)
     }
@@ -688,7 +688,7 @@ final class Exchange {
     func tellProgress() { self.report.tellProgress() }
 }
 
-/// Takes the request's body on, once the origin's stream has returned.
+/// Continues with the request's body, once the origin's stream has returned.
 extension Exchange: TurnEndWork {
     func runAtEndOfTurn() {
         self.resumesBody = false

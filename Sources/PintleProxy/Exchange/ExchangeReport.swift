@@ -8,15 +8,15 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// What is known of an exchange, for its counters and its line in the log.
+/// The facts about an exchange, for its counters and its line in the log.
 final class ExchangeReport {
     enum Mode: String { case forward, gateway, tunnel, intercept }
 
-    /// How a tunnel's destination was verified.
+    /// The way in which a tunnel's destination was verified.
     enum Assurance: String {
-        /// By a handshake of ours, before the tunnel opened.
+        /// By Pintle's own handshake, before the tunnel opened.
         case probed
-        /// By the certificate that its client was shown, too.
+        /// Also by the certificate that the client was shown.
         case observed
     }
 
@@ -27,7 +27,7 @@ final class ExchangeReport {
     private let start: NIODeadline
     private(set) var counters: RouteCounters
     private(set) var mode = Mode.forward
-    /// Who the client has proved to be.
+    /// The authenticated user of the client.
     var user: String?
     /// Body bytes received from the client.
     var bytesIn = 0
@@ -35,48 +35,48 @@ final class ExchangeReport {
     var bytesOut = 0
     var status: UInt16?
     var upstreamStatus: UInt16?
-    /// The version that the origin answered with.
+    /// The HTTP version of the origin's response.
     var upstreamVersion = "1.1"
     private(set) var trust: String?
     var rule: String?
     var problem: Problem.Name?
     var error: String?
-    /// True once the client of a relayed tunnel has named no server in its handshake.
+    /// True if the ClientHello of a relayed tunnel has no server name.
     var hasNamelessHello = false
-    /// True for the second record of a tunnel, which was opened to be intercepted and cannot be.
+    /// True for the second record of a tunnel that was opened for interception but cannot be intercepted.
     var continuesTunnel = false
-    /// True where it holds one of the places for tunnels.
+    /// True if the exchange occupies one of the places for tunnels.
     private var holdsTunnel = false
     /// Violations by the request that are only reported.
     private var requestViolations: [ViolationKind] = []
     /// A violation of a trust policy that only reports.
     private var trustViolation: ViolationKind?
-    /// Reported violations that are none of the response.
+    /// Reported violations that do not concern the response.
     var otherViolations: [String] {
         if self.trustViolation == nil, self.requestViolations.isEmpty { return [] }
         return ((self.trustViolation.map { [$0] } ?? []) + self.requestViolations).map(\.rawValue)
     }
-    /// Of the last transfer, with the retries of all.
+    /// Metrics of the last attempt; the retry count includes all attempts.
     private(set) var metrics = TransferMetrics()
     /// The number of redirects that were followed.
     private var redirects = 0
-    /// The fate of the request where answers are kept.
+    /// The cache outcome of the request.
     private var cache: CacheOutcome?
     private var route: String?
     private var violations: [ViolationKind] = []
     private var verdict: Verdict?
     private var assurance: Assurance?
-    /// Judges the address that an origin turns out to have, where the rules about addresses are only reported.
+    /// The rules for the origin's address, which are checked when it is known; set only if they only report.
     private var addressQuestion: (rules: DestinationRules, host: Authority)?
-    /// Looks at the response for an observer.
+    /// Records the response for an observer.
     private(set) var tap: ResponseTap?
-    /// True once the verdict on an https parent was noted: a tunnel may have two connections by it.
+    /// True once the verdict on an https upstream proxy was noted; a tunnel may make two connections to it.
     private var hasNotedParent = false
     /// True once the exchange was counted as started.
     private var isCounted = false
-    /// The bytes that the counters know of.
+    /// The bytes already added to the counters.
     private var told = (up: 0, down: 0)
-    /// A peer may send hundreds of certificates; a line lists so many of their keys.
+    /// The most keys of a chain in a log line; a peer may send hundreds of certificates.
     private static let longestChain = 16
 
     init(_ request: ReceivedRequest, of client: Client?, on lane: Lane, inside tunnel: InterceptedTunnel? = nil) {
@@ -89,7 +89,7 @@ final class ExchangeReport {
         if let tunnel { (self.mode, self.user) = (.intercept, tunnel.user) }
     }
 
-    /// Notes what becomes of the request, and counts its start.
+    /// Records the plan of the request, and counts its start.
     func note(_ plan: RequestPlan, in active: ActiveConfiguration) {
         if plan.isTunnel {
             self.mode = plan.decision?.isIntercepted == true ? .intercept : .tunnel
@@ -106,7 +106,7 @@ final class ExchangeReport {
         self.noteDestination(of: plan, decision, in: active)
     }
 
-    /// Notes the request that a redirect leads to. The exchange stays one of the route that follows it.
+    /// Records the request to which a redirect leads. The exchange stays with the route that follows the redirect.
     func note(redirect plan: RequestPlan, in active: ActiveConfiguration) {
         self.redirects += 1
         guard let decision = plan.decision else { return }
@@ -128,7 +128,7 @@ final class ExchangeReport {
         }
     }
 
-    /// Reports an address that would not have been dialled if the rules about addresses were enforced.
+    /// Reports an address that would be denied if the rules about addresses were enforced.
     private func judge(address: String) {
         guard let (rules, host) = self.addressQuestion, let address = IPAddress(address),
             let rule = rules.judge(address: address, port: host.port, asked: host).reported
@@ -138,7 +138,7 @@ final class ExchangeReport {
         self.noteReported(.destinationDenied, "\(address), which is dialled for \(host), is reported by \(rule)")
     }
 
-    /// Notes how a transfer went, and what its end tells of the fate of the request where answers are kept.
+    /// Records the metrics of a transfer, and the cache outcome if it is known at the end only.
     func note(_ metrics: TransferMetrics, _ outcome: CacheOutcome? = nil) {
         self.note(outcome)
         let retries = self.metrics.retries + metrics.retries
@@ -147,7 +147,7 @@ final class ExchangeReport {
         if self.addressQuestion != nil { self.judge(address: metrics.address) }
     }
 
-    /// Notes on what an origin, and a parent on the way to it, were trusted, as far as anybody wants to know.
+    /// Records why the origin and the upstream proxy were trusted, if logging asks for it.
     func noteVerdicts(of origin: any OriginStream, _ decision: Decision?, in active: ActiveConfiguration) {
         self.note(parent: origin.proxyVerdict)
         guard let decision else { return }
@@ -156,30 +156,30 @@ final class ExchangeReport {
         if let verdict = origin.verdict { self.note(verdict) }
     }
 
-    /// Notes the head of an answer, and on what the origin was trusted.
+    /// Records the head of a response, and why the origin was trusted.
     func note(
         _ head: ResponseHead, of origin: any OriginStream, _ decision: Decision?, in active: ActiveConfiguration
     ) {
         self.note(origin.cacheOutcome)
         if origin.cacheOutcome?.isFromOrigin ?? true { self.upstreamStatus = head.status }
         self.upstreamVersion = origin.responseVersion
-        // The head that goes on names reported violations, so the address is judged before it.
+        // The head for the client lists reported violations; so the address is checked before.
         if self.addressQuestion != nil { self.judge(address: origin.metrics.address) }
         self.noteVerdicts(of: origin, decision, in: active)
     }
 
-    /// Notes that the client was not to wait any longer.
+    /// Records that the placeholder has replaced a late response.
     func noteLate(_ limit: Duration) {
         self.problem = .upstreamTimeout
         self.error = "the origin had not answered after \(limit.spelled), so that the placeholder did"
     }
 
-    /// The exchange, as a problem names it.
+    /// The data of the exchange that problems contain.
     func context(json: Bool) -> ProblemWriter.Context {
         ProblemWriter.Context(exchangeID: self.id.description, route: self.route, trust: self.trust, json: json)
     }
 
-    /// Notes what became of the request where answers are kept, and counts it.
+    /// Records and counts the cache outcome.
     func note(_ outcome: CacheOutcome?) {
         guard let outcome, self.cache == nil else { return }
         self.cache = outcome
@@ -197,22 +197,22 @@ final class ExchangeReport {
         self.requestViolations.append(kind)
     }
 
-    /// Notes that a tunnel is relayed, and takes a place for it.
+    /// Records that a tunnel is relayed, and takes a place for it.
     ///
-    /// - Returns: as ``holdTunnel(within:)``.
+    /// - Returns: the result of ``holdTunnel(within:)``.
     func openTunnel(by plan: RequestPlan, in active: ActiveConfiguration) -> Problem? {
         if let trust = plan.decision?.trustIfRelayed { self.trust = active.session(for: trust).name }
         return self.holdTunnel(within: active.limits)
     }
 
-    /// True where a rule about destinations is broken that only reports.
+    /// True if a destination rule that only reports is broken.
     private var wouldBeDenied: Bool { self.requestViolations.contains(.destinationDenied) }
 
     /// Takes one of the places for tunnels, until the end.
     ///
-    /// - Returns: the answer where there is none; nil where there is.
+    /// - Returns: the problem if no place is free; nil on success.
     func holdTunnel(within limits: LimitsConfiguration) -> Problem? {
-        // A redirect may lead from one offer to another.
+        // A redirect may lead from one offered upgrade to another.
         if self.holdsTunnel { return nil }
         if let limit = self.lane.census.enterTunnel(self.client, limits) {
             return Problem(.overloaded, "there are as many tunnels as \(limit) allows")
@@ -221,7 +221,7 @@ final class ExchangeReport {
         return nil
     }
 
-    /// Notes a breach of a contract, or of another rule that only reports, by the request. It does not keep it back.
+    /// Records that the request breaks a contract, or a rule that only reports. It is sent nevertheless.
     func note(_ breach: PlannedRequest.Breach) {
         guard let kind = ViolationKind(rawValue: breach.kind.rawValue) else {
             preconditionFailure("BUG: \(breach.kind) is no violation")
@@ -229,19 +229,19 @@ final class ExchangeReport {
         self.noteReported(kind, breach.reason)
     }
 
-    /// Notes the problem that the client is answered with.
+    /// Records the problem that answers the client.
     func note(_ problem: Problem) {
         self.problem = problem.name
         self.error = problem.detail
         if problem.breaksContract { self.violated(.unserializableRequest) }
     }
 
-    /// Notes that a tunnel is broken off for its client's handshake, or would be.
+    /// Records that a tunnel is broken off because of its ClientHello, or would be.
     func note(hello reason: String, isReported: Bool) {
         let rule = "destinations.require_sni_match"
         self.rule = rule
         if isReported {
-            // A destination that was reported already may well have a name that would be.
+            // A destination already reported often has a reportable name, too; it is reported once.
             guard !self.wouldBeDenied else { return }
             return self.noteReported(.destinationDenied, "the tunnel is reported by \(rule): \(reason)")
         }
@@ -249,9 +249,9 @@ final class ExchangeReport {
         self.error = "the tunnel is broken off by \(rule): \(reason)"
     }
 
-    /// Notes that the other end was not trusted, where the problem says so.
+    /// Records an untrusted other end, if the problem is about trust.
     ///
-    /// - Parameter verdict: on the chain that it has shown, if it has shown one.
+    /// - Parameter verdict: the verdict on its chain, if it has shown one.
     func noteUntrusted(_ problem: Problem.Name, _ verdict: Verdict? = nil) {
         if let verdict { self.verdict = verdict }
         guard let kind = ViolationKind(rawValue: problem.rawValue) else { return }
@@ -264,39 +264,39 @@ final class ExchangeReport {
         if kind == .pinMismatch { self.counters.pinFailed() }
     }
 
-    /// Counts what a policy that only reports has let pass.
+    /// Counts a violation that a report-only policy has let pass.
     @discardableResult private func noteReported(_ verdict: Verdict) -> ViolationKind? {
         guard let reported = verdict.reported, let kind = ViolationKind(reported) else { return nil }
         self.violated(kind)
         return kind
     }
 
-    /// Notes all that a response has violated: each kind is counted, and the first sentences found are the error.
+    /// Records all violations of a response: each kind is counted, and the first message becomes the error.
     func violated(_ violation: ValidationError) {
         for kind in violation.kinds { self.violated(ViolationKind(kind)) }
         if self.error == nil { self.error = violation.description }
     }
 
-    /// Notes on what the connection to the origin was trusted, before the answer is passed on.
+    /// Records why the connection to the origin was trusted, before the response is passed on.
     func note(_ verdict: Verdict) {
         self.verdict = verdict
         if let kind = self.noteReported(verdict) { self.trustViolation = kind }
     }
 
-    /// Notes the verdict that has ended the exchange, where one has.
+    /// Records the verdict that has ended the exchange, if one has.
     func note(_ error: SessionError, as problem: Problem.Name) {
         if let verdict = error.verdict { self.verdict = verdict }
         if error.code == .untrusted { self.noteUntrusted(problem) }
     }
 
-    /// Notes that a policy which only reports let an https parent pass.
+    /// Records a violation by an https upstream proxy that a report-only policy has let pass.
     func note(parent verdict: Verdict?) {
         guard !self.hasNotedParent, let verdict else { return }
         self.hasNotedParent = true
         self.noteReported(verdict)
     }
 
-    /// Notes on what the other end of a tunnel was trusted.
+    /// Records the verdict on the tunnel's destination.
     func note(_ verdict: Verdict, assurance: Assurance) {
         let isFirst = self.verdict == nil
         self.verdict = verdict
@@ -304,19 +304,19 @@ final class ExchangeReport {
         if isFirst { self.noteReported(verdict) }
     }
 
-    /// Has the body that follows looked at, where anybody observes.
+    /// Starts to record the body for the observer, if there is one.
     func observe(_ head: ResponseHead, in active: ActiveConfiguration) {
         self.tap = active.observer.map { ResponseTap(head, to: self.request.head.method, for: $0) }
     }
 
-    /// Tells the counters what has moved since they were told last.
+    /// Adds the bytes since the last call to the counters.
     func tellProgress() {
         guard self.bytesIn != self.told.up || self.bytesOut != self.told.down else { return }
         self.counters.moved(bytesUp: self.bytesIn - self.told.up, bytesDown: self.bytesOut - self.told.down)
         self.told = (self.bytesIn, self.bytesOut)
     }
 
-    /// Counts the end, and writes the line.
+    /// Counts the end, and writes the line in the log.
     func close(_ outcome: Outcome, in active: ActiveConfiguration) {
         if !self.isCounted { active.activity.started(route: self.counters) }
         active.activity.finished(
@@ -384,7 +384,7 @@ final class ExchangeReport {
         record.firstByte = self.metrics.firstByte
     }
 
-    /// `allow`, or the kind of problem that it was answered with, or would be if the rules about destinations were enforced.
+    /// `allow`, or the kind of the problem in the response; `would-deny` if a report-only destination rule is broken.
     private var decision: String {
         switch self.problem {
         case nil: self.wouldBeDenied ? "would-deny" : "allow"

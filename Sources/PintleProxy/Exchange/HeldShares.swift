@@ -4,15 +4,15 @@ internal import PintleActivity
 internal import PintleMessage
 internal import PintlePolicy
 
-/// The share of one exchange in the memory that is held for others, and the work for it on another thread.
+/// The memory that is held for one exchange, as a share of the common budget, and its work on another thread.
 struct HeldShares {
     private var request = MemoryShare()
     private var response = MemoryShare()
     private let limit: Int
     private let memory: MemoryBudget
-    /// The number of bytes of a body that are kept until the end, because they may have to be sent again.
+    /// The bytes of a body that are kept until the end, because they may have to be sent again.
     var wholeBody = 0
-    /// Work that the exchange waits for.
+    /// The work that the exchange waits for.
     var job: WorkPool.Ticket?
 
     init(limit: Int, of memory: MemoryBudget) {
@@ -20,34 +20,34 @@ struct HeldShares {
         self.memory = memory
     }
 
-    /// - Returns: false where `limits.held_bytes` does not allow for so many bytes of the request's body.
+    /// - Returns: false if `limits.held_bytes` does not allow that many bytes of the request's body.
     mutating func holdRequest(_ bytes: Int) -> Bool {
         self.request.resize(to: bytes, of: self.memory, limit: self.limit)
     }
 
-    /// - Returns: false where `limits.held_bytes` does not allow for so many bytes of the response's body.
+    /// - Returns: false if `limits.held_bytes` does not allow that many bytes of the response's body.
     mutating func holdResponse(_ bytes: Int) -> Bool {
         self.response.resize(to: bytes, of: self.memory, limit: self.limit)
     }
 
-    /// Counts what waits on the way up, which the window bounds.
+    /// Counts the bytes that wait in the upload; the window limits them.
     mutating func count(waiting bytes: Int) {
         self.request.resize(to: max(bytes, self.wholeBody), of: self.memory)
     }
 
-    /// Gives the response's part back, as far as it is not `bytes`.
+    /// Releases the memory of the response, except for `bytes`.
     mutating func letResponseGo(butFor bytes: Int) { self.response.resize(to: bytes, of: self.memory) }
 
-    /// Gives everything back, and gives up the work that is under way.
+    /// Releases everything, and cancels the work.
     ///
-    /// - Returns: whether there was work that will never begin.
+    /// - Returns: true if there was work that will never begin.
     mutating func giveBack(_ pool: WorkPool) -> Bool {
         guard let job else {
             self.request.resize(to: 0, of: self.memory)
             self.response.resize(to: 0, of: self.memory)
             return false
         }
-        // The worker holds the bytes until it lets go of them.
+        // The worker holds the bytes until it ends.
         let bytes = self.request.bytes + self.response.bytes
         self.job = nil
         (self.request, self.response) = (MemoryShare(), MemoryShare())

@@ -4,12 +4,12 @@ internal import NIOCore
 internal import PintleLoop
 internal import PintlePolicy
 
-/// Tells an exchange when its origin is late (`placeholder_after`). Once it is let go it tells nothing.
+/// Notifies an exchange when its origin is late (`placeholder_after`). After its release it does nothing.
 final class Lateness {
     private let loop: Loop
     private let timer: LoopTimer
 
-    /// - Returns: nil where the route waits for as long as it takes.
+    /// - Returns: nil if the route has no such limit.
     init?(_ route: Route?, on loop: Loop, for exchange: Exchange) {
         guard let response = route?.configuration.response, let limit = response.placeholderAfter,
             let placeholder = response.placeholder

@@ -6,40 +6,40 @@ internal import PintleMessage
 internal import PintleSession
 internal import PintleTrust
 
-/// Stands for the origin in an ``Exchange``: takes the request, and gives the response.
+/// The origin's side of an ``Exchange``: takes the request, and supplies the response.
 protocol OriginStream: AnyObject {
-    /// The verdict on the chain of the origin.
+    /// The verdict on the origin's certificate chain.
     var verdict: Verdict? { get }
-    /// The verdict on the chain of an https parent, where the connection was made for this request.
+    /// The verdict on the chain of an https upstream proxy, if the connection was made for this request.
     var proxyVerdict: Verdict? { get }
-    /// The version of the response, once its head has come: `1.0`, `1.1` or `2`.
+    /// The version of the response, once its head has arrived: `1.0`, `1.1` or `2`.
     var responseVersion: String { get }
-    /// Measurements of the connection and the request so far.
+    /// Measurements of the connection and of the request so far.
     var metrics: TransferMetrics { get }
-    /// Bytes of the request's body that wait to be sent.
+    /// The bytes of the request's body that wait to be sent.
     var unsentBodyBytes: Int { get }
-    /// Bytes of the request's body that are in memory, with those that may have to be sent again.
+    /// The bytes of the request's body in memory, including those that may have to be sent again.
     var heldBodyBytes: Int { get }
     /// Sends bytes of a streamed body.
     func send(_ bytes: ByteBuffer)
-    /// Moves bytes that have come at a socket to the origin, as the next of a streamed body whose length is known.
+    /// Moves bytes that have arrived at a socket to the origin, as the next ones of a streamed body with a known length.
     ///
-    /// - Parameter limit: the most bytes.
-    /// - Returns: `isUnfit` if they have to be received and sent.
+    /// - Parameter limit: the most bytes to move.
+    /// - Returns: `isUnfit` if the bytes must be received and sent.
     func moveBody(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling
     /// Ends a streamed body.
     func finishBody(trailers: Fields)
-    /// Takes no more of the response for now.
+    /// Stops reading the response until ``resumeReading()``.
     func pauseReading()
-    /// Takes more of the response.
+    /// Reads on.
     func resumeReading()
-    /// Has the rest of the response moved through pipes, where that can be.
+    /// Moves the rest of the response through pipes, if possible.
     func takePipes()
-    /// Gives the request up. Nothing more is heard of it.
+    /// Cancels the request. The delegate hears nothing more of it.
     func cancel()
-    /// The fate of the request where answers are kept; nil where they are not.
+    /// The cache outcome of the request; nil if it did not use the cache.
     var cacheOutcome: CacheOutcome? { get }
-    /// Waits for the answer no longer. Where it is to be kept, it comes all the same.
+    /// Leaves the response. If it is to be cached, the transfer continues; otherwise it is cancelled.
     func detach()
 }
 
@@ -57,9 +57,9 @@ extension OriginStream {
 
 extension Transfer: OriginStream {}
 
-/// Opens streams to origins: a ``Session`` does, and in tests whatever records what is asked.
+/// Opens streams to origins: sessions in production, recorders in tests.
 protocol OriginOpener {
-    /// Sends a request, whose response the delegate is told of in later turns.
+    /// Sends a request. The delegate gets the response in later turns.
     func open(
         _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate
     ) -> any OriginStream

@@ -5,19 +5,19 @@ internal import PintlePolicy
 
 /// The verdict on an origin that switches to another protocol (RFC 9110 §7.8).
 enum ProtocolSwitch {
-    /// It switches to this protocol. The answer may violate the route's rules, which then only report.
+    /// The origin switches to this protocol. Its response may violate rules of the route that only report.
     case passes(String, ValidationError?)
-    /// The answer violates the route's rules.
+    /// The response violates the route's rules.
     case violates(ValidationError)
-    /// It was not asked for what it switches to, or does not show that it has understood; the sentence says how.
+    /// The protocol was not offered, or the response lacks a proof that the origin has understood; with a sentence about it.
     case refused(String)
 
-    /// Judges the head of a 101.
+    /// Evaluates the head of a 101.
     ///
     /// - Parameters:
     ///   - offer: the protocols that the origin may choose from.
-    ///   - client: may know of what the origin has to answer.
-    ///   - inspection: of the route, where it has rules for heads.
+    ///   - client: may check the fields with which the origin accepts.
+    ///   - inspection: the inspection of the route, if it has rules for heads.
     init(
         _ head: ResponseHead, offered offer: UpgradeOffer?, to client: any ClientStream,
         _ inspection: ResponseInspection?

@@ -4,9 +4,9 @@ internal import PintleMessage
 internal import PintlePolicy
 
 extension RequestPlan {
-    /// Makes the request on the loop, where that is quick.
+    /// Makes the request on the event loop, if that is quick.
     ///
-    /// - Returns: nil where it takes longer than a loop has time for.
+    /// - Returns: nil if it takes too long for an event loop.
     func makePromptly(_ head: RequestHead, _ body: Body) -> Result<PlannedRequest, Problem>? {
         guard body.isPrompt(head) else { return nil }
         let budget = WorkBudget(steps: WorkBudget.promptSteps)
@@ -14,7 +14,7 @@ extension RequestPlan {
         return budget.interruption == nil ? result : nil
     }
 
-    /// Makes it where no thread takes the work on: as far as that is quick, and else unjudged or not at all.
+    /// Makes the request when no other thread is available: as far as that is quick; the rest is not validated, or fails.
     func make(_ head: RequestHead, _ body: Body, lacking reason: String) -> Result<PlannedRequest, Problem> {
         self.make(head, body, shortage: reason, within: WorkBudget(steps: WorkBudget.promptSteps))
     }

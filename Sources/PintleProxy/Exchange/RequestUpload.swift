@@ -5,28 +5,28 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 
-/// The way of a request's body: it waits at the client, is gathered, or goes to the origin as it comes.
+/// The upload of a request's body: the body waits at the client, is collected, or is streamed to the origin.
 struct RequestUpload {
     private enum State {
-        /// Nowhere yet: the client may not use the proxy yet, or the request is being made.
+        /// The body waits: the client is not admitted yet, or the request is being made.
         case waiting
-        /// It is gathered, because all of it is needed at once.
+        /// The body is collected, because all of it is needed at once.
         case collecting(ByteBuffer)
-        /// To the origin as it comes, at the pace of the route where it has one.
+        /// The body is streamed to the origin, at the pace of the route if it has one.
         case streaming(any OriginStream, BodyPacer?)
-        /// Nowhere: nothing of it is left, or nobody wants it.
+        /// Nothing is left of the body, or it is not needed.
         case over
     }
 
-    /// The most bytes that wait on the way up.
+    /// The most bytes that wait in the upload.
     static let window = 64 * 1024
 
     private var state = State.waiting
-    /// The most bytes that are gathered.
+    /// The most bytes that are collected.
     private let limit: Int
-    /// True once all of it is here.
+    /// True once the whole body has arrived.
     private(set) var hasEnded: Bool
-    /// True while the client still sends the body of a request before this one, which is dropped.
+    /// True while the client still sends the body of an earlier request, which is dropped.
     private var dropsRest = false
 
     init(_ framing: BodyFraming, limit: Int) {
@@ -34,7 +34,8 @@ struct RequestUpload {
         self.limit = limit
     }
 
-    /// Makes way for another request, all of whose body is here. What the client still sends belongs to the one before.
+    /// Starts over for the request after a redirect; its body is known. Further bytes of the client belong to the earlier
+    /// request.
     mutating func beginAgain() {
         self.stop()
         self.dropsRest = self.dropsRest || !self.hasEnded
@@ -42,7 +43,7 @@ struct RequestUpload {
         self.state = .waiting
     }
 
-    /// True where more is taken now.
+    /// True if more of the body is taken now.
     var wantsBody: Bool {
         switch self.state {
         case _ where self.dropsRest: true
@@ -53,33 +54,33 @@ struct RequestUpload {
         }
     }
 
-    /// True where the end is taken now: it needs no room.
+    /// True if the end is taken now; it needs no room.
     var wantsEnd: Bool { if case .waiting = self.state { self.dropsRest } else { true } }
 
-    /// Bytes that were taken and that the origin has not.
+    /// The bytes that were taken from the client, but not by the origin.
     var waitingBytes: Int {
         guard case .streaming(let origin, let pacer) = self.state else { return 0 }
         return pacer?.waitingBytes ?? origin.unsentBodyBytes
     }
 
-    /// Bytes that take memory on the way up.
+    /// The bytes of the upload that take memory.
     var heldBytes: Int {
         guard case .streaming(let origin, let pacer) = self.state else { return 0 }
         return pacer?.waitingBytes ?? origin.heldBodyBytes
     }
 
-    // MARK: Gathering
+    // MARK: Collecting
 
-    /// True while it is gathered.
+    /// True while the body is being collected.
     var isCollecting: Bool { if case .collecting = self.state { true } else { false } }
 
-    /// Begins to gather it.
+    /// Starts to collect the body.
     mutating func collect() {
         guard case .waiting = self.state else { preconditionFailure("BUG: a body is gathered that goes elsewhere") }
         self.state = .collecting(ByteBuffer())
     }
 
-    /// Takes what was gathered; the rest waits.
+    /// Returns the collected bytes; the rest of the body waits.
     mutating func takeCollected() -> ByteBuffer? {
         guard case .collecting(let held) = self.state else { return nil }
         self.state = .waiting
@@ -88,23 +89,24 @@ struct RequestUpload {
 
     // MARK: Streaming
 
-    /// Lets it go to the origin.
+    /// Starts to stream the body to the origin.
     mutating func stream(to origin: any OriginStream, _ pacer: BodyPacer?) {
         guard case .waiting = self.state else { preconditionFailure("BUG: a body goes to two places") }
         self.state = .streaming(origin, pacer)
     }
 
-    /// Tells what becomes of a piece of the body.
+    /// The next step for a piece of the body.
     enum Receipt {
-        /// It was gathered; so many bytes are by now.
+        /// It was collected; with the total so far.
         case collected(Int)
         /// It is to be sent.
         case send(to: Sink)
-        /// Nobody wants it.
+        /// It is not needed.
         case dropped
     }
 
-    /// Takes the body on. Called when no method of the upload runs: it may end the exchange from within the call.
+    /// The destination of a streamed body. Use it outside of methods of the upload, because it may end the exchange within the
+    /// call.
     struct Sink {
         fileprivate let origin: any OriginStream
         let pacer: BodyPacer?
@@ -123,13 +125,13 @@ struct RequestUpload {
         }
     }
 
-    /// Takes a piece that the client has sent.
+    /// Takes a piece from the client.
     mutating func receive(_ bytes: ByteBuffer) -> Receipt {
         switch self.state {
         case _ where self.dropsRest: return .dropped
         case .waiting: preconditionFailure("BUG: a body comes that nobody takes yet")
         case .collecting(let held):
-            // Taken out while it grows, so that it is not copied.
+            // Moved out of the state while it grows, so that it is not copied.
             self.state = .over
             let whole = Self.joined(held, bytes)
             self.state = .collecting(whole)
@@ -145,9 +147,9 @@ struct RequestUpload {
         return whole
     }
 
-    /// Notes that the client has sent all that it will.
+    /// Notes that the client has sent its whole body.
     ///
-    /// - Returns: false where that was the body of a request before this one.
+    /// - Returns: false if that was the body of an earlier request.
     mutating func noteEnd() -> Bool {
         if self.dropsRest {
             self.dropsRest = false
@@ -158,31 +160,31 @@ struct RequestUpload {
         return true
     }
 
-    /// Where the body goes as it comes; nil where it does not.
+    /// The destination of a streamed body; nil if the body is not being streamed.
     var sink: Sink? {
         guard case .streaming(let origin, let pacer) = self.state else { return nil }
         return Sink(origin: origin, pacer: pacer)
     }
 
-    /// Ends it where it goes to the origin as it comes.
+    /// Marks a streamed body complete.
     ///
-    /// - Returns: what is to be told that this was all.
+    /// - Returns: the sink to notify.
     mutating func finish() -> Sink? {
         let sink = self.sink
-        // A pace goes on until everything has left.
+        // A pacer continues until all bytes are sent.
         if sink?.pacer == nil, sink != nil { self.state = .over }
         return sink
     }
 
-    /// Keeps the pace of the route, where it has one.
+    /// Keeps the pace of the route, if it has one.
     var pacer: BodyPacer? { self.sink?.pacer }
 
-    /// Ends it, whatever is left.
+    /// Ends the upload, whatever is left.
     mutating func stop() {
         if case .streaming(_, let pacer) = self.state { pacer?.stop() }
         self.state = .over
     }
 
-    /// Ends it where it goes to the origin, which is gone.
+    /// Abandons a streamed body after the origin has gone.
     mutating func originIsGone() { if case .streaming = self.state { self.stop() } }
 }

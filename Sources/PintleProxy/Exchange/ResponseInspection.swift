@@ -5,62 +5,62 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 
-/// Holds one response to what its route, or an API description, demands of it.
+/// Validates one response against the rules of its route or of an API description.
 ///
-/// A response is kept back until it can be judged: as a whole, by its first byte, or, where violations are only reported, until
-/// so much of it is here that its head leaves with what is known. It is told of the response, and says what becomes of it. Used
-/// on one loop.
+/// A response is held back until it can be validated: as a whole; by its first byte; or, if violations are only reported, until
+/// enough of it has arrived to put early violations into the head. The inspection is given the response piece by piece, and
+/// returns actions. Used on one event loop.
 final class ResponseInspection {
-    /// Tells what becomes of the response.
+    /// The next step for the response.
     enum Action {
         /// Nothing is passed on yet.
         case wait
-        /// The response passes, with what is held of its body, marked by what it violates.
+        /// The response passes, with the held part of its body, and marked with its violation.
         case pass(HeldResponse, ValidationError?)
-        /// Something else is answered in its place.
+        /// Another response is sent in its place.
         case reject(ValidationError)
-        /// There is no room to judge it, and so it is not passed on.
+        /// There is not enough memory to validate it; so it is not passed on.
         case refuse(String)
-        /// It is to be judged on another thread, with ``judge(_:by:within:)``.
+        /// The response is to be validated on another thread, with ``judge(_:by:within:)``.
         case judge(HeldResponse, by: ResponseJudge)
-        /// The bytes that were given are passed on; these violations were found in them.
+        /// The given bytes are passed on; they have these violations.
         case forward([ValidationError])
-        /// The answer is cut: what has left cannot be taken back, and must not look complete.
+        /// The response is cut: sent bytes cannot be taken back, and must not look complete.
         case cut([ValidationError])
-        /// The answer is complete; this was found at its end.
+        /// The response is complete; its end may have a violation.
         case finish(ValidationError?)
     }
 
     private enum Phase {
         case fresh
-        /// Nothing has left, and more has to come.
+        /// Nothing was sent, and more must arrive.
         case holding(HeldResponse)
-        /// Another thread judges it.
+        /// Another thread validates it.
         case judging(HeldResponse)
-        /// The head has left.
+        /// The head was sent.
         case passing
-        /// Something else was answered, or the end was there.
+        /// Another response was sent, or the end was reached.
         case over
     }
 
-    /// How much of a response that is only reported on is kept back, so that a violation found by then can still be said
-    /// in the head.
+    /// The most bytes that are held back of a response with report-only rules, so that early violations can be put into the
+    /// head.
     private static let reportWindow = 64 * 1024
 
     private var judge: ResponseJudge
     private let bodyBuffer: Int
     private let shortage: String
     private let loop: Loop
-    /// Holds so many bytes; false where there is no room for them.
+    /// Reserves this number of bytes; false if there is not enough memory.
     private let reserve: (Int) -> Bool
-    /// Called in a later turn where a check is behind; whoever made the inspection then calls ``proceed()``.
+    /// Called in a later turn if a check lags; the owner then calls ``proceed()``.
     private let whenBehind: () -> Void
     private var phase = Phase.fresh
-    /// Looks at the body while it streams.
+    /// Checks the body while it streams.
     private var check: StreamedCheck?
     private var status: UInt16 = 0
     private var receivedBytes = 0
-    /// True once a body that is too long was told of.
+    /// True once an excessive body was reported.
     private var hasExceeded = false
     /// True once the origin has sent everything.
     private var hasEnded = false
@@ -77,13 +77,13 @@ final class ResponseInspection {
         self.whenBehind = whenBehind
     }
 
-    /// About how much memory a check that goes on takes, in bytes.
+    /// The approximate memory of a continuing check, in bytes.
     var memory: Int { self.check?.memory ?? 0 }
 
     /// True while no more of the response should be taken.
     var isBehind: Bool { self.check?.isBehind == true }
 
-    /// Looks at the head of a response.
+    /// Validates the head of a response.
     func receive(_ head: ResponseHead, length: UInt64?) -> Action {
         guard case .fresh = self.phase else { preconditionFailure("BUG: a second head is inspected") }
         self.status = head.status
@@ -104,7 +104,7 @@ final class ResponseInspection {
         return .wait
     }
 
-    /// Looks at the head with which an origin switches protocols: it has no body.
+    /// Validates the head with which an origin switches protocols; there is no body.
     ///
     /// - Returns: `pass` or `reject`.
     func receive(switching head: ResponseHead) -> Action {
@@ -112,12 +112,12 @@ final class ResponseInspection {
         return self.settle(HeldResponse(head: head, length: nil, need: .nothing), violation)
     }
 
-    /// Looks at a piece of the body.
+    /// Validates a piece of the body.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Action {
         switch self.phase {
         case .passing: return self.inspect(bytes)
         case .holding(let held): return self.hold(bytes, behind: held)
-        // The rest of a response that is judged by its first byte waits for the verdict.
+        // The rest of a response that is validated by its first byte waits for the verdict.
         case .judging(var held):
             held.body.writeBytes(bytes)
             self.phase = .judging(held)
@@ -143,7 +143,7 @@ final class ResponseInspection {
     }
 
     private func hold(_ bytes: UnsafeRawBufferPointer, behind kept: consuming HeldResponse) -> Action {
-        // Taken out while it grows, so that it is never copied.
+        // Moved out of the state while it grows, so that it is never copied.
         self.phase = .over
         var held = kept
         held.body.writeBytes(bytes)
@@ -167,7 +167,7 @@ final class ResponseInspection {
 
     /// Keeps the trailers of a response that is held back.
     ///
-    /// - Returns: whether it is.
+    /// - Returns: true if the response is held back.
     func keep(trailers: Fields) -> Bool {
         guard case .holding(var held) = self.phase else { return false }
         held.trailers = trailers
@@ -175,7 +175,7 @@ final class ResponseInspection {
         return true
     }
 
-    /// Looks at the end of a response.
+    /// Validates the end of a response.
     func end() -> Action {
         self.hasEnded = true
         switch self.phase {
@@ -190,7 +190,7 @@ final class ResponseInspection {
         }
     }
 
-    /// Looks at some more of a body that unfolds to more than can be looked at in a turn.
+    /// Continues with a body that decodes to more than can be checked in a turn.
     func proceed() -> Action {
         guard let check = self.check else { return .wait }
         var violation: ValidationError?
@@ -204,7 +204,7 @@ final class ResponseInspection {
         switch self.phase {
         case .holding(let held):
             if let violation { return self.settle(held, violation) }
-            // Unless all of the body is here, the verdict comes with the rest.
+            // If the body is incomplete, the verdict comes with the rest.
             return self.hasEnded ? self.judgeWhole(held) : .wait
         case .passing:
             guard self.hasEnded else { return .forward(violation.map { [$0] } ?? []) }
@@ -215,7 +215,7 @@ final class ResponseInspection {
         }
     }
 
-    /// Ends it without a verdict.
+    /// Ends the inspection without a verdict.
     func stop() {
         self.endCheck()
         self.phase = .over
@@ -223,7 +223,7 @@ final class ResponseInspection {
 
     // MARK: Judging
 
-    /// Judges a response as a whole, on any thread.
+    /// Validates a response as a whole, on any thread.
     static func judge(
         _ held: HeldResponse, by judge: ResponseJudge, within budget: WorkBudget
     ) -> (HeldResponse, ValidationError?) {
@@ -236,7 +236,7 @@ final class ResponseInspection {
         }
     }
 
-    /// Judges a response of which everything is here that counts.
+    /// Validates a response of which all relevant bytes are here.
     private func judgeWhole(_ held: HeldResponse) -> Action {
         if let check = self.check {
             self.phase = .holding(held)
@@ -260,7 +260,7 @@ final class ResponseInspection {
         }
         switch interruption {
         case nil:
-            // Behind what was judged by its first byte more may have come.
+            // More bytes may have arrived after the one that was validated.
             if verdict.held.need == .whole { held = verdict.held }
             return self.settle(held, verdict.violation)
         case .memory, .cancelled: return self.goOnUnjudged(held, self.shortage)
@@ -270,13 +270,13 @@ final class ResponseInspection {
         }
     }
 
-    /// Goes on where no thread judges it.
+    /// Continues if no thread can validate the response.
     func notJudged(_ reason: String) -> Action {
         guard case .judging(let held) = self.phase else { preconditionFailure("BUG: nothing was to be judged") }
         return self.goOnUnjudged(held, reason)
     }
 
-    /// Goes on with a response that there is no room to judge: it passes where violations are only reported.
+    /// Continues with a response that cannot be validated for lack of resources; it passes if violations are only reported.
     private func goOnUnjudged(_ held: HeldResponse, _ reason: String) -> Action {
         self.endCheck()
         guard self.judge.onViolation != .reject else {
@@ -286,11 +286,11 @@ final class ResponseInspection {
         return self.settle(held, Self.violation(.bodyTooLarge, reason, held.head))
     }
 
-    /// - Parameter violation: found since the head was judged; what the head has violated is in `held`.
+    /// - Parameter violation: a violation found after the head was validated; `held` has those of the head.
     private func settle(_ held: HeldResponse, _ violation: ValidationError?) -> Action {
         guard let violation = ValidationError.ordered([held.violation, violation]) else { return self.pass(held, nil) }
         self.endCheck()
-        // Told once.
+        // Reported once.
         if violation.has(.bodyTooLarge) { self.hasExceeded = true }
         if self.judge.onViolation == .report { return self.pass(held, violation) }
         self.phase = .over
@@ -304,7 +304,7 @@ final class ResponseInspection {
 
     // MARK: The streamed check
 
-    /// - Returns: the violation that these bytes show, once.
+    /// - Returns: the violation in these bytes, once.
     private func lookAt(_ bytes: UnsafeRawBufferPointer) -> ValidationError? {
         guard let check = self.check else { return nil }
         do throws(ValidationError) {

@@ -4,34 +4,34 @@ internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
 
-/// Looks at a response's body as it streams, a bounded amount in each turn of the loop: 32 KiB on the wire may unfold to 32
-/// MiB. What it has not come to waits here, and its owner takes no more from the origin meanwhile.
+/// Checks a response's body as it streams, a limited amount in each turn of the event loop, because 32 KiB on the wire may
+/// decode to 32 MiB. Unchecked bytes wait here, and the owner takes no more from the origin meanwhile.
 ///
-/// Used on one loop.
+/// Used on one event loop.
 final class StreamedCheck {
-    /// How many bytes content codings may unfold to in a turn: looking at them takes about a millisecond.
+    /// The most decoded bytes that are checked in a turn; that takes about a millisecond.
     private static let bytesInTurn = 128 * 1024
 
     private let check: BodyCheck
     private let loop: Loop
     private var backlog = ByteBuffer()
-    /// Whether the body so far was not looked at to its end.
+    /// True if not all bytes so far were checked.
     private(set) var isBehind = false
     private var timer: LoopTimer?
 
-    /// - Parameter proceed: called in a later turn when the check is behind; it should call ``proceed()``.
+    /// - Parameter proceed: called in a later turn if the check lags; it should call ``proceed()``.
     init(_ check: BodyCheck, loop: Loop, proceed: @escaping () -> Void) {
         self.check = check
         self.loop = loop
         self.timer = LoopTimer(proceed)
     }
 
-    /// About how much memory it takes, in bytes.
+    /// The approximate memory that it takes, in bytes.
     var memory: Int { self.check.memory + self.backlog.readableBytes }
 
-    /// Looks at a piece of the body, or keeps it until its turn comes.
+    /// Checks a piece of the body, or keeps it for a later turn.
     ///
-    /// - Throws: what is wrong with the body, once.
+    /// - Throws: the defect of the body, once.
     func take(_ bytes: UnsafeRawBufferPointer) throws(ValidationError) {
         guard !self.isBehind else {
             self.backlog.writeBytes(bytes)
@@ -44,9 +44,9 @@ final class StreamedCheck {
         self.arm()
     }
 
-    /// Looks at some more of what has waited.
+    /// Checks more of the waiting bytes.
     ///
-    /// - Throws: what is wrong with the body, once.
+    /// - Throws: the defect of the body, once.
     func proceed() throws(ValidationError) {
         var result = Result<Bool, ValidationError>.success(true)
         self.backlog.readWithUnsafeReadableBytes { bytes in
@@ -60,9 +60,9 @@ final class StreamedCheck {
         if self.isBehind { self.arm() } else { self.backlog = ByteBuffer() }
     }
 
-    /// Looks at the end of the body, when it is not behind.
+    /// Checks the end of the body, if the check does not lag.
     ///
-    /// - Throws: what is wrong with the body.
+    /// - Throws: the defect of the body.
     func finish() throws(ValidationError) { try self.check.finish() }
 
     /// Ends the check without a verdict.
@@ -74,7 +74,7 @@ final class StreamedCheck {
     }
 
     private func arm() {
-        // Later than this turn, in which it would fire again at once: others have theirs in between.
+        // Later than this turn, so that other work gets its turn before the timer fires.
         if let timer { self.loop.arm(timer, at: self.loop.turnTime + .nanoseconds(1)) }
     }
 }

@@ -6,7 +6,7 @@ internal import PintleMessage
 internal import PintleSession
 internal import PintleTrust
 
-/// Stands for an origin to which there is no way: it is not asked, and the delegate is told so at the end of the turn.
+/// An origin known to be unreachable: it gets no request, and the delegate gets the error at the end of the turn.
 final class UnreachableOrigin: OriginStream, TurnEndWork {
     private let error: SessionError
     private var delegate: (any TransferDelegate)?
@@ -29,7 +29,7 @@ final class UnreachableOrigin: OriginStream, TurnEndWork {
     var responseVersion: String { "" }
     var unsentBodyBytes: Int { 0 }
 
-    /// Nothing of a body is sent anywhere.
+    /// The body is not sent anywhere.
     func send(_ bytes: ByteBuffer) {}
 
     func finishBody(trailers: Fields) {}

@@ -2,19 +2,19 @@
 
 internal import NIOCore
 
-/// Pieces of a few bytes that wait together: each by itself would keep alive all that was read with it.
+/// Copies small pieces that wait, because each would otherwise keep a whole receive buffer alive.
 extension ByteBuffer {
-    /// Pieces that are shorter are small, in bytes.
+    /// Pieces with fewer bytes are small.
     private static let small = 4096
 
-    /// The same bytes, in memory of their own if they are few.
+    /// The bytes, copied into memory of their own if they are few.
     var forWaiting: ByteBuffer {
         self.readableBytes < Self.small ? ByteBuffer(bytes: self.readableBytesView) : self
     }
 
-    /// Takes in the bytes that follow, if both are few.
+    /// Appends the next piece, if both are small.
     ///
-    /// - Returns: false if they wait by themselves.
+    /// - Returns: false if it was not appended.
     mutating func takeIn(_ next: ByteBuffer) -> Bool {
         guard self.readableBytes < Self.small, next.readableBytes < Self.small else { return false }
         self.writeImmutableBuffer(next)

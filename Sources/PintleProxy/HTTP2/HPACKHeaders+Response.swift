@@ -4,9 +4,9 @@ internal import NIOHPACK
 internal import PintleMessage
 internal import PintleSession
 
-// Heads of answers as HTTP/2 has them (RFC 9113 §8.2, §8.3.2).
+// Heads of responses in HTTP/2 (RFC 9113 §8.2, §8.3.2).
 extension HPACKHeaders {
-    /// The header section of a response. Fields of a connection, which HTTP/2 has not, are left out.
+    /// The header section of a response, without connection-specific fields, which HTTP/2 does not have.
     init(_ head: ResponseHead, length: UInt64?) {
         self.init([(":status", String(head.status))])
         self.reserveCapacity(head.fields.count + 2)

@@ -8,17 +8,17 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
 
-/// A connection on which a client speaks HTTP/2 (RFC 9113), by SwiftNIO's codec: a stream for each request.
+/// An HTTP/2 connection of a client (RFC 9113), with SwiftNIO's codec: one stream per request.
 ///
 /// The codec ends connections that break the protocol, or that flood it with resets, settings, pings, or pieces of header
-/// sections; `HTTP2FrameWatch` sees the rest.
+/// sections; `HTTP2FrameWatch` covers the rest.
 final class HTTP2ClientConnection {
-    /// Says who speaks, and to whom.
+    /// Client identity and local address of the connection.
     struct Caller {
         let client: Client?
-        /// The problem for which nothing is served over this connection; nil where it is served.
+        /// The problem for which all requests of this connection are refused; nil if they are served.
         let refusal: Problem?
-        /// The tunnel that the requests come out of; nil for requests to the proxy.
+        /// The tunnel that contains the requests; nil for requests to the proxy.
         let tunnel: InterceptedTunnel?
         let place: HTTP2RequestHead.Place
     }
@@ -29,46 +29,47 @@ final class HTTP2ClientConnection {
     private let channel: SocketChannel
     private var streams: [ObjectIdentifier: HTTP2ClientStream] = [:]
     private var streamsByNumber: [Int: HTTP2ClientStream] = [:]
-    /// The highest number of a stream that there was.
+    /// The highest stream number so far.
     private var lastNumber = 0
-    /// When its last stream ended, or it began.
+    /// The time when the last stream ended; initially, when the connection began.
     private var emptySince = NIODeadline.uptimeNanoseconds(0)
     private var timer: LoopTimer?
     private var isLeaving = false
-    /// When the client was told that nothing more will be written.
+    /// The time when the output was closed.
     private var finishedSince: NIODeadline?
-    /// The reader of its frames, until it is closed.
+    /// The reader of the connection's frames, until the connection is closed.
     private var frames: (reader: HTTP2HeadFrames, watch: HTTP2FrameWatch)?
-    /// Bytes of answers that the client has not taken.
+    /// The response bytes that the client has not taken.
     private var unsent = 0
-    /// Bytes of requests that nobody has taken.
+    /// The request bytes that no exchange has taken.
     private var untaken = 0
-    /// The bytes that are drawn from the common memory for both.
+    /// The share of the common memory for both.
     private var share = MemoryShare()
     private var isCongested = false
     private var ownResets = 0
 
-    /// The most requests at a time. Each may hold a window of what it sends, and a piece of its answer that came before anybody
-    /// knew that it is not read: 64 KiB and 128 KiB, so that a connection without scruples holds some tens of MiB.
+    /// The most concurrent requests. Each may hold one window of its upload (64 KiB) and one piece of its response (128 KiB)
+    /// that arrived before back-pressure took effect; so a hostile connection holds some tens of MiB.
     static let mostStreams = 256
-    /// The bytes that a client may send on a stream before they are read.
+    /// The window of a stream, in bytes.
     private static let window = 64 * 1024
-    /// Above the first, answers wait for a client to take some of what it has not; below the second they go on.
+    /// Above `high`, responses wait until the client takes some of the unsent bytes; below `low` they continue.
     private static let unsentLimits = (high: 8 * 1024 * 1024, low: 4 * 1024 * 1024)
-    /// The most that waits for its streams to take it, in bytes: the window of the connection, in frames of a few bytes each.
+    /// The most untaken request bytes: the window of the connection, filled with tiny frames.
     private static let mostUntaken = 16 * 1024 * 1024
-    /// Streams that were broken off for what the client did; the codec counts those that it breaks off, up to the same number.
+    /// The most streams that may be broken off here because of faults of the client; the codec has the same limit for those
+    /// that it breaks off.
     private static let mostOwnResets = 200
-    /// Streams that a client may break off in 30 seconds. Behind a proxy that is how a tunnel is closed.
+    /// The most streams that a client may reset in 30 seconds. A client of a proxy closes tunnels in this way.
     private static let mostResets = 1000
-    /// How often it is looked at what has taken too long.
+    /// The interval of the timer that checks timeouts.
     private static let pulse = TimeAmount.seconds(1)
-    /// How long a client that was told of the end may take to end the connection.
+    /// The time for which a client may keep the connection open after its end was announced.
     private static let lingering = TimeAmount.seconds(2)
 
-    /// Takes over a connection on which the client has chosen `h2`, and nothing was read but `bytes`.
+    /// Takes over a connection on which the client has chosen `h2`; only `bytes` were read from it.
     static func begin(on channel: SocketChannel, for caller: Caller, on lane: Lane, with bytes: ByteBuffer) {
-        // A client that ends a connection of HTTP/2 waits for no answer on it.
+        // An HTTP/2 client that has ended its side does not wait for responses.
         channel.allowsHalfClosure = false
         let connection = HTTP2ClientConnection(channel, caller, lane)
         let box = NIOLoopBound(connection, eventLoop: lane.loop)
@@ -87,7 +88,7 @@ final class HTTP2ClientConnection {
             try pipeline.addHandler(handler)
             try pipeline.addHandler(ConnectionHandler(connection))
             lane.add(connection)
-            // The channel may have ended while the codec wrote its settings, before there was a handler to be told.
+            // The channel may have ended while the codec wrote its settings, before the handler was there.
             channel.closeFuture.assumeIsolated().whenComplete { _ in connection.closed() }
             pipeline.fireChannelRead(NIOAny(bytes))
             pipeline.fireChannelReadComplete()
@@ -106,16 +107,16 @@ final class HTTP2ClientConnection {
             HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
             HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
         ]
-        // The streams do so: a client that was refused may end short of its length.
+        // The streams do so: a client that was refused may end its content early.
         settings.contentLengthValidation = .disabled
         settings.targetWindowSize = 16 * Self.window
         settings.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: active.headLimits.bytes)
-        // Content is still under way on streams that were reset: as many as there may be at a time, and those before them. On
-        // others it ends the connection.
+        // After a reset, content may still be under way: on as many streams as are allowed at a time, and on as many before
+        // them. Content on any other stream ends the connection.
         settings.maximumRecentlyResetStreams = 2 * Self.mostStreams
-        // Answers to a flood wait for a client that does not read them.
+        // Responses to a flood wait for a client that does not read them.
         settings.maximumBufferedControlFrames = 2 * Self.mostStreams
-        // Counted over all of a connection's life; HTTP2FrameWatch counts those that follow each other.
+        // Counts over the whole life of a connection; HTTP2FrameWatch counts consecutive frames.
         settings.maximumSequentialEmptyDataFrames = 10_000
         return settings
     }
@@ -152,7 +153,7 @@ final class HTTP2ClientConnection {
         self.lastNumber = max(self.lastNumber, stream.number)
     }
 
-    /// A stream is over.
+    /// Removes a stream that is over.
     func ended(_ stream: HTTP2ClientStream) {
         guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil else { return }
         self.streamsByNumber[stream.number] = nil
@@ -161,19 +162,19 @@ final class HTTP2ClientConnection {
         if self.isLeaving { self.finish() }
     }
 
-    /// True for the number of a stream that is over on both sides.
+    /// True if the number is that of a stream that is over on both sides.
     func hasEnded(_ number: Int) -> Bool {
         number & 1 == 1 && number <= self.lastNumber && self.streamsByNumber[number] == nil
     }
 
-    /// A stream was broken off for what its client did. Who does that for ever has the connection ended: the work of each
-    /// stream is done for nobody.
+    /// Counts a stream that was broken off because of a fault of the client. The connection ends if there are too many, because
+    /// the work for such streams is wasted.
     func resetByFault() {
         self.ownResets += 1
         if self.ownResets > Self.mostOwnResets { self.fail(.enhanceYourCalm) }
     }
 
-    /// Takes no more of what has come in this turn, and goes on in the next.
+    /// Stops reading for this turn, and continues in the next.
     func goOnLater() {
         self.channel.setAutoRead(false)
         let box = NIOLoopBound(self, eventLoop: self.lane.loop)
@@ -190,10 +191,10 @@ final class HTTP2ClientConnection {
 
     // MARK: Memory
 
-    /// False while the client does not take what it has asked for.
+    /// False while the client does not take the responses that it has requested.
     var hasRoom: Bool { !self.isCongested }
 
-    /// Bytes of answers were written, or the client has taken some, where `change` is negative.
+    /// Counts response bytes that were written, or, if `change` is negative, taken by the client.
     func unsent(changedBy change: Int) {
         self.unsent += change
         self.count()
@@ -206,7 +207,7 @@ final class HTTP2ClientConnection {
         }
     }
 
-    /// Something has come on a stream, and takes so many bytes until it is taken.
+    /// Counts the cost of a frame that has arrived on a stream, until it is taken.
     func received(_ count: Int, on number: Int) {
         guard let stream = self.streamsByNumber[number] else { return }
         stream.untaken += count
@@ -214,14 +215,14 @@ final class HTTP2ClientConnection {
         if self.untaken > Self.mostUntaken { self.fail(.enhanceYourCalm) }
     }
 
-    /// Content was taken, or dropped, where `change` is negative.
+    /// Counts request bytes that have arrived, or, if `change` is negative, were taken or dropped.
     func untaken(changedBy change: Int) {
         self.untaken += change
         self.count()
     }
 
     private func count() {
-        // After the end there is nothing to give back any more.
+        // After the end, no memory is held.
         guard self.timer != nil else { return }
         self.share.resize(to: self.unsent + self.untaken, of: self.lane.memory)
     }
@@ -243,21 +244,22 @@ final class HTTP2ClientConnection {
 
     // MARK: The end
 
-    /// Says that nothing more will be written, and closes when the client has ended its side: a close with unread input would
-    /// take from it what was written last.
+    /// Closes the output, and waits until the client has ended its side: a close with unread input would destroy the bytes
+    /// written last.
     private func finish() {
         guard self.finishedSince == nil else { return }
         self.finishedSince = self.lane.loop.turnTime
         self.channel.close(mode: .output, promise: nil)
     }
 
-    /// Ends the connection for what the client did (RFC 9113 §5.4.1).
+    /// Ends the connection because of an error of the client (RFC 9113 §5.4.1).
     func fail(_ code: HTTP2ErrorCode) {
         self.goAway(code)
         self.failed()
     }
 
-    /// Says which streams are served. The codec looks at no later one, so that its client may ask elsewhere (RFC 9113 §6.8).
+    /// Announces the last stream that is served. The codec ignores later ones, so that the client may repeat them elsewhere
+    /// (RFC 9113 §6.8).
     private func goAway(_ code: HTTP2ErrorCode) {
         let last = HTTP2Frame(
             streamID: .rootStream,
@@ -265,13 +267,13 @@ final class HTTP2ClientConnection {
         self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(last), promise: nil)
     }
 
-    /// The client was told that the connection ends for what it did.
+    /// Leaves all streams after the client was sent an error of the connection.
     fileprivate func failed() {
         for stream in Array(self.streams.values) { stream.leave() }
         self.finish()
     }
 
-    /// True once the client was told of an error of the connection.
+    /// True once the client was sent an error of the connection.
     fileprivate var hasFailed: Bool { self.frames?.reader.hasFailed ?? true }
 
     fileprivate func closed() {
@@ -287,7 +289,7 @@ final class HTTP2ClientConnection {
 }
 
 extension HTTP2ClientConnection: ServedConnection {
-    /// Takes no more requests, and closes when the last answer has left.
+    /// Accepts no more requests, and closes after the last response.
     func drain() {
         guard !self.isLeaving else { return }
         self.isLeaving = true
@@ -317,7 +319,7 @@ extension HTTP2ClientConnection.Caller {
     }
 }
 
-/// Takes what concerns the connection as a whole.
+/// Handles the events of the connection as a whole.
 private final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
 
@@ -327,7 +329,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard error.isOfHTTP2 else { return context.close(promise: nil) }
-        // The streams are told of theirs; after one of the connection nothing can be understood any more.
+        // Errors of streams go to the streams; after an error of the connection nothing can be parsed any more.
         if self.connection.hasFailed { self.connection.failed() }
     }
 }

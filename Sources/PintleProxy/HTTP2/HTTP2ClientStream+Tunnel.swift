@@ -6,9 +6,9 @@ internal import NIOHTTP2
 internal import PintleMessage
 internal import PintleSession
 
-/// The stream as a tunnel's (RFC 9113 §8.5).
+/// A stream that is used as a tunnel (RFC 9113 §8.5).
 extension HTTP2ClientStream {
-    /// Answers, and lets a tunnel have the bytes: those that have come, and those that follow.
+    /// Sends the response head, and turns the stream into a socket for a tunnel, with the bytes that have arrived.
     func becomeTunnel(answering head: ResponseHead) -> HTTP2StreamSocket {
         self.write(.headers(.init(headers: HPACKHeaders(head, length: nil))))
         var bytes: CircularBuffer<ByteBuffer> = []
@@ -37,15 +37,15 @@ extension HTTP2ClientStream {
         self.write(.end, promise: sent)
     }
 
-    /// Nobody takes anything any more, and all that is sent is sent.
+    /// Closes the tunnel's end: its output is complete, and no more input is read.
     ///
-    /// - Parameter hasInput: whether the client has not ended its side.
+    /// - Parameter hasInput: true if the client has not ended its side.
     func closeTunnel(hasInput: Bool) {
         self.socket = nil
         if hasInput, let tunnelEnd { self.stopInput(when: tunnelEnd) }
     }
 
-    /// The tunnel ended without an end in order.
+    /// Resets the stream, because the tunnel broke off.
     func breakTunnel() {
         self.socket = nil
         self.reset(.connectError)

@@ -9,9 +9,9 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleWebSocket
 
-/// One request of a client that speaks HTTP/2, and its answer (RFC 9113 §8.1), or the tunnel that it has asked for (§8.5).
+/// One request of an HTTP/2 client and its response (RFC 9113 §8.1), or the tunnel that it asks for (§8.5).
 ///
-/// Frames wait here until the exchange takes them, and are read no faster than that: the stream's window bounds them.
+/// Frames wait here until the exchange takes them, and are read no faster than that: the stream's window limits them.
 final class HTTP2ClientStream: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
@@ -22,62 +22,63 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         case end(Fields)
     }
 
-    /// Says what is waited for.
+    /// The next action expected of the client.
     enum Expectation { case body, clientToRead, nothing }
 
-    /// The longest frame that every client takes (RFC 9113 §4.2).
+    /// The longest frame that every client accepts (RFC 9113 §4.2).
     private static let longestFrame = 1 << 14
 
-    /// Names the stream on its connection.
+    /// The number of the stream on its connection.
     let number: Int
     private let connection: HTTP2ClientConnection
     let lane: Lane
     let channel: any Channel
     private var kind = HTTP2RequestHead.Kind.exchange
-    /// The stream as the end of a tunnel, from the moment where it is one.
+    /// The stream as the end of a tunnel, once it is one.
     var socket: HTTP2StreamSocket?
     private weak var tunnel: Tunnel?
-    /// Kept when the end of what the tunnel sends has left; nil before that was said.
+    /// Fulfilled when the end of the tunnel's output was sent; nil before that end was written.
     var tunnelEnd: EventLoopFuture<Void>?
-    /// Bytes that have come and were not taken; the connection counts them, too.
+    /// Bytes that have arrived and were not taken; the connection counts them, too.
     var untaken = 0
     private var isOver = false
-    /// True once a RST_STREAM was written, before the codec has it: it may tell from within that call of what has come since.
+    /// True once a RST_STREAM was written, even before the codec has it: the codec may deliver further frames within that call.
     private var isReset = false
-    /// Nil before the head has come, and when all is over.
+    /// Nil before the head has arrived, and when all is over.
     private(set) var exchange: Exchange?
     private var hasHead = false
     private var isHead = false
     var waiting: CircularBuffer<Piece> = []
-    /// True once the client has sent all of the request, and it was taken.
+    /// True once the client has sent the whole request, and it was taken.
     var hasRequest = false
-    /// True once the client has ended its side of the stream. What it may still send carries nothing.
+    /// True once the client has ended its side of the stream. Further frames have no content.
     private var hasEnded = false
-    /// The bytes of content that are still to come; nil if the request does not say.
+    /// The bytes of content that are still to arrive; nil if the request does not declare a length.
     private var owed: UInt64?
-    /// True once the answer was begun, interim ones aside.
+    /// True once the final response was begun.
     private var hasAnswer = false
-    /// True while the codec tells of what has come, one within the other if it is asked for more meanwhile.
+    /// True while the codec delivers frames. Asking for more meanwhile would nest the deliveries.
     private var isTold = false
-    /// True if the codec is to be asked for more when it has told of everything.
+    /// True if the codec is to be asked for more when it has delivered everything.
     private var wantsMore = false
-    /// True where no body follows the answer's head, whatever it says.
+    /// True if the response has no body, whatever its head declares.
     private var isBodiless = false
-    /// The head of the answer, until something follows it or the turn is over: an answer without content is one frame.
+    /// The head of the response, until something follows it or the turn is over, so that a response without content is one
+    /// frame.
     private var waitingHead: HPACKHeaders?
-    /// The last piece of content, likewise: the frame that ends the content says so.
+    /// The last piece of content, likewise, so that its frame can have the END_STREAM flag.
     private var waitingContent: ByteBuffer?
-    /// The bytes of content that are still to be sent; nil if the head does not say.
+    /// The bytes of content that are still to be sent; nil if the head does not declare a length.
     private var owedContent: UInt64?
-    /// Armed while the answer is whole but for its end, which a slow origin sends later. A client that has all bytes and no
-    /// end breaks the stream off, as curl does, and one that breaks off many is taken for a flood.
+    /// Armed while only the end of the response is missing, which a slow origin sends later. A client like curl that has all
+    /// bytes but no end resets the stream, and a client that resets many streams is taken for a flood.
     private var endTimer: LoopTimer?
     private static let patienceForEnd = TimeAmount.milliseconds(10)
     private var isProcessing = false
     private var needsFlush = false
-    /// The exchange that is told at the end of the turn that its client is gone.
+    /// An exchange to be notified at the end of the turn that its client has left.
     private var abandoned: Exchange?
-    /// The reason why the stream was reset here; nil if the client has done so.
+    /// The reason why the stream was reset here; nil if the client has reset it.
     private var leavingReason: String?
     var expectation = Expectation.nothing
     private var expectedSince = NIODeadline.uptimeNanoseconds(0)
@@ -95,7 +96,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         self.isTold = true
-        // Frames that have come with the one for which the stream was reset say nothing any more.
+        // Frames that arrived together with the one that caused the reset are ignored.
         guard !self.isReset else { return }
         switch self.unwrapInboundIn(data) {
         case .headers(let headers):
@@ -121,12 +122,12 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.channel.read()
     }
 
-    /// Asks the codec for more, which it may tell of from within the call: never while it tells of something, since a client
-    /// decides how many frames there are.
+    /// Asks the codec for more frames. The codec may deliver them within the call; so it is not asked during a delivery,
+    /// because the client would control the depth of the recursion.
     func ask() { if self.isTold { self.wantsMore = true } else { self.channel.read() } }
 
-    /// Asks the codec for more if nothing waits here. Behind the end only frames without content come, and the codec would keep
-    /// them for as long as it is not asked.
+    /// Asks the codec for more if nothing waits here. After the end it is always asked: then only frames without content
+    /// arrive, and the codec would otherwise keep them.
     private func askForMore() {
         if self.hasEnded || self.socket?.isEmpty ?? self.waiting.isEmpty { self.ask() }
     }
@@ -157,8 +158,8 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.waiting.append(.bytes(bytes.forWaiting))
     }
 
-    /// Holds content against the length that the request has named (RFC 9113 §8.1.1). The codec would do so as well, and reset
-    /// the stream of a client that was refused and ends its side short of the length.
+    /// Checks content against the declared length of the request (RFC 9113 §8.1.1). The codec could do so, too, but would reset
+    /// the stream of a refused client that ends its content early.
     private func expects(_ count: Int, isLast: Bool) -> Bool {
         guard let owed else { return true }
         guard UInt64(count) <= owed else { return false }
@@ -167,13 +168,13 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     }
 
     private func receivedEnd(_ trailers: Fields) {
-        // Content that is not whole has no end that could be passed on: what has come of it is all that the origin gets.
+        // Incomplete content has no valid end: the origin gets only the bytes that have arrived.
         guard self.owed ?? 0 == 0 else { return self.hasRequest = true }
         self.waiting.append(.end(trailers))
     }
 
     private func receive(trailers: HPACKHeaders) {
-        // A tunnel has nothing but bytes (RFC 9113 §8.5).
+        // A tunnel has only bytes (RFC 9113 §8.5).
         guard case .exchange = self.kind, self.expects(0, isLast: true) else { return self.fault() }
         do throws(WireError) {
             self.receivedEnd(try HTTP2RequestHead.trailers(trailers, within: self.lane.active.headLimits))
@@ -183,7 +184,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.process()
     }
 
-    /// Bytes are held elsewhere now, or nowhere.
+    /// Subtracts bytes that were taken or dropped from the counts.
     func took(_ count: Int) {
         let taken = min(count, self.untaken)
         self.untaken -= taken
@@ -193,7 +194,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     private func begin(_ headers: HTTP2Frame.FramePayload.Headers) {
         self.hasHead = true
         self.hasRequest = headers.endStream
-        // A request that is refused has a method, too.
+        // A refused request has a method, too.
         self.isHead = headers.headers.first(name: ":method") == "HEAD"
         let caller = self.connection.caller
         let request: HTTP2RequestHead
@@ -216,7 +217,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.process()
     }
 
-    /// Answers what is no request: there is no exchange that could be forwarded.
+    /// Answers a malformed request; the exchange only serves for the response.
     private func refuse(_ problem: Problem) {
         let exchange = Exchange(
             ReceivedRequest(RequestHead(method: "", target: .asterisk), .none), from: self,
@@ -225,14 +226,14 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         exchange.refuse(problem)
     }
 
-    /// Gives the exchange what it takes, and asks for more.
+    /// Gives the exchange the pieces that it takes, and asks for more.
     private func process() {
         guard !self.isProcessing, self.socket == nil else { return }
         self.isProcessing = true
         self.giveBody()
         self.isProcessing = false
         guard self.socket == nil else { return }
-        // Content that nobody waits for any more is dropped; the client is told to stop when its answer has ended.
+        // Content without an exchange is dropped; the client is told to stop sending when its response has ended.
         if self.exchange == nil {
             self.waiting.removeAll()
             self.took(self.untaken)
@@ -242,7 +243,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     }
 
     private func giveBody() {
-        // Bytes for a tunnel wait until there is one.
+        // Bytes for a tunnel wait until the tunnel exists.
         guard case .exchange = self.kind else { return }
         while let exchange, let piece = self.waiting.first {
             switch piece {
@@ -263,7 +264,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     // MARK: Time
 
     private func expectNext() {
-        // A tunnel has its own time.
+        // A tunnel has its own timeouts.
         guard self.socket == nil else { return self.expectation = .nothing }
         let next: Expectation =
             !self.isWritable
@@ -272,7 +273,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.expectedSince = self.lane.loop.turnTime
     }
 
-    /// Ends a stream on which nothing was done that was expected of its client.
+    /// Ends the stream if the client has not done in time what is expected of it.
     func checkTime() {
         let patience = self.lane.active.patience.body
         guard self.expectation != .nothing, self.expectedSince + patience <= self.lane.loop.turnTime else { return }
@@ -299,13 +300,13 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.flushLater()
     }
 
-    /// Ends the stream for what the client did.
+    /// Ends the stream because of a fault of the client.
     private func fault() {
         self.reset(.protocolError)
         self.connection.resetByFault()
     }
 
-    /// Ends the stream so that its answer does not look complete.
+    /// Resets the stream, so that its response does not look complete.
     func reset(_ code: HTTP2ErrorCode, for reason: String? = nil) {
         self.leavingReason = reason
         self.writeReset(code)
@@ -313,15 +314,15 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.leave()
     }
 
-    /// Writes a RST_STREAM, unless there was one.
+    /// Writes a RST_STREAM, unless one was written before.
     private func writeReset(_ code: HTTP2ErrorCode) {
         guard !self.isReset else { return }
         self.isReset = true
         self.channel.write(HTTP2Frame.FramePayload.rstStream(code), promise: nil)
     }
 
-    /// Tells the client that nobody wants the rest of what it sends, when all that was sent to it has left (RFC 9113 §8.1): a
-    /// reset takes what waits with it.
+    /// Tells the client to stop sending, after all bytes for it have been sent (RFC 9113 §8.1): a reset would drop waiting
+    /// bytes.
     func stopInput(when sent: EventLoopFuture<Void>) {
         sent.assumeIsolated().whenSuccess {
             self.writeReset(.noError)
@@ -331,7 +332,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 
     func abort() { self.reset(.cancel) }
 
-    /// The client is gone. The exchange is told at the end of the turn: it may be writing.
+    /// Ends the stream. The exchange is notified at the end of the turn, because it may be writing.
     func leave() {
         self.isOver = true
         self.waiting.removeAll()
@@ -342,10 +343,10 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.expectation = .nothing
         if let socket {
             self.socket = nil
-            // Where both sides have said that this was all, the tunnel has only to pass it on.
+            // If both sides have ended, the tunnel only has to pass that on.
             if !self.hasRequest || self.tunnelEnd == nil {
                 socket.broke()
-                // The origin is told as well that the tunnel has no end in order (RFC 9113 §8.5).
+                // The origin gets a reset, too, because the tunnel has no orderly end (RFC 9113 §8.5).
                 self.tunnel?.abort()
             }
         }
@@ -365,7 +366,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.flushLater()
     }
 
-    /// Writes what of the answer still waits for what follows it.
+    /// Writes the head and the content that were held back for the next frame.
     private func writeWaiting() {
         if let head = self.waitingHead {
             self.waitingHead = nil
@@ -378,7 +379,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         }
     }
 
-    /// A promise to keep when content was sent, which counts no more then.
+    /// Returns a promise that stops counting the content when it was sent.
     private func uncounting(_ content: ByteBuffer) -> EventLoopPromise<Void> {
         let (connection, count) = (self.connection, content.readableBytes)
         let sent = self.lane.loop.makePromise(of: Void.self)
@@ -386,9 +387,9 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         return sent
     }
 
-    /// Writes content, which counts until the client has taken it.
+    /// Writes content, which is counted until the client has taken it.
     func write(content bytes: UnsafeRawBufferPointer) {
-        // The codec does not cut frames: it believes that clients take any.
+        // The codec does not split frames; it assumes that clients accept any size.
         for start in stride(from: 0, to: bytes.count, by: Self.longestFrame) {
             self.writeWaiting()
             let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Self.longestFrame, bytes.count)])
@@ -399,16 +400,16 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.flushLater()
     }
 
-    /// Frames of a turn leave together.
+    /// Frames of one turn are sent together.
     private func flushLater() {
         guard !self.needsFlush else { return }
         self.needsFlush = true
         self.lane.loop.atEndOfTurn(self)
     }
 
-    /// Keeps what waits a little longer if only the end of the answer is missing.
+    /// Holds back the waiting content a little longer if only the end of the response is missing.
     ///
-    /// - Returns: false if it is to be written now.
+    /// - Returns: false if the content is to be written now.
     private func waitsForEnd() -> Bool {
         guard self.owedContent == 0, self.exchange != nil, self.endTimer == nil || self.endTimer?.isArmed == true
         else { return false }
@@ -444,14 +445,14 @@ extension HTTP2ClientStream: ClientStream {
     var takesPipes: Bool { false }
 
     func send(interim head: ResponseHead) {
-        // Nothing is switched in HTTP/2, and nothing was asked to be continued that is not.
+        // HTTP/2 has no 101, and a 100 is sent only if it was asked for.
         self.write(.headers(.init(headers: HPACKHeaders(head, length: nil))))
     }
 
     func send(_ head: ResponseHead, length: UInt64?) {
         self.hasAnswer = true
         self.isBodiless = self.isHead || head.status == 204 || head.status == 304
-        // An answer that ends with its head, as one of gRPC that is an error, has no length that its origin did not name.
+        // A response that ends with its head, like an error of gRPC, gets no length that its origin did not send.
         self.waitingHead = HPACKHeaders(head, length: head.endsUnmeasured && length == 0 ? nil : length)
         self.owedContent = self.isBodiless ? 0 : length
         self.flushLater()
@@ -481,7 +482,7 @@ extension HTTP2ClientStream: ClientStream {
 
     func cut() {
         self.exchange = nil
-        // Bytes that were written still arrive: a reset takes those with it that wait.
+        // Written bytes still arrive: they are flushed, because a reset drops waiting bytes.
         self.writeWaiting()
         self.channel.flush()
         self.writeReset(.internalError)

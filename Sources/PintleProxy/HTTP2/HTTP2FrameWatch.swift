@@ -5,31 +5,31 @@ internal import NIOHTTP2
 internal import PintleLoop
 internal import PintleSession
 
-/// Looks at the frames of a client on their way to SwiftNIO's codec for what the codec leaves to others.
+/// Checks a client's frames on their way to SwiftNIO's codec for abuses that the codec does not detect.
 ///
-/// - What has come for a stream and was not taken yet is counted, by what it costs to hold it.
-/// - Frames of nothing, of which the codec counts those of a whole connection, must not follow each other for long.
-/// - A turn takes no more than some frames of one connection: each may be a request, and others want their share.
+/// - Frames that have arrived for a stream and were not taken yet are counted, by the cost of holding them.
+/// - Empty frames must not follow each other for long; the codec only counts them over the whole connection.
+/// - Only a limited number of a connection's frames is processed per turn, because each may be a request.
 final class HTTP2FrameWatch: HTTP2FrameWatcher {
     private typealias Kind = HTTP2FrameHead.Kind
 
-    /// Frames of nothing that may follow each other on a connection.
+    /// The most consecutive empty frames on a connection.
     private static let mostEmpty = 100
-    /// Frames that a turn takes.
+    /// The most frames per turn.
     private static let mostFrames = 32
-    /// Values in one SETTINGS; there are not as many kinds.
+    /// The most values in one SETTINGS; there are fewer kinds of them.
     private static let mostSettings = 64
-    /// The longest frame that this side allows; the codec refuses a longer one.
+    /// The longest frame that this side allows, in bytes; the codec refuses longer ones.
     private static let longestFrame = 16 * 1024
 
-    // unowned: the pipeline has the connection for as long as it has a reader of frames.
+    // unowned: the pipeline keeps the connection as long as it has this reader.
     private unowned let connection: HTTP2ClientConnection
     private let loop: Loop
     private var empty = 0
     private var frames = 0
-    /// The turn that these were counted in.
+    /// The turn in which `frames` were counted.
     private var turn: UInt64 = 0
-    /// When a header section began that is not complete.
+    /// The time when the incomplete header section began, if there is one.
     private(set) var sectionSince: NIODeadline?
 
     init(_ connection: HTTP2ClientConnection) {
@@ -63,7 +63,7 @@ final class HTTP2FrameWatch: HTTP2FrameWatcher {
         return true
     }
 
-    /// curl breaks streams off of which it has everything, as soon as it has the last byte.
+    /// True if the stream has ended on both sides already: curl resets a stream as soon as it has the last byte.
     func isLate(_ reset: HTTP2FrameHead) -> Bool { self.connection.hasEnded(reset.stream) }
 
     func sectionEnded() { self.sectionSince = nil }

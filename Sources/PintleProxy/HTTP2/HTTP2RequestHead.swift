@@ -5,26 +5,26 @@ package import PintleMessage
 internal import PintleSession
 package import PintleWebSocket
 
-/// The head of a request that came by HTTP/2 (RFC 9113 §8.3.1, §8.5; RFC 8441), read as if it had come in HTTP/1.1: by the one
-/// reader whose strictness everything behind it relies on.
+/// The head of an HTTP/2 request (RFC 9113 §8.3.1, §8.5; RFC 8441), converted to HTTP/1.1 and parsed by the same strict parser,
+/// on which all later code relies.
 ///
-/// Refused here is all that HTTP/1.1 could not say, or that could be read in two ways there.
+/// A head that HTTP/1.1 cannot express, or that could be read in two ways there, is refused.
 package struct HTTP2RequestHead {
-    /// Says to whom a connection speaks.
+    /// The peer that a connection reaches.
     package enum Place {
-        /// To the origin that a tunnel leads to; the scheme is that of its connection.
+        /// The origin to which a tunnel leads; with the scheme of the connection inside.
         case tunnel(Scheme)
-        /// To the proxy, which the client has called by this name in its handshake, on this port.
+        /// The proxy, with the server name in the client's handshake, and the port.
         case listener(serverName: String?, port: UInt16?)
     }
 
-    /// Says what becomes of a stream.
+    /// The use of a stream.
     package enum Kind {
-        /// It is a request and its answer.
+        /// A request and its response.
         case exchange
-        /// It is a tunnel's, when the answer is a success (RFC 9113 §8.5).
+        /// A tunnel, if the response is a success (RFC 9113 §8.5).
         case tunnel
-        /// The same for a WebSocket (RFC 8441 §5), whose handshake with the origin is made here.
+        /// A WebSocket, if the response is a success (RFC 8441 §5); Pintle makes the handshake with the origin.
         case webSocket(ClientHandshake)
 
         package var isExchange: Bool { if case .exchange = self { true } else { false } }
@@ -37,9 +37,9 @@ package struct HTTP2RequestHead {
     /// Reads the header section of a request.
     ///
     /// - Parameters:
-    ///   - endsStream: whether nothing follows it.
-    ///   - place: where the request goes.
-    /// - Throws: ``WireError``, also for what RFC 9113 §8.1.1 calls malformed; 501 for a protocol that is not known here.
+    ///   - endsStream: true if the request ends with its head.
+    ///   - place: the peer that the connection reaches.
+    /// - Throws: ``WireError``, also for requests that are malformed by RFC 9113 §8.1.1; 501 for an unknown protocol.
     package init(
         _ headers: HPACKHeaders, endsStream: Bool, at place: Place, within limits: HeadLimits
     ) throws(WireError) {
@@ -84,7 +84,7 @@ package struct HTTP2RequestHead {
 
     /// Reads the trailer section of a request (RFC 9113 §8.1).
     ///
-    /// - Throws: ``WireError``, also for what could not stand there in HTTP/1.1.
+    /// - Throws: ``WireError``, also for fields that HTTP/1.1 does not allow there.
     package static func trailers(_ headers: HPACKHeaders, within limits: HeadLimits) throws(WireError) -> Fields {
         for (name, value, _) in headers {
             guard !name.hasPrefix(":") else { throw WireError(.malformed, "a pseudo field is among the trailers") }
@@ -106,13 +106,13 @@ package struct HTTP2RequestHead {
     }
 }
 
-/// A header section, apart by pseudo fields and others.
+/// A header section, separated into pseudo fields and others.
 private struct Section {
     private(set) var pseudo: [String: String] = [:]
     /// The fields as lines of HTTP/1.1, without Host.
     private(set) var lines: [UInt8] = []
     private var host: String?
-    /// True where the client says which version of WebSockets it speaks.
+    /// True if the request has a WebSocket version.
     private(set) var hasVersion = false
 
     init(_ headers: HPACKHeaders) throws(WireError) {
@@ -139,9 +139,9 @@ private struct Section {
             case "host":
                 guard self.host == nil else { throw WireError(.malformed, "there are two Hosts") }
                 self.host = try Self.text(value)
-            // HTTP/1.1 has one line for all crumbs (RFC 9113 §8.2.3).
+            // HTTP/1.1 has one line for all cookies (RFC 9113 §8.2.3).
             case "cookie": cookies.append(value)
-            // The key is between this proxy and the origin (RFC 8441 §5).
+            // The key is used only between the proxy and the origin (RFC 8441 §5).
             case "sec-websocket-key" where self.pseudo[":protocol"] != nil: break
             default:
                 if name == "sec-websocket-version" { self.hasVersion = true }
@@ -158,7 +158,7 @@ private struct Section {
         self.lines += "\r\n".utf8
     }
 
-    /// The text of a value that is looked at.
+    /// The text of a value that is interpreted.
     private static func text(_ value: String) throws(WireError) -> String {
         guard let text = String(validating: value.latin1Bytes, as: UTF8.self) else {
             throw WireError(.malformed, "a pseudo field or Host is not UTF-8")
@@ -168,7 +168,7 @@ private struct Section {
 
     private static let known: Set<String> = [":method", ":scheme", ":authority", ":path", ":protocol"]
 
-    /// Refuses values that RFC 9113 §8.2.1 forbids, or that would not be the same in HTTP/1.1.
+    /// Refuses values that RFC 9113 §8.2.1 forbids, or that would change their meaning in HTTP/1.1.
     static func check(_ value: String) throws(WireError) {
         let bytes = value.utf8
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
@@ -184,7 +184,7 @@ private struct Section {
         return value
     }
 
-    /// The beginning of the request line, and the Host.
+    /// Returns the beginning of the request line, and the Host.
     func request(
         _ method: String, at place: HTTP2RequestHead.Place
     ) throws(WireError) -> (line: String, host: String) {
@@ -210,11 +210,11 @@ private struct Section {
         }
     }
 
-    /// True where a client takes the proxy for the server of its request: for whom its handshake was.
+    /// True if the client takes the proxy for the server of its request, because its handshake was for that server.
     private static func isOwn(_ authority: String, _ serverName: String?, _ port: UInt16?) -> Bool {
         guard let named = Authority(authority, defaultPort: Scheme.https.defaultPort) else { return false }
         if let serverName { return Authority(serverName, defaultPort: named.port)?.host == named.host }
-        // A handshake names no address, so that only the port tells.
+        // A handshake contains no address; so only the port can be compared.
         return IPAddress(named.host) != nil && named.port == port
     }
 
@@ -231,7 +231,7 @@ private struct Section {
     private func authority(defaultPort: UInt16) throws(WireError) -> String {
         let authority = self.pseudo[":authority"]
         if let authority, let host, authority != host {
-            // Two spellings of one server agree.
+            // Different spellings of one server are accepted.
             let named = Authority(authority, defaultPort: defaultPort)
             guard let named, named == Authority(host, defaultPort: defaultPort) else {
                 throw WireError(.malformed, "its :authority and its Host do not agree")

@@ -3,15 +3,15 @@
 internal import NIOCore
 internal import PintleLoop
 
-/// A stream of HTTP/2 that a tunnel goes through (RFC 9113 §8.5), as an end of a relay: DATA frames are its bytes, END_STREAM
-/// is its FIN, and RST_STREAM its RST.
+/// An HTTP/2 stream that carries a tunnel (RFC 9113 §8.5), as one end of a relay: DATA frames are its bytes, END_STREAM is its
+/// FIN, and RST_STREAM its RST.
 ///
-/// Frames wait here until they are read, and the window of the stream bounds them.
+/// Frames wait here until they are read; the window of the stream limits them.
 final class HTTP2StreamSocket: RelayStream {
-    /// The stream ended without an end of its bytes.
+    /// The stream ended without an END_STREAM.
     struct BrokenStream: Error {}
 
-    /// Nil once the stream is over, or let go.
+    /// Nil once the stream is over or released.
     private weak var stream: HTTP2ClientStream?
     private let loop: Loop
     private var waiting: CircularBuffer<ByteBuffer>
@@ -29,8 +29,8 @@ final class HTTP2StreamSocket: RelayStream {
     private static let pieceLimit = 64 * 1024
 
     /// - Parameters:
-    ///   - waiting: the bytes that have come already.
-    ///   - hasEnded: whether there will be no more.
+    ///   - waiting: the bytes that have arrived already.
+    ///   - hasEnded: true if no more bytes will arrive.
     init(_ stream: HTTP2ClientStream, on loop: Loop, waiting: CircularBuffer<ByteBuffer>, hasEnded: Bool) {
         self.stream = stream
         self.loop = loop
@@ -38,7 +38,7 @@ final class HTTP2StreamSocket: RelayStream {
         self.hasInput = !hasEnded
     }
 
-    /// True where nothing waits to be read.
+    /// True if no bytes wait to be read.
     var isEmpty: Bool { self.waiting.isEmpty }
 
     // MARK: The stream's events
@@ -58,7 +58,7 @@ final class HTTP2StreamSocket: RelayStream {
         self.tellLater()
     }
 
-    /// The client has broken the stream, or its connection.
+    /// Called when the client has broken the stream or its connection.
     func broke() {
         self.stream = nil
         self.isBroken = true
@@ -134,7 +134,7 @@ final class HTTP2StreamSocket: RelayStream {
 
     func shutdownOutput() {
         guard !self.hasEndedOutput else { return }
-        // An end behind a broken connection is none in order.
+        // After the peer has broken off, the end must not look orderly.
         guard !self.hasPeerBroken else { return self.breakStream() }
         self.hasEndedOutput = true
         self.stream?.endTunnelOutput()

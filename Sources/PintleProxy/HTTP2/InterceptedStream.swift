@@ -8,14 +8,14 @@ internal import PintleLoop
 internal import PintlePolicy
 internal import PintleSystem
 
-/// An intercepted tunnel in a stream of HTTP/2: a pair of sockets lets the client's handshake, and whatever follows it, be those
-/// of any other connection.
+/// An intercepted tunnel in an HTTP/2 stream. A socket pair makes it look like any other connection to the code for the
+/// client's handshake and requests.
 ///
-/// Held by its relay, until both ends have closed.
+/// Kept alive by its relay until both ends are closed.
 final class InterceptedStream: SocketRelayDelegate {
     /// Begins to serve the client in its tunnel.
     ///
-    /// - Parameter stream: closed where there is no pair of sockets.
+    /// - Parameter stream: closed if no socket pair can be made.
     static func begin(_ tunnel: InterceptedTunnel, over stream: ReleasedSocket, of client: Client?, on lane: Lane) {
         var pair: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -28,7 +28,7 @@ final class InterceptedStream: SocketRelayDelegate {
             tunnel.interception.context, descriptor: pair[1], inside: nil, behind: ByteBuffer()
         ) { tunnel.choose($0) }
         let channel = SocketChannel(descriptor: pair[1], loop: lane.loop, transport: transport)
-        // It is one more connection of the client's, to limits as to memory.
+        // It counts as one more connection of the client, for limits and memory.
         let refusal = lane.census.enter(client, lane.active.limits).map {
             Problem(.overloaded, "there are as many connections as \($0) allows")
         }

@@ -3,14 +3,14 @@
 internal import NIOConcurrencyHelpers
 internal import PintleTrust
 
-/// Issues certificates for intercepted hosts, and keeps them in memory for the tunnels that come later, on all loops.
+/// Issues certificates for intercepted hosts, and keeps them in memory for later tunnels, on all event loops.
 final class CertificateStore: Sendable {
     private struct Entry: Sendable {
         let identity: ClientIdentity
         let start: UnixTime
         let end: UnixTime
 
-        /// False also where the clock was set back behind the start, after it had jumped ahead.
+        /// False also if the clock was set back to before the start, after it had jumped ahead.
         func isFit(at now: UnixTime) -> Bool {
             self.start <= now && self.end.seconds - CertificateStore.remainder > now.seconds
         }
@@ -19,28 +19,29 @@ final class CertificateStore: Sendable {
     let authority: CertificateAuthority
     private let entries = NIOLockedValueBox<[[CertifiedName]: Entry]>([:])
 
-    /// A client names hosts as it likes; a certificate takes some 3 KiB.
+    /// Limited, because clients choose the hosts; a certificate takes about 3 KiB.
     private static let mostEntries = 4096
-    /// A connection may outlive its handshake by hours, and clocks differ: a certificate is replaced in its last day.
+    /// In seconds. A certificate is replaced one day before it expires, because a connection may last for hours, and clocks
+    /// differ.
     private static let remainder: Int64 = 86_400
 
     init(_ authority: CertificateAuthority) { self.authority = authority }
 
-    /// The certificate for these names; nil where it must be issued first.
+    /// The certificate for these names; nil if it must be issued first.
     func identity(for names: [CertifiedName], at now: UnixTime = .now) -> ClientIdentity? {
         self.entries.withLockedValue { entries in
             entries[names].flatMap { $0.isFit(at: now) ? $0.identity : nil }
         }
     }
 
-    /// Issues a certificate and keeps it. Takes some 150 µs of a processor, so it is not for a loop.
+    /// Issues and keeps a certificate. It takes about 150 µs of processor time; do not call it on an event loop.
     ///
-    /// - Throws: what the authority throws.
+    /// - Throws: errors of the authority.
     func issue(for names: [CertifiedName]) throws(TrustError) -> ClientIdentity {
         let identity = try self.authority.identity(for: names)
         guard let leaf = identity.chain.first else { return identity }
         self.entries.withLockedValue { entries in
-            // Which one goes is all the same: it is issued again when it is asked for.
+            // Any entry may be removed: its certificate is issued again when needed.
             if entries.count >= Self.mostEntries, let some = entries.keys.first { entries[some] = nil }
             entries[names] = Entry(identity: identity, start: leaf.notBefore, end: leaf.notAfter)
         }

@@ -9,31 +9,31 @@ internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
-/// The inside of a tunnel whose client is shown a certificate of ours: for which host it is, and who is in it.
+/// A tunnel in which Pintle presents its own certificate to the client: the host of the certificate, and the client's identity.
 ///
-/// Lives on the loop of its client.
+/// Used on the event loop of its client.
 final class InterceptedTunnel {
     /// The destination that the client asked for with CONNECT.
     let authority: Authority
-    /// Who the client has proved to be when it asked for the tunnel.
+    /// The authenticated user of the CONNECT.
     let user: String?
     let interception: Interception
-    /// The CONNECT.
+    /// The CONNECT request.
     let request: ReceivedRequest
     let active: ActiveConfiguration
     private let lane: Lane
     private let client: Client?
-    /// Goes on with the handshake when there is a certificate.
+    /// The client's channel, which continues the handshake when there is a certificate.
     weak var channel: SocketChannel?
-    /// http where the client does not speak TLS in the tunnel.
+    /// http if the client does not use TLS in the tunnel.
     private(set) var scheme = Scheme.https
-    /// The name that the client has asked for in its handshake.
+    /// The server name in the client's handshake.
     private var serverName: String?
-    /// Why the client got no certificate.
+    /// The reason why the client got no certificate.
     private var refusal: String?
     private var isIssuing = false
 
-    /// - Parameter report: of the CONNECT.
+    /// - Parameter report: the report of the CONNECT.
     init(
         to authority: Authority, by interception: Interception, of report: ExchangeReport,
         in active: ActiveConfiguration
@@ -50,8 +50,8 @@ final class InterceptedTunnel {
     /// Begins to serve the client.
     ///
     /// - Parameters:
-    ///   - channel: of the client, over `transport`; it has not begun to read.
-    ///   - refusal: the problem for which nothing is served; nil if the client is served.
+    ///   - channel: the channel of the client, over `transport`; it has not begun to read.
+    ///   - refusal: the problem for which all requests are refused; nil if the client is served.
     func serve(
         over channel: SocketChannel, _ transport: TLSTransport, of client: Client?, refusal: Problem? = nil
     ) {
@@ -70,7 +70,7 @@ final class InterceptedTunnel {
 
     // MARK: The handshake
 
-    /// Chooses the certificate for a client that has said whom it wants.
+    /// Chooses the certificate for a client that has sent its ClientHello.
     func choose(_ serverName: String?) -> TLSConnection.IdentityChoice {
         guard self.refusal == nil else { return .refused }
         self.serverName = serverName
@@ -96,9 +96,10 @@ final class InterceptedTunnel {
         return self.issue(for: names) ? .later : .refused
     }
 
-    /// Counts and logs that the policy refuses the handshake, or would: the CONNECT itself was allowed, and is over for the log.
+    /// Counts and logs that the policy refuses the handshake, or would refuse it. It gets a record of its own: that of the
+    /// CONNECT is closed.
     ///
-    /// - Returns: the sentence of the log.
+    /// - Returns: the message in the log.
     private func tell(_ reason: String, isReported: Bool) -> String? {
         let report = ExchangeReport(self.request, of: self.client, on: self.lane, inside: self)
         report.note(self.request.plan(by: self.active.policy), in: self.active)
@@ -107,9 +108,9 @@ final class InterceptedTunnel {
         return report.error
     }
 
-    /// Has a certificate issued on another thread.
+    /// Issues a certificate on another thread.
     ///
-    /// - Returns: false where as many jobs wait as may.
+    /// - Returns: false if too many jobs wait.
     private func issue(for names: [CertifiedName]) -> Bool {
         guard !self.isIssuing else { return true }
         let certificates = self.interception.certificates
@@ -133,10 +134,10 @@ final class InterceptedTunnel {
         self.channel?.transportCanGoOn()
     }
 
-    /// The client speaks without TLS.
+    /// Notes that the client does not use TLS.
     func speaksPlainly() { self.scheme = .http }
 
-    /// Notes that there was no handshake, and says for whom and why.
+    /// Logs a failed handshake, with its destination and the reason.
     func handshakeFailed(_ failure: TLSFailure) {
         var metadata: Logger.Metadata = [
             LogKeys.client: "\(self.client?.description ?? "")", LogKeys.authority: "\(self.authority)",
@@ -154,9 +155,9 @@ final class InterceptedTunnel {
 
     // MARK: Requests
 
-    /// Makes a request from inside one that says by itself where it goes, as requests to a proxy do.
+    /// Completes a request from inside the tunnel with its destination, as in a request to a proxy.
     ///
-    /// - Returns: the answer where it is for somebody else than its tunnel; nil where it is not.
+    /// - Returns: a problem if the request is for another server than the tunnel; otherwise nil.
     func complete(_ head: inout RequestHead) -> Problem? {
         switch head.target {
         case .origin(let path):
@@ -171,7 +172,7 @@ final class InterceptedTunnel {
         return nil
     }
 
-    /// The server that requests are for: where a tunnel goes to an address, the one that the handshake named.
+    /// The server of the requests: for a tunnel to an address, the one that the handshake names.
     private var server: Authority {
         guard let serverName, IPAddress(self.authority.host) != nil, IPAddress(serverName) == nil,
             let named = Authority(serverName, defaultPort: self.authority.port)

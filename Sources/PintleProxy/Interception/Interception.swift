@@ -4,17 +4,17 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleTrust
 
-/// The parts that all intercepted tunnels of a configuration share.
+/// State shared by all intercepted tunnels of a configuration.
 final class Interception: Sendable {
     let certificates: CertificateStore
     /// For the handshakes with clients.
     let context: TLSServerContext
-    /// Outlives a configuration: a client pins whatever its user writes.
+    /// Survives a change of the configuration, because pinning is a property of the clients.
     let pinningClients: PinningClients
     private let passesThroughOnAlert: Bool
 
-    /// - Parameter previous: of the configuration before this one; its certificates are good where the authority is the same.
-    /// - Throws: `.library` when OpenSSL has trouble.
+    /// - Parameter previous: that of the previous configuration; its certificates are reused if the authority is the same.
+    /// - Throws: `.library` for an error of OpenSSL.
     init(
         _ configuration: InterceptionConfiguration, by authority: CertificateAuthority,
         continuing previous: Interception?
@@ -26,7 +26,8 @@ final class Interception: Sendable {
         self.passesThroughOnAlert = configuration.passesThroughOnAlert
     }
 
-    /// True where a tunnel to this host is intercepted, and not relayed because a client has refused our certificate for it.
+    /// True if a tunnel to this host is intercepted; false also if it is relayed because a client has refused Pintle's
+    /// certificate.
     func takes(_ plan: RequestPlan, to host: Authority) -> Bool {
         guard plan.decision?.isIntercepted == true else { return false }
         return !self.passesThroughOnAlert || !self.pinningClients.contains(host)

@@ -8,18 +8,18 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// Serves the client of an intercepted tunnel that speaks neither TLS nor HTTP in it, or waits for its server to speak first, as
-/// clients of SMTP, FTP and MySQL do. Nobody can look into such a tunnel: it is judged as one that is not intercepted, and relayed
-/// or refused.
+/// Serves the client of an intercepted tunnel that uses neither TLS nor HTTP, or that waits for its server to speak first, as
+/// clients of SMTP, FTP and MySQL do. Pintle cannot inspect such a tunnel: the policy for tunnels that are not intercepted
+/// decides if it is relayed or refused.
 ///
-/// A client that says nothing for a moment may as well be slow. So a connection is made, and whoever speaks first decides: a
-/// handshake is intercepted however late it comes, and only the words of a server make a silent client's tunnel an opaque one.
-/// Otherwise a client would get past interception by waiting.
+/// A client that is silent for a moment may only be slow. So Pintle connects to the server, and the first to speak decides: a
+/// handshake is intercepted however late it comes, and a silent client's tunnel becomes opaque only if the server speaks.
+/// Otherwise a client could evade interception by waiting.
 final class OpaqueTunnel: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private enum State {
-        /// Nothing tells yet that the tunnel is an opaque one, and there is no connection.
+        /// The tunnel is not known to be opaque yet, and there is no connection.
         case waiting
         /// A connection to the server is being made.
         case connecting(any OriginStream)
@@ -34,7 +34,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
     private lazy var plan = RequestPlan(
         self.tunnel.request.head, .none, by: self.tunnel.active.policy, isOpaque: true)
     private var state = State.waiting
-    /// The record of the tunnel; nil until it is known to be an opaque one.
+    /// The record of the tunnel; nil until the tunnel is known to be opaque.
     private var report: ExchangeReport?
     private var metrics = TransferMetrics()
     private var parentVerdict: Verdict?
@@ -43,7 +43,8 @@ final class OpaqueTunnel: ChannelInboundHandler {
     private var active: ActiveConfiguration { self.tunnel.active }
     private var lane: Lane { self.connection.lane }
 
-    /// Watches what the client of a tunnel begins with. Held by the transport until that is known, or the connection ends.
+    /// Watches the first bytes of a tunnel's client. The transport keeps this object until they are known, or the connection
+    /// ends.
     static func watch(_ connection: ClientConnection, in tunnel: InterceptedTunnel, over transport: TLSTransport) {
         let watch = OpaqueTunnel(connection, in: tunnel, over: transport)
         transport.whenRecognized = { watch.clientSpeaks($0) }
@@ -63,13 +64,13 @@ final class OpaqueTunnel: ChannelInboundHandler {
         self.connect()
     }
 
-    /// From within a read of the client's transport.
+    /// Called within a read of the client's transport.
     private func clientSpeaks(_ language: OpeningProtocol) {
         guard language == .other else { return self.end() }
         LoopBound(self, loop: self.lane.loop).run { $0.beginOpaquely() }
     }
 
-    /// Goes on with a client whose first bytes wait in the transport.
+    /// Continues with a client whose first bytes wait in the transport.
     private func beginOpaquely() {
         if case .over = self.state { return }
         guard self.report == nil, self.isAllowed("its client speaks neither TLS nor HTTP") else { return }
@@ -102,20 +103,20 @@ final class OpaqueTunnel: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .listening(let channel) = self.state else { return }
-        // The receive buffer is the loop's.
+        // Copied, because the receive buffer belongs to the event loop.
         let words = ByteBuffer(bytes: self.unwrapInboundIn(data).readableBytesView)
         guard self.isAllowed("its client waits for the server to speak first") else { return }
         self.relay(channel, answered: words)
     }
 
-    /// The server has nothing to say, and the client may still speak.
+    /// The server has closed without speaking; the client may still speak.
     func channelInactive(context: ChannelHandlerContext) {
         if case .listening = self.state { self.state = .waiting }
     }
 
     // MARK: The decision
 
-    /// Judges the tunnel as one that is not intercepted. One that is refused ends.
+    /// Applies the policy for tunnels that are not intercepted. A refused tunnel ends.
     private func isAllowed(_ reason: String) -> Bool {
         let report = ExchangeReport(self.tunnel.request, of: self.connection.client, on: self.lane)
         (report.user, report.continuesTunnel) = (self.tunnel.user, true)
@@ -166,7 +167,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
                 active: self.active))
     }
 
-    /// Lets go of the client, and of the server unless it was handed over.
+    /// Releases the client, and closes the server's connection unless it was handed over.
     private func end() {
         let state = self.state
         self.state = .over

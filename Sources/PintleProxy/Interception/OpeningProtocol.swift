@@ -2,27 +2,27 @@
 
 internal import PintleMessage
 
-/// The protocol that a client begins to speak in an intercepted tunnel, by its first bytes.
+/// The protocol of a client in an intercepted tunnel, recognised by its first bytes.
 ///
-/// Bytes that some server reads as a handshake or as a request count as one: only those that are neither may be relayed as another
-/// protocol, unseen.
+/// Bytes that some server reads as a handshake or as a request count as such: only other bytes may be relayed uninspected, as
+/// another protocol.
 enum OpeningProtocol: Equatable {
     /// A TLS handshake.
     case tls
-    /// A request in clear.
+    /// A plaintext request.
     case http
-    /// Something else.
+    /// Another protocol.
     case other
 
-    /// A text of so many bytes without the end of a line is taken for a request, which the parser then refuses.
+    /// The size in bytes from which a text without a line end counts as a request, which the parser then refuses.
     private static let longestLine = 8 * 1024
     private static let handshake: UInt8 = 22
-    /// Methods by which a line is a request whatever follows: HTTP/0.9 and lenient servers do without a version.
+    /// Methods that make a line a request, whatever follows: HTTP/0.9 and lenient servers need no version.
     private static let methods: Set = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "PRI",
     ]
 
-    /// Tells the protocol; nil while more bytes are needed.
+    /// Recognises the protocol; nil while more bytes are needed.
     init?(of bytes: some RandomAccessCollection<UInt8>) {
         guard let first = bytes.first else { return nil }
         if first == Self.handshake {
@@ -36,8 +36,8 @@ enum OpeningProtocol: Equatable {
         }
     }
 
-    /// Tells if a ClientHello in the form of SSL 2 begins here (RFC 5246 §E.2): a length in two bytes whose first bit is set, type
-    /// 1, and a version of SSL or TLS.
+    /// True if a ClientHello in the form of SSL 2 begins here (RFC 5246 §E.2): a two-byte length with the first bit set, type
+    /// 1, and a version of SSL or TLS. Nil while more bytes are needed.
     private static func isOldHello(_ bytes: some RandomAccessCollection<UInt8>) -> Bool? {
         let start = bytes.prefix(4).dropFirst(2)
         if let type = start.first, type != 1 { return false }
@@ -45,9 +45,9 @@ enum OpeningProtocol: Equatable {
         return start.last == 3 || start.last == 0
     }
 
-    /// Tells if a line begins here that a server may read as a request line.
+    /// True if a line begins here that a server may read as a request line; nil while more bytes are needed.
     private static func isRequest(_ bytes: some RandomAccessCollection<UInt8>) -> Bool? {
-        // Servers pass over empty lines before a request (RFC 9112 §2.2), and some over blanks.
+        // Servers skip empty lines before a request (RFC 9112 §2.2), and some skip blanks.
         let line = bytes.drop { Self.isBlank($0) }
         let method = line.prefix { ASCII.isTokenByte($0) }
         let rest = line.dropFirst(method.count)

@@ -3,16 +3,16 @@
 internal import NIOConcurrencyHelpers
 internal import PintleMessage
 
-/// Remembers the hosts whose clients have refused a certificate of ours: they pin, or do not know the authority.
+/// The hosts for which clients have refused a certificate of Pintle, because they pin or do not know the authority.
 final class PinningClients: Sendable {
     private let hosts = NIOLockedValueBox<[Authority: Int]>([:])
 
-    /// Clients name hosts as they like.
+    /// Limited, because clients choose the hosts.
     private static let mostHosts = 4096
 
     /// Notes a refusal.
     ///
-    /// - Returns: true where it is the first one for this host.
+    /// - Returns: true if it is the first one for this host.
     func refused(_ host: Authority) -> Bool {
         self.hosts.withLockedValue { hosts in
             let count = hosts[host, default: 0]
@@ -22,6 +22,6 @@ final class PinningClients: Sendable {
         }
     }
 
-    /// True where a client has refused our certificate for this host.
+    /// True if a client has refused Pintle's certificate for this host.
     func contains(_ host: Authority) -> Bool { self.hosts.withLockedValue { $0[host] != nil } }
 }

@@ -9,21 +9,22 @@ internal import PintleSystem
 
 /// All listeners of a proxy.
 ///
-/// Every lane listens on a TCP address by itself, and the kernel spreads the connections. A Unix socket cannot be shared like
-/// that, nor one that was given to the process: the first lane listens, and deals what it accepts to all of them in turn.
+/// Each lane has its own listener on a TCP address, and the kernel distributes the connections. A Unix socket cannot be shared
+/// in this way, nor can a socket given to the process: the first lane listens on it, and deals the accepted connections to all
+/// lanes in turn.
 struct ListenerGroup: Sendable {
-    /// Where clients are served, with the ports that the system chose.
+    /// The places where clients are served, with the ports that the system chose.
     let places: [ListenAddress]
-    /// The addresses among them.
+    /// The TCP addresses of these places.
     let addresses: [SocketAddress]
     private let listeners: [LoopBound<Listener>]
 
-    /// Gets a connection, on the lane's thread.
+    /// Receives a connection, on the lane's thread.
     typealias Acceptance = @Sendable (Int32, Listener.Peer, Lane, _ isTLS: Bool) -> Void
 
     /// Binds and listens; connections are accepted after ``start()``.
     ///
-    /// - Parameter given: sockets that listen on these places already, in the same order; empty where none do.
+    /// - Parameter given: sockets that already listen on these places, in the same order; empty if there are none.
     init(
         _ wanted: [ListenAddress], given: [Int32], on lanes: [Lane], accept: @escaping Acceptance
     ) throws(Proxy.BindError) {
@@ -49,7 +50,7 @@ struct ListenerGroup: Sendable {
 
     func start() { for listener in self.listeners { listener.run { $0.start() } } }
 
-    /// Listens no more; connections that were accepted stay.
+    /// Stops listening; accepted connections stay.
     func stop() { for listener in self.listeners { listener.run { $0.stop() } } }
 
     private static func listeners(
@@ -68,7 +69,7 @@ struct ListenerGroup: Sendable {
                 let listener = try Listener(binding: address, shared: isShared, loop: lane.loop) {
                     accept($0, $1, lane, isTLS)
                 }
-                // The first one has chosen the port for all.
+                // The first listener has chosen the port for all.
                 address = listener.address
                 return (listener, lane)
             }
@@ -80,7 +81,7 @@ struct ListenerGroup: Sendable {
     }
 }
 
-/// Gives connections that the first lane accepts to every lane in turn. Used on the first lane's thread.
+/// Deals the connections that the first lane accepts to all lanes in turn. Used on the first lane's thread.
 private final class Dealer {
     private let lanes: [Lane]
     private var next = 0
@@ -95,7 +96,7 @@ private final class Dealer {
 }
 
 extension ListenAddress {
-    /// The same with the port that the system chose.
+    /// The address with the port that the system chose.
     fileprivate func with(port: Int?) -> ListenAddress {
         guard case .address(let address, _) = self.place, let port = port.flatMap({ UInt16(exactly: $0) }) else {
             return self

@@ -6,37 +6,37 @@ internal import PintleLoop
 internal import PintleSession
 internal import PintleTrust
 
-/// The bytes of a client that is to speak TLS with Pintle: on a listener with TLS, or inside of a tunnel.
+/// The byte stream of a client that should speak TLS with Pintle: on a TLS listener, or inside of a tunnel.
 ///
-/// A client that does not know that it should speak TLS gets an answer that it can read: what begins like a request in
-/// clear is passed on as it is, and whoever gets it decides on it.
+/// A client that sends plaintext HTTP instead gets a response that it can read: bytes that begin like a plaintext request are
+/// passed on unchanged, and their recipient decides.
 final class TLSTransport: StreamTransport {
     private enum Mode {
-        /// Nothing has come yet, and there is nothing to keep for it.
+        /// No bytes have arrived yet, and no TLS state is kept.
         case silent
         case tls(TLSConnection)
         case plain
-        /// The first bytes are neither TLS nor HTTP, and wait for somebody who passes them on.
+        /// The first bytes are neither TLS nor HTTP, and wait for a call of ``passOn()``.
         case opaque
     }
 
     private let descriptor: Int32
-    /// The connection of the client in which it speaks; nil where that is the socket.
+    /// The TLS connection between the client and the proxy that contains the tunnel; nil if there is only the socket.
     private let outer: TLSConnection?
     private let makeConnection: (TLSConnection.Carrier, _ early: [UInt8]) throws(TrustError) -> TLSConnection
-    /// The bytes that were read before.
+    /// Bytes that were read before.
     private var early: ByteBuffer
     private let isInTunnel: Bool
     private var mode = Mode.silent
     private(set) var shutdownNeeds: Readiness?
-    /// Called before the first byte of what came in clear is handed out.
+    /// Called before the first plaintext byte is handed out.
     var whenPlainText: (() -> Void)?
-    /// Called once the first bytes tell what the client speaks, before any of them is handed out; only inside of a tunnel.
+    /// Called once the first bytes reveal the client's protocol, before any of them is handed out; only inside of a tunnel.
     var whenRecognized: ((OpeningProtocol) -> Void)?
 
-    /// On a listener.
+    /// Makes the transport for a TLS listener.
     ///
-    /// - Parameter descriptor: connected and non-blocking; it is closed by ``close()``.
+    /// - Parameter descriptor: connected and non-blocking; ``close()`` closes it.
     init(_ context: TLSServerContext, descriptor: Int32) {
         self.descriptor = descriptor
         self.outer = nil
@@ -45,13 +45,13 @@ final class TLSTransport: StreamTransport {
         self.makeConnection = { _, _ throws(TrustError) in try TLSConnection(context, descriptor: descriptor) }
     }
 
-    /// Inside of a tunnel.
+    /// Makes the transport for the inside of a tunnel.
     ///
     /// - Parameters:
-    ///   - descriptor: as above.
-    ///   - outer: what the client has spoken with the proxy until now; nil where it spoke in clear.
-    ///   - early: the bytes that it has sent into the tunnel already.
-    ///   - choose: as of `TLSConnection`.
+    ///   - descriptor: connected and non-blocking; ``close()`` closes it.
+    ///   - outer: the transport between the client and the proxy so far; nil if it was plaintext.
+    ///   - early: the bytes that the client has sent into the tunnel already.
+    ///   - choose: chooses the certificate, as for `TLSConnection`.
     init(
         _ context: TLSServerContext, descriptor: Int32, inside outer: TLSTransport?, behind early: ByteBuffer,
         choosing choose: @escaping (_ serverName: String?) -> TLSConnection.IdentityChoice
@@ -65,22 +65,22 @@ final class TLSTransport: StreamTransport {
         }
     }
 
-    /// Nil where there is no TLS, or none yet.
+    /// Nil if there is no TLS, or none yet.
     private var connection: TLSConnection? { if case .tls(let connection) = self.mode { connection } else { nil } }
 
     /// True once the client has sent something.
     var hasBegun: Bool { if case .silent = self.mode { self.early.readableBytes > 0 } else { true } }
 
-    /// True where a handshake has begun and is not complete.
+    /// True if a handshake has begun and is not complete.
     var isShakingHands: Bool { self.connection?.isEstablished == false }
 
     /// The protocol that was chosen by ALPN (RFC 7301).
     var applicationProtocol: String? { self.connection?.negotiated?.applicationProtocol }
 
-    /// The name that the client has asked for in its handshake; nil where it has named none.
+    /// The server name in the client's handshake; nil if there is none.
     var serverName: String? { self.connection?.serverName }
 
-    /// The port that the client has connected to; nil where it is none of the machine's.
+    /// The port to which the client has connected; nil if it is not a TCP port of this machine.
     var port: UInt16? { SocketAddress(boundTo: self.descriptor)?.port.flatMap { UInt16(exactly: $0) } }
 
     func read(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
@@ -113,7 +113,7 @@ final class TLSTransport: StreamTransport {
         return StreamOutcome(recv(self.descriptor, space.baseAddress, space.count, 0), of: "recv", until: .read)
     }
 
-    /// Begins with TLS, or in clear where the first byte is that of a method: a handshake begins with 22 (RFC 8446 §5.1).
+    /// Begins with TLS; or with plaintext, if the first byte is that of a method. A handshake begins with 22 (RFC 8446 §5.1).
     ///
     /// - Returns: nil once it has begun.
     private func beginOnListener() throws(TrustError) -> StreamOutcome? {
@@ -124,9 +124,9 @@ final class TLSTransport: StreamTransport {
         return nil
     }
 
-    /// Takes in what comes until it tells what the client speaks.
+    /// Reads bytes until they reveal the client's protocol.
     ///
-    /// - Returns: nil once it has begun.
+    /// - Returns: nil once the protocol is known.
     private func recognize() throws(TrustError) -> StreamOutcome? {
         while true {
             if let language = OpeningProtocol(of: self.early.readableBytesView) {
@@ -141,7 +141,7 @@ final class TLSTransport: StreamTransport {
             }
             switch outcome {
             case .bytes: continue
-            // There is not even a line.
+            // The client has ended its side within the first line.
             case .end where self.early.readableBytes > 0:
                 try self.begin(.http)
                 return nil
@@ -164,7 +164,7 @@ final class TLSTransport: StreamTransport {
         self.whenRecognized?(language)
     }
 
-    /// Hands out what comes as the client has sent it, from the first byte on. Only before TLS or HTTP has begun.
+    /// Hands out the client's bytes unchanged, from the first one on. Only allowed before TLS or HTTP has begun.
     func passOn() {
         switch self.mode {
         case .silent, .opaque: self.mode = .plain

@@ -4,35 +4,36 @@ package import PintleActivity
 package import PintleMessage
 package import PintleTrust
 
-/// Is told of every exchange when it ends, with more than its record has: what the origin sent, and by which chain it proved
-/// itself. Safe on every thread.
+/// Receives every exchange when it ends, with more data than its record: the response, and the origin's certificate chain. Can
+/// be used from any thread.
 package final class ExchangeObserver: Sendable {
-    /// The longest body that is kept for it, in bytes as they come over the wire.
+    /// The longest body that is kept for the observer, in bytes on the wire.
     package static let longestBody = 1 << 20
-    /// The most bytes of bodies that are kept at a time, those that it was told of and still holds included.
+    /// The most bytes of bodies that are kept at a time, including those that the observer still holds.
     package static let mostKept = 64 << 20
 
     let budget = MemoryBudget()
     private let take: @Sendable (ObservedExchange) -> Void
 
-    /// - Parameter take: told the plain truth, secrets and all, on the thread that the exchange ended on: it must be quick.
+    /// - Parameter take: called with unredacted data, including secrets, on the thread where the exchange ended; it must be
+    ///   quick.
     package init(_ take: @escaping @Sendable (ObservedExchange) -> Void) { self.take = take }
 
     func tell(_ exchange: ObservedExchange) { self.take(exchange) }
 }
 
-/// One exchange that is over.
+/// A finished exchange.
 package struct ObservedExchange: Sendable {
     package var record: ExchangeRecord
-    /// That of the client's request, query and all.
+    /// The target of the client's request, including its query.
     package var target: RequestTarget
-    /// True where the client has got everything.
+    /// True if the client has received everything.
     package var isComplete: Bool
-    /// Nil where nothing was verified.
+    /// Nil if no certificate was verified.
     package var verdict: Verdict?
-    /// True where a TLS handshake passed in a relayed tunnel that names no server (SNI).
+    /// True if the ClientHello in a relayed tunnel had no server name (SNI).
     package var hasNamelessHello: Bool
-    /// The response that the client got from an origin; nil where there was none, or another one in its place.
+    /// The origin's response that the client received; nil if there was none, or if another response replaced it.
     package var response: ObservedResponse?
 
     package init(
@@ -48,25 +49,25 @@ package struct ObservedExchange: Sendable {
     }
 }
 
-/// The parts of a response that tell what it is.
+/// The parts of a response that are needed to classify it.
 package struct ObservedResponse: Sendable {
-    /// How much of the body there is to be read.
+    /// The recorded part of the body.
     package enum Body: Sendable {
-        /// Nothing: it is not JSON by its type.
+        /// Nothing, because its type is not JSON.
         case other
-        /// All of it, with its content codings.
+        /// The whole body, with its content codings.
         case kept(ObservedBody)
-        /// It is longer than ``ExchangeObserver/longestBody``.
+        /// The body is longer than ``ExchangeObserver/longestBody``.
         case tooLong
-        /// As much was kept of others as may be.
+        /// The memory for kept bodies is used up.
         case noRoom
     }
 
-    /// The media types that it announces, without their parameters and in lower case.
+    /// The media types in Content-Type, without parameters and in lower case.
     package var contentTypes: [String]
     /// The values of Content-Encoding.
     package var codings: [String]
-    /// True where it has no body by its nature: to HEAD, 204 and 304 (RFC 9110 §6.4.1).
+    /// True if the response cannot have a body: a response to HEAD, 204 and 304 (RFC 9110 §6.4.1).
     package var isBodiless: Bool
     package var body: Body
 
@@ -78,12 +79,12 @@ package struct ObservedResponse: Sendable {
     }
 }
 
-/// Bytes of a body that count as kept until they go.
+/// Bytes of a body, which count as kept until this object is released.
 package final class ObservedBody: Sendable {
     package let bytes: [UInt8]
     private let budget: MemoryBudget?
 
-    /// - Parameter budget: from which they were drawn.
+    /// - Parameter budget: the budget from which they were taken.
     package init(_ bytes: [UInt8], drawnFrom budget: MemoryBudget? = nil) {
         self.bytes = bytes
         self.budget = budget

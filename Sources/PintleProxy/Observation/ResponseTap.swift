@@ -3,15 +3,15 @@
 internal import PintleActivity
 internal import PintleMessage
 
-/// Keeps a copy of a JSON body while it passes, for an observer. Lives on the loop of its exchange, and changes nothing.
+/// Keeps a copy of a JSON body for an observer while the body passes unchanged. Used on the event loop of its exchange.
 final class ResponseTap {
     private let budget: MemoryBudget
     private var response: ObservedResponse
     private var bytes: [UInt8] = []
-    /// True while the bytes that pass are kept.
+    /// True while the passing bytes are kept.
     private(set) var wantsBody: Bool
 
-    /// - Parameter head: as the origin sent it.
+    /// - Parameter head: the head as the origin sent it.
     init(_ head: ResponseHead, to method: String, for observer: ExchangeObserver) {
         self.budget = observer.budget
         let types = head.fields.values(of: "Content-Type").map { MediaType.essence(of: $0) }
@@ -38,7 +38,7 @@ final class ResponseTap {
         self.bytes = []
     }
 
-    /// Tells what was seen; the bytes that are kept go with it.
+    /// Returns the recorded response, and hands over the kept bytes.
     func finish() -> ObservedResponse {
         if self.wantsBody {
             self.response.body = .kept(ObservedBody(self.bytes, drawnFrom: self.budget))

@@ -6,7 +6,7 @@ internal import PintlePolicy
 internal import PintleSession
 
 extension Dialler {
-    /// Connects as the requests of a route do.
+    /// Makes a dialler with the connection settings of a route.
     convenience init(_ address: SocketAddress, for route: Route?, patience: Duration, loop: Loop) {
         self.init(
             address: address, interface: route?.configuration.request.interface,

@@ -5,24 +5,24 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleTrust
 
-/// Keeps back what the client of a tunnel sends first, until it is known that it is no TLS, or that its handshake is with the
-/// server that the tunnel was opened to (`destinations.require_sni_match`). Where that rule only reports, nothing waits.
+/// Holds back the first bytes of a tunnel's client, until they prove not to be TLS, or to be a handshake with the server to
+/// which the tunnel was opened (`destinations.require_sni_match`). If that rule only reports, the bytes pass at once.
 struct HelloWatch {
-    /// What a look at some bytes came to.
+    /// The result for some bytes.
     enum Sight {
-        /// They wait.
+        /// The bytes are held back.
         case held
-        /// They go on, with those that waited.
+        /// The bytes pass, together with those held back.
         case passed(ByteBuffer)
-        /// They go on, and why they would be dropped.
+        /// The bytes pass; with the reason why they would be dropped.
         case reported(ByteBuffer, String)
-        /// They are dropped, and why.
+        /// The bytes are dropped, for this reason.
         case refused(String)
     }
 
     private var reader = ClientHelloReader()
     private var held: ByteBuffer?
-    /// True once a ClientHello was seen that names no server.
+    /// True once a ClientHello without a server name was seen.
     private(set) var hasNamelessHello = false
     private let policy: Policy
     private let authority: Authority
@@ -34,20 +34,20 @@ struct HelloWatch {
         self.isReported = policy.destinations.areReported
     }
 
-    /// Whether there will be nothing more to look at.
+    /// True if nothing more needs to be inspected.
     var isOver: Bool { self.reader.isOver }
 
-    /// Whether bytes wait.
+    /// True if bytes are held back.
     var isHolding: Bool { self.held != nil }
 
-    /// Looks at what the client sends, before the server gets it.
+    /// Inspects bytes of the client, before the server gets them.
     mutating func look(at bytes: ByteBuffer) -> Sight {
         let finding = self.reader.read(Array(buffer: bytes))
         if case .hello(nil) = finding { self.hasNamelessHello = true }
         if self.isReported { return self.refusal(by: finding).map { .reported(bytes, $0) } ?? .passed(bytes) }
         var waiting = bytes
         if var held = self.held {
-            // Taken out while it grows, so that it is not copied.
+            // Moved out of the property while it grows, so that it is not copied.
             self.held = nil
             held.writeImmutableBuffer(bytes)
             waiting = held

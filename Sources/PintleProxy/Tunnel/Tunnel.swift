@@ -7,47 +7,47 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// A CONNECT tunnel, or a connection that switched protocols: a relay passes on what the client and the origin send.
+/// A CONNECT tunnel, or a connection that has switched protocols: a relay between the client and the origin.
 ///
-/// Each direction ends by itself: a client that has sent everything still gets its answer. Bytes are seen here only while
-/// there is something to be looked at.
+/// Each direction ends by itself: a client that has sent everything still gets its response. The bytes pass through here only
+/// while they need to be inspected.
 final class Tunnel {
     private let lane: Lane
     private let active: ActiveConfiguration
-    /// The client that uses it; nil where the system does not say.
+    /// The client of the tunnel; nil if the system does not identify it.
     private let peer: Client?
     private let report: ExchangeReport
     private let relay: SocketRelay
-    /// The bytes of the answer to the client that were not sent when the tunnel began.
+    /// The bytes of the response head that were not sent when the tunnel began.
     private let unsentHead: Int
-    /// Nil where there is nothing to be looked at, or no more.
+    /// Inspects the server's bytes; nil when done or not needed.
     private var watch: TunnelWatch?
-    /// The same for what the client sends.
+    /// Inspects the ClientHello; nil when done or not needed.
     private var helloWatch: HelloWatch?
     private var outcome = Outcome.completed
     private var idle: LoopTimer?
     private let start: NIODeadline
-    /// True where nothing more is read to be relayed.
+    /// True if no more bytes are read for the relay.
     private var hasEnded = false
-    /// True where the client's connection is the tunnel's alone, and is counted out with it.
+    /// True if the client's connection is only for the tunnel, and is counted out with it.
     private let ownsConnection: Bool
 
-    /// Begins to relay. Takes over both connections; the client's channel gives its socket up.
+    /// Begins to relay. Takes over both connections; the client's channel releases its socket.
     ///
     /// - Parameters:
-    ///   - channel: the client's, to which the answer was written.
-    ///   - sent: what the client has sent already.
+    ///   - channel: the client's channel, to which the response was written.
+    ///   - sent: the bytes that the client has sent already.
     static func open(
         _ terms: TunnelTerms, to channel: SocketChannel, of peer: Client?, on lane: Lane, sent: ByteBuffer
     ) {
-        // The answer may have shown that the client is gone, which has counted it out.
+        // The channel may have noticed, when the response was written, that the client has left; it is counted out then.
         guard let client = channel.release() else { return Self.giveUp(terms) }
         terms.report.counters.tunnelOpened()
         let tunnel = Tunnel(terms, client: client, of: peer, on: lane, ownsConnection: true)
         tunnel.begin(sent: sent, answered: terms.early)
     }
 
-    /// Begins to relay between the origin and a stream of a client, to which the answer was written.
+    /// Begins to relay between the origin and a stream of a client, to which the response was written.
     static func open(_ terms: TunnelTerms, over stream: any RelayStream, of peer: Client?, on lane: Lane) -> Tunnel {
         terms.report.counters.tunnelOpened()
         let tunnel = Tunnel(terms, client: ReleasedSocket(stream), of: peer, on: lane, ownsConnection: false)
@@ -55,7 +55,7 @@ final class Tunnel {
         return tunnel
     }
 
-    /// Closes what was to be relayed to a client that is gone.
+    /// Closes the origin's connection, because the client has left.
     static func giveUp(_ terms: TunnelTerms) {
         let report = terms.report
         terms.origin.close(on: report.lane.loop)
@@ -81,7 +81,7 @@ final class Tunnel {
         self.relay = SocketRelay(
             client: client, server: terms.origin, on: lane.loop, account: lane.memory)
         self.unsentHead = self.relay.bytesInFlight(.down)
-        // unowned: the relay holds its tunnel until it is closed, which disarms the timer.
+        // unowned: the relay keeps its tunnel until it is closed, which disarms the timer.
         self.idle = LoopTimer { [unowned self] in self.checkIdle() }
     }
 
@@ -93,7 +93,7 @@ final class Tunnel {
         self.relay.start(self, sent: sent, answered: answered)
     }
 
-    /// Tells the counters of the route what has moved since they were told last.
+    /// Updates the counters of the route.
     func tellProgress() {
         self.countBytes()
         self.report.tellProgress()
@@ -104,9 +104,9 @@ final class Tunnel {
         self.report.bytesOut = max(0, self.relay.bytesWritten(.down) - self.unsentHead)
     }
 
-    // MARK: Looking at what passes
+    // MARK: Inspection
 
-    /// Whether the client may get what the server sends: not a certificate that the policy refuses.
+    /// True if the client may get these bytes of the server; false for a certificate that the policy refuses.
     private func passes(_ bytes: ByteBuffer) -> Bool {
         switch self.watch?.look(at: bytes) {
         case .nothing, nil: return true
@@ -128,7 +128,7 @@ final class Tunnel {
         return true
     }
 
-    /// What the server may get of what the client sends; nil where that is nothing yet, or nothing any more.
+    /// Returns the bytes of the client that the server may get now; nil if there are none.
     private func passed(_ bytes: ByteBuffer) -> ByteBuffer? {
         switch self.helloWatch?.look(at: bytes) {
         case .held: return nil
@@ -161,7 +161,7 @@ final class Tunnel {
         self.report.note(hello: reason, isReported: false)
         self.outcome = .failed
         if !self.hasRelayed(.down) {
-            // All that a TLS client is told of it: a fatal alert, access_denied (RFC 8446 §6).
+            // A TLS client can only be told by a fatal alert: access_denied (RFC 8446 §6).
             self.relay.tellClient(ByteBuffer(bytes: [21, 3, 3, 0, 2, 2, 49]))
         }
         self.relay.close(dropping: .up)
@@ -175,7 +175,7 @@ final class Tunnel {
 
     // MARK: The end
 
-    /// Breaks both connections.
+    /// Resets both connections.
     func abort() { self.relay.abort() }
 
     private func hasRelayed(_ direction: SocketRelay.Direction) -> Bool {
@@ -183,8 +183,8 @@ final class Tunnel {
         return self.relay.bytesWritten(direction) + self.relay.bytesInFlight(direction) > head
     }
 
-    /// Whether nothing has passed yet in a tunnel that was opened for its client to speak in. A connection that has switched
-    /// protocols may well be silent: it was spoken on before.
+    /// True if no bytes have passed yet in a tunnel opened by CONNECT. A connection that has switched protocols may be silent,
+    /// because it was used before.
     private var awaitsFirstBytes: Bool {
         let patience = self.active.patience
         return self.report.mode == .tunnel && patience.head < patience.tunnel && !self.hasRelayed(.up)
@@ -194,7 +194,7 @@ final class Tunnel {
     private var deadline: NIODeadline {
         let patience = self.active.patience
         if self.awaitsFirstBytes { return self.start + patience.head }
-        // The rest waits for a reader that sends nothing more.
+        // The remaining bytes wait for a recipient that sends nothing more.
         return self.relay.lastActivity + (self.relay.hasReadAll ? patience.body : patience.tunnel)
     }
 
@@ -238,7 +238,7 @@ extension Tunnel: SocketRelayDelegate {
     func relayClosed(_ relay: SocketRelay) {
         if let idle { self.lane.loop.disarm(idle) }
         self.idle = nil
-        // The bytes that were in flight at the end have left by now, or never will.
+        // The bytes in flight at the end are written by now, or never will be.
         self.countBytes()
         self.report.counters.tunnelClosed()
         self.report.close(self.outcome, in: self.active)

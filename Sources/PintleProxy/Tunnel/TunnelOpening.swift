@@ -8,35 +8,36 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// Opens a tunnel: connects, and where the destination must prove itself first (`connect: verify`) has it do so.
+/// Opens a tunnel: connects, and verifies the destination before if required (`connect: verify`).
 ///
-/// A proof uses a connection up, so the tunnel gets another one to the same address. Not two at once: some servers take one
-/// after the other. By a parent there is a new tunnel to the name instead; by an https parent a connection is no bare socket,
-/// and the proof is a handshake of the session. A pure machine: it is told what happened, and says what comes next.
+/// A verification uses up a connection, so the tunnel needs another one to the same address. It is made afterwards, because
+/// some servers take only one connection at a time. With an upstream proxy, a new tunnel to the name is opened instead; with an
+/// https upstream proxy there is no bare socket, and the session makes the handshake for the verification. A pure state
+/// machine: it gets events, and returns the next action.
 final class TunnelOpening {
-    /// Tells what comes next.
+    /// The next action.
     enum Action {
-        /// A connection is to be made.
+        /// Make a connection.
         case connect(TransferRequest, Session)
-        /// The destination is to prove itself over this connection.
+        /// Verify the destination over this connection.
         case prove(TunnelVerifier.Question, over: WaitingSocket, patience: Duration)
-        /// A connection is to be made to the address that has proved itself; it was judged when it was dialled the first time.
+        /// Connect to the verified address, which was judged when it was dialled the first time.
         case dial(SocketAddress, patience: Duration)
         /// The tunnel is open.
         case relay(MadeConnection, watchedBy: TunnelWatch?)
-        /// There is no connection.
+        /// No connection could be made.
         case fail(SessionError)
         case refuse(Problem, verdict: Verdict?)
     }
 
     private enum State {
         case fresh
-        /// The first connection is made, which may be for a proof.
+        /// The first connection is being made; it may be for a verification.
         case connecting
-        /// A handshake is made by an https parent.
+        /// A handshake is being made through an https upstream proxy.
         case shakingHands(TunnelVerifier.Question)
         case proving(TunnelVerifier.Question)
-        /// A connection to what has proved itself is made.
+        /// A connection to the verified destination is being made.
         case connectingAgain(TunnelVerifier.Question)
         case over
     }
@@ -48,12 +49,12 @@ final class TunnelOpening {
     private let active: ActiveConfiguration
     private let route: Route?
     private var state = State.fresh
-    /// The proof of the destination, where it has given one.
+    /// The verdict on the destination, if it was verified.
     private(set) var proof: Verdict?
 
     /// - Parameters:
-    ///   - parent: by which the tunnel goes.
-    ///   - fields: of the CONNECT to it.
+    ///   - parent: the upstream proxy of the tunnel, if any.
+    ///   - fields: the fields of the CONNECT to it.
     init(
         to authority: Authority, _ plan: RequestPlan, by parent: ProxyServer?, _ fields: Fields,
         in active: ActiveConfiguration
@@ -80,7 +81,7 @@ final class TunnelOpening {
         return .connect(self.request(.https), trust.session)
     }
 
-    /// The connection is there.
+    /// Continues when a connection was made.
     func connected(_ connection: MadeConnection, verdict: Verdict?) -> Action {
         switch self.state {
         case .connecting:
@@ -88,7 +89,7 @@ final class TunnelOpening {
             return self.ask(trust, over: connection)
         case .connectingAgain(let question): return self.relay(connection, TunnelWatch(question))
         case .shakingHands(let question):
-            // It was for the handshake alone.
+            // This connection was only for the handshake.
             connection.close()
             guard let verdict else { return self.refuse(Problem(nil, at: self.authority)) }
             self.active.tunnelProofs.keep(.success(verdict), to: question)
@@ -116,13 +117,13 @@ final class TunnelOpening {
         }
     }
 
-    /// The destination has given its proof, or has not.
+    /// Continues with the result of a verification.
     func proved(_ answer: TunnelVerifier.Answer) -> Action {
         guard case .proving(let question) = self.state else { preconditionFailure("BUG: a proof comes unasked") }
         return self.goOn(answer, question)
     }
 
-    /// Connects to what has proved itself.
+    /// Connects to the verified destination, or refuses.
     private func goOn(_ answer: TunnelVerifier.Answer, _ question: TunnelVerifier.Question) -> Action {
         switch answer {
         case .failure(let refusal): return self.refuse(refusal.problem, refusal.verdict)
@@ -142,7 +143,7 @@ final class TunnelOpening {
         }
     }
 
-    /// There is no connection.
+    /// Continues when no connection could be made.
     func failed(_ error: SessionError) -> Action {
         if case .shakingHands(let question) = self.state, error.code == .untrusted,
             error.verdict?.host == self.authority.host
@@ -168,11 +169,11 @@ final class TunnelOpening {
         Self.request(scheme, to: self.authority, by: self.route, self.connectFields)
     }
 
-    /// The request for a connection that a tunnel can have.
+    /// The request for a connection that a tunnel can use.
     ///
     /// - Parameters:
-    ///   - scheme: https if the destination is to prove itself on it.
-    ///   - fields: of the CONNECT to a parent.
+    ///   - scheme: https if the destination is to be verified on it.
+    ///   - fields: the fields of the CONNECT to an upstream proxy.
     static func request(
         _ scheme: Scheme, to authority: Authority, by route: Route?, _ fields: Fields
     ) -> TransferRequest {
@@ -190,7 +191,7 @@ final class TunnelOpening {
     private var patience: Duration { (self.route?.configuration.request ?? RequestRules()).connectTimeout }
 }
 
-/// A connected socket that nobody reads yet, and that is closed where nobody comes to.
+/// A connected socket that has no reader yet; closed if it never gets one.
 final class WaitingSocket {
     private var descriptor: Int32
 
@@ -198,12 +199,12 @@ final class WaitingSocket {
 
     deinit { if self.descriptor >= 0 { close(self.descriptor) } }
 
-    /// Hands the socket over.
+    /// Hands over the socket.
     func take() -> Int32 {
         defer { self.descriptor = -1 }
         return self.descriptor
     }
 
-    /// The other end; nil where the connection is lost.
+    /// The address of the peer; nil if the connection is lost.
     var peerAddress: SocketAddress? { SocketAddress(connectedTo: self.descriptor) }
 }

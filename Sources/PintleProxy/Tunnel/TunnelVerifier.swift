@@ -8,20 +8,19 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// Has the destinations of tunnels prove themselves (`connect: verify`).
+/// Verifies the destinations of tunnels (`connect: verify`).
 ///
-/// One for each loop, and used on its thread only. Tunnels that ask about the same address at the same time wait for one
-/// handshake.
+/// One per event loop, used on its thread only. Concurrent verifications of the same address share one handshake.
 final class TunnelVerifier {
-    /// Whom a tunnel goes to, and who says what it must prove.
+    /// Key under which a verification is shared: destination and trust evaluator.
     struct Question: Hashable {
         let authority: Authority
-        /// Nil where an https parent connects to it.
+        /// Nil if an https upstream proxy makes the connection.
         let address: SocketAddress?
         let evaluator: TrustEvaluator
     }
 
-    /// Why a destination is not trusted, with the verdict on it where it has shown a chain.
+    /// The reason why a destination is not trusted, with the verdict if it has presented a chain.
     struct Refusal: Error {
         let problem: Problem
         let verdict: Verdict?
@@ -29,17 +28,17 @@ final class TunnelVerifier {
 
     typealias Answer = Result<Verdict, Refusal>
 
-    // unowned: the loop holds its lane, which holds this.
+    // unowned: the event loop keeps its lane, which keeps this object.
     private unowned let lane: Lane
     private var waiting: [Question: [(Answer) -> Void]] = [:]
 
     init(lane: Lane) { self.lane = lane }
 
-    /// Has the destination prove itself.
+    /// Verifies the destination.
     ///
     /// - Parameters:
-    ///   - socket: a connection to it, which is used up.
-    ///   - proofs: where the answer is kept if the destination itself has given it.
+    ///   - socket: a connection to the destination, which is used up.
+    ///   - proofs: keeps the answer if it comes from the destination itself.
     func ask(
         _ question: Question, over socket: WaitingSocket, patience: Duration, keepingIn proofs: TunnelProofs,
         then: @escaping (Answer) -> Void
@@ -61,21 +60,21 @@ final class TunnelVerifier {
 
     private func learn(_ result: ProbeResult, about question: Question, keepingIn proofs: TunnelProofs) {
         let answer = Answer(result, about: question)
-        // What failed on the way may work the next time.
+        // A failure on the way may not occur the next time.
         if result.verdict != nil { proofs.keep(answer, to: question) }
         for then in self.waiting.removeValue(forKey: question) ?? [] { then(answer) }
     }
 }
 
-/// What destinations have proved lately, for all loops (`tunnels.verify_ttl`).
+/// The latest verifications of all event loops (`tunnels.verify_ttl`).
 final class TunnelProofs: Sendable {
     private struct Known {
         let answer: TunnelVerifier.Answer
         let end: NIODeadline
-        /// When the answer was given.
+        /// The time of the answer.
         let moment: UnixTime
 
-        /// The verdict may run out before the time is over for which answers are kept.
+        /// True if the answer may still be used. The verdict may expire before `validity` is over.
         var holds: Bool {
             guard self.end > .now() else { return false }
             guard case .success(let verdict) = self.answer, let end = verdict.end else { return true }
@@ -91,7 +90,7 @@ final class TunnelProofs: Sendable {
 
     init(validity: TimeAmount) { self.validity = validity }
 
-    /// What came of it the last time, where that still holds.
+    /// The kept answer, if it is still valid.
     func answer(to question: TunnelVerifier.Question) -> TunnelVerifier.Answer? {
         self.known.withLockedValue { known in
             guard let answer = known[question] else { return nil }
@@ -101,7 +100,7 @@ final class TunnelProofs: Sendable {
         }
     }
 
-    /// Who has proved what.
+    /// All kept successful verifications.
     var all: [(question: TunnelVerifier.Question, verdict: DatedVerdict)] {
         self.known.withLockedValue { known in
             known.compactMap { question, known in
@@ -133,7 +132,7 @@ extension Result where Success == Verdict, Failure == TunnelVerifier.Refusal {
 }
 
 extension Problem {
-    /// What is answered where a tunnel cannot be verified.
+    /// Makes the problem for a tunnel that cannot be verified.
     init(_ failure: ProbeFailure?, at authority: Authority) {
         let name: Name =
             switch failure {

@@ -4,17 +4,17 @@ internal import NIOCore
 internal import PintleMessage
 internal import PintleTrust
 
-/// Looks at the certificate that the client of a verified tunnel is shown, where its handshake shows it in clear text.
+/// Inspects the certificate in a verified tunnel, if the handshake of its client shows it in plaintext.
 struct TunnelWatch {
-    /// What a look at some bytes came to.
+    /// The result for some bytes.
     enum Sight {
-        /// Nothing yet.
+        /// Nothing is known yet.
         case nothing
-        /// There is nothing to be seen, now or later.
+        /// No certificate is visible, now or later.
         case hidden
-        /// The certificate, and what the policy says of it.
+        /// A certificate is visible; with the policy's verdict on it.
         case seen(Verdict)
-        /// The server hides it in a way that no server needs.
+        /// The server hides the certificate in an abnormal way.
         case unreadable
     }
 
@@ -27,7 +27,7 @@ struct TunnelWatch {
         self.host = question.authority.host
     }
 
-    /// Looks at what the server sends, before the client gets it.
+    /// Inspects bytes of the server, before the client gets them.
     mutating func look(at bytes: ByteBuffer) -> Sight {
         switch self.reader.read(bytes.readableBytesView) {
         case .undecided: return .nothing
@@ -36,7 +36,7 @@ struct TunnelWatch {
         case .certificates(let encodings):
             var chain: [Certificate] = []
             for der in encodings {
-                // One that cannot be read proves nothing, and is left out; without a leaf there is no chain.
+                // An unreadable certificate proves nothing, and is left out; without a leaf there is no chain.
                 guard let certificate = try? Certificate(der: der) else {
                     if chain.isEmpty { return .unreadable }
                     continue
