@@ -3,24 +3,24 @@
 internal import PintleMessage
 internal import PintleTrust
 
-/// What a format has no words for, as comments: `pintle-hosts: api.example, *.api.example`.
+/// A setting that a format cannot express, as a comment: `pintle-hosts: api.example, *.api.example`.
 ///
-/// Notes stand before the pins that they are about. A second hyphen in a row is written `%2D`, since XML comments may
-/// not have one, and so is what does not print.
+/// Notes stand before the pins that they are about. A second hyphen in a row is written `%2D`, since XML comments may not
+/// have two; characters that cannot be printed are escaped in the same way.
 struct Note {
     enum Key: String, CaseIterable {
         case policy
         /// Host patterns, separated by commas.
         case hosts
-        /// A date, as 2027-01-31, or a moment, as 2027-01-31T12:00:00Z.
+        /// A date such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z.
         case expires
-        /// `fail` or `report`; what formats mean that have no choice needs no note.
+        /// `fail` or `report`; `system`, which formats without a choice mean, needs no note.
         case onExpiry = "on-expiry"
-        /// Seconds.
+        /// Seconds for which clients remember the pins.
         case maxAge = "max-age"
-        /// URIs, separated by spaces.
+        /// URIs to report to, separated by spaces.
         case reportURIs = "report-uris"
-        /// `report` alone: pins that are only reported.
+        /// Always `report`: the pins are only reported.
         case enforcement
     }
 
@@ -30,9 +30,9 @@ struct Note {
 
     private static let prefix = "pintle-"
 
-    /// The note that a comment is, or nil for any other comment.
+    /// Returns the note in a comment; nil for any other comment.
     ///
-    /// - Throws: a comment that begins like a note, with a key that there is not.
+    /// - Throws: for a comment that begins like a note, but has an unknown key.
     init?(comment: some StringProtocol, line: Int, file: String) throws(PinFormatError) {
         let text = Substring(comment).trimmed
         guard text.hasPrefix(Note.prefix), let colon = text.firstIndex(of: ":") else { return nil }
@@ -48,14 +48,14 @@ struct Note {
         self.value = String(decoding: PercentEscaping.unescapeWhole(escaped[...]), as: UTF8.self)
     }
 
-    /// The notes for what `keys` names, as they are written into a comment.
+    /// Returns the notes about `keys`, as they are written into a comment.
     static func texts(of set: PinSet, _ keys: Set<Key>) -> [String] {
         Key.allCases.filter(keys.contains).compactMap { key in
             Note.value(of: key, in: set).map { "\(Note.prefix)\(key.rawValue): \(Note.encoded($0))" }
         }
     }
 
-    /// What a set says about `key`, or nil where it says nothing but the usual.
+    /// Returns the value of `key` in a set; nil if it is the default.
     static func value(of key: Key, in set: PinSet) -> String? {
         switch key {
         case .policy: return set.name
@@ -68,7 +68,7 @@ struct Note {
         }
     }
 
-    /// Writes the note into a set.
+    /// Writes the note's value into a set.
     func apply(to set: inout PinSet, file: String) throws(PinFormatError) {
         switch self.key {
         case .policy:
@@ -109,7 +109,7 @@ struct Note {
         PinFormatError(file: file, line: self.line, "\(Note.prefix)\(self.key.rawValue): \(message)")
     }
 
-    /// Bytes of ASCII that print stay, but for `%`, a second hyphen in a row and spaces at the ends.
+    /// Escapes text for a note: all but printable ASCII, and also `%`, a second hyphen in a row, and spaces at the ends.
     private static func encoded(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
@@ -124,14 +124,14 @@ struct Note {
 }
 
 extension UInt8 {
-    /// `%2D` (RFC 3986 §2.1).
+    /// The byte with percent-encoding, for example `%2D` (RFC 3986 §2.1).
     var percentEncoded: String {
         let digits = String(self, radix: 16, uppercase: true)
         return digits.count < 2 ? "%0\(digits)" : "%\(digits)"
     }
 }
 
-/// The notes of a file, handed out to the pins that they stand before.
+/// The notes of a file, assigned to the pins that follow them.
 struct Notes {
     private let file: String
     private var waiting: ArraySlice<Note>
@@ -141,7 +141,7 @@ struct Notes {
         self.waiting = notes.sorted { $0.line < $1.line }[...]
     }
 
-    /// The notes of the lines that begin with `#`.
+    /// Reads the notes in the lines that begin with `#`.
     init(lines: [Substring], file: String) throws(PinFormatError) {
         var notes: [Note] = []
         for (index, line) in lines.enumerated() {
@@ -152,7 +152,7 @@ struct Notes {
         self.init(notes, file: file)
     }
 
-    /// Applies the notes that were not given out yet, up to a line.
+    /// Applies the notes up to a line that were not applied before.
     mutating func apply(upTo line: Int, to set: inout PinSet) throws(PinFormatError) {
         while let note = self.waiting.first, note.line <= line {
             self.waiting.removeFirst()
@@ -160,7 +160,7 @@ struct Notes {
         }
     }
 
-    /// Stops where a note is about nothing.
+    /// Throws if a note is left that is before no pins.
     func demandEnd() throws(PinFormatError) {
         guard let note = self.waiting.first else { return }
         throw PinFormatError(

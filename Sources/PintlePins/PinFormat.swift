@@ -4,13 +4,13 @@ internal import PintleMessage
 package import PintlePolicy
 internal import PintleTrust
 
-/// The formats in which pins are kept, by the names that `pintle pins convert` knows them by.
+/// The formats in which pins are kept; the raw values are their names in `pintle pins convert`.
 package enum PinFormat: String, Sendable, CaseIterable {
-    /// A certificate file, or a folder of them, as AFNetworking has it in an app's bundle.
+    /// A certificate file, or a folder of them, as AFNetworking reads them from an app's bundle.
     case cer
-    /// A list of `sha256/…`, one a line.
+    /// A list of `sha256/…`, one per line.
     case sha256
-    /// What curl's `--pinnedpubkey` takes, alone or in a file for `curl --config`.
+    /// The value of curl's `--pinnedpubkey`, alone or in a file for `curl --config`.
     case curl
     /// `Public-Key-Pins` fields (RFC 7469).
     case hpkp
@@ -28,25 +28,25 @@ package enum PinFormat: String, Sendable, CaseIterable {
     /// The largest file that is read, in bytes.
     package static let byteLimit = 4 << 20
 
-    /// What a file says about pins.
+    /// The contents of a file with pins.
     package struct Content: Sendable, Equatable {
-        /// In the order of ``PinSet/normalized(_:)``, at least one, each with at least one pin.
+        /// The sets in the order of ``PinSet/normalized(_:)``, at least one, each with at least one pin.
         package var sets: [PinSet]
-        /// What else the file says that is not about pins, a sentence each.
+        /// Sentences about other contents of the file, which are not about pins.
         package var remarks: [String]
     }
 
-    /// Pins as a format writes them.
+    /// Pins in the text of a format.
     package struct Text: Sendable, Equatable {
         package var text: String
-        /// What the format has no words for, or says differently; a sentence each.
+        /// Sentences about facts that the format cannot express, or expresses differently.
         package var losses: [String]
     }
 
     /// Reads pins.
     ///
     /// - Parameter path: a file; for ``cer`` also a folder.
-    /// - Throws: `.malformed` naming file and line, also where there is not a single pin; `.unreadable`.
+    /// - Throws: `.malformed`, naming file and line, also if there is no pin; `.unreadable`.
     package func read(path: String, _ surroundings: Surroundings) throws(PinFormatError) -> Content {
         if self == .cer { return try CertificateFolder.read(path) }
         let bytes: [UInt8]
@@ -60,7 +60,7 @@ package enum PinFormat: String, Sendable, CaseIterable {
 
     /// Reads pins from memory.
     ///
-    /// - Parameter file: its name, for messages.
+    /// - Parameter file: the name of the file, for messages.
     package func read(
         _ bytes: [UInt8], file: String, _ surroundings: Surroundings
     ) throws(PinFormatError) -> Content {
@@ -81,7 +81,7 @@ package enum PinFormat: String, Sendable, CaseIterable {
         }
         for index in content.sets.indices {
             content.sets[index].hosts.removeAll { $0.isUnknown && $0.scope == .itself }
-            // What happens at an end that never comes means nothing.
+            // The action at an end is meaningless without an end.
             if content.sets[index].expires == nil { content.sets[index].onExpiry = .system }
             content.sets[index].reportURIs = content.sets[index].reportURIs.map(\.uriEncoded).filter { !$0.isEmpty }
         }
@@ -89,7 +89,7 @@ package enum PinFormat: String, Sendable, CaseIterable {
         return content
     }
 
-    /// What a file of the format has that holds pins.
+    /// A hint for messages: the contents that a file of the format with pins has.
     private var hint: String {
         switch self {
         case .cer: "a certificate is due, as PEM or DER"
@@ -106,8 +106,8 @@ package enum PinFormat: String, Sendable, CaseIterable {
 
     /// Writes pins.
     ///
-    /// - Parameter isBare: without comments; what would be noted in them counts as lost.
-    /// - Throws: `.notCarried` where the format cannot have them at all. ``cer`` is written by ``CertificateFolder``.
+    /// - Parameter isBare: true to write no comments; facts that only comments could note count as lost.
+    /// - Throws: `.notCarried` if the format cannot express the sets at all. ``CertificateFolder`` writes ``cer``.
     package func write(_ sets: [PinSet], isBare: Bool = false) throws(PinFormatError) -> Text {
         var writer = PinWriter(format: self, isBare: isBare)
         switch self {
@@ -126,7 +126,7 @@ package enum PinFormat: String, Sendable, CaseIterable {
 }
 
 extension String {
-    /// The text as a URI may have it: without spaces, controls and other characters than those of ASCII.
+    /// The text with the characters that a URI allows: spaces, controls and characters beyond ASCII are percent-encoded.
     fileprivate var uriEncoded: String {
         self.utf8.reduce(into: "") { result, byte in
             result += (0x21...0x7E).contains(byte) ? String(UnicodeScalar(byte)) : byte.percentEncoded
@@ -135,12 +135,12 @@ extension String {
 }
 
 extension PinnedHost {
-    /// The host that stands for one that nobody named: `host.invalid`, `host-2.invalid` and so on.
+    /// Returns the host that is written in place of an unknown one: `host.invalid`, `host-2.invalid` and so on.
     static func unknown(_ index: Int) -> PinnedHost {
         PinnedHost(index == 0 ? self.unknown : "host-\(index + 1).invalid")
     }
 
-    /// Whether it stands for a host that nobody named.
+    /// True if it stands for an unknown host.
     package var isUnknown: Bool {
         if self.name == Self.unknown { return true }
         guard self.name.hasPrefix("host-"), self.name.hasSuffix(".invalid") else { return false }

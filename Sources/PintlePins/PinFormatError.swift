@@ -3,24 +3,24 @@
 internal import PintlePolicy
 internal import PintleSystem
 
-/// Why pins cannot be read from a file, or not be written in a format.
+/// The reason why pins cannot be read from a file, or written in a format.
 package struct PinFormatError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Who can do something about it.
+    /// The kind of error, by the party that can fix it.
     package enum Kind: Sendable, Equatable {
-        /// The file is not what its format asks for.
+        /// The file does not follow its format.
         case malformed
-        /// The file cannot be read at all.
+        /// The file cannot be read.
         case unreadable
-        /// The format has no words for what shall be written, or its words mean something else.
+        /// The format cannot express the pins, or would change their meaning.
         case notCarried
-        /// The command line asks for what makes no sense with this file.
+        /// The command line asks for something that is impossible with this file.
         case usage
-        /// What was made cannot be written.
+        /// The result cannot be written.
         case unwritable
     }
 
     package let kind: Kind
-    /// What happened, where, and what to do; one problem a line.
+    /// The event, its place and the remedy; one problem per line.
     package let description: String
 
     package init(_ kind: Kind, _ description: String) {
@@ -28,12 +28,12 @@ package struct PinFormatError: Error, Sendable, Equatable, CustomStringConvertib
         self.description = description
     }
 
-    /// A problem at a line of a file, which counts from 1; nil where the file as a whole is meant.
+    /// Makes a problem at a line of a file, counted from 1; nil means the file as a whole.
     init(file: String, line: Int?, _ message: String) {
         self.init(.malformed, "\(line.map { "\(file):\($0)" } ?? file): \(message)")
     }
 
-    /// What is wrong with a configuration or another YAML document.
+    /// Makes the problem of a configuration or another YAML document.
     init(_ error: ConfigurationError) {
         let isUnreadable = error.problems.allSatisfy { $0.position == nil }
         self.init(isUnreadable ? .unreadable : .malformed, error.description)
@@ -41,7 +41,7 @@ package struct PinFormatError: Error, Sendable, Equatable, CustomStringConvertib
 }
 
 extension String {
-    /// The text in quotes for a message: what steers terminals escaped, and not endless.
+    /// The text in quotes for a message, with characters that steer terminals escaped, and cut short.
     var shown: String {
         var text = ""
         for scalar in self.unicodeScalars.prefix(80) {
@@ -50,12 +50,12 @@ extension String {
         return self.unicodeScalars.count > 80 ? "\"\(text)…\"" : "\"\(text)\""
     }
 
-    /// Without white space at both ends.
+    /// The text without white space at both ends.
     var trimmed: String { String(Substring(self).trimmed) }
 }
 
 extension Substring {
-    /// Without white space at both ends.
+    /// The text without white space at both ends.
     var trimmed: Substring {
         var text = self
         while let first = text.first, first.isWhitespace { text.removeFirst() }

@@ -2,32 +2,32 @@
 
 package import PintleTrust
 
-/// Keys that some hosts must show, as any format has them: what ``PinFormat`` reads and writes.
+/// Keys that some hosts must show, independent of a format: the sets that ``PinFormat`` reads and writes.
 package struct PinSet: Sendable, Hashable {
-    /// What the policy is called, or nil where the format has no names and none was noted.
+    /// The name of the policy; nil if the format has no names and none was noted.
     package var name: String?
-    /// Whom the pins are for. Empty where the format does not say.
+    /// The hosts that the pins are for. Empty if the format does not say.
     package var hosts: [PinnedHost]
-    /// Each key once, in the order of the file; those of `certificates` included.
+    /// Each key once, in the order of the file, including those of `certificates`.
     package var pins: [Pin]
-    /// Certificates that were given whole.
+    /// Certificates that the file has as a whole.
     package var certificates: [Certificate]
-    /// The files and folders that the certificates come from, as they were named.
+    /// The files and folders that the certificates come from, in the given spelling.
     package var certificatePaths: [String] = []
-    /// Whether a certificate must match byte for byte, and not only its key.
+    /// True if a certificate must match byte for byte, and not only its key.
     package var comparesCertificates = false
     /// The first moment at which the pins no longer hold; the start of a day (UTC) in all formats but Pintle's.
     package var expires: UnixTime?
-    /// What happens then. Only Pintle has a choice; all others accept every valid chain.
+    /// The action at the end. Only Pintle has a choice; with all other formats, every valid chain is accepted.
     package var onExpiry = PinExpiry.Action.system
-    /// How long a client remembers the pins, in seconds (HPKP alone has this).
+    /// Seconds for which a client remembers the pins (only in HPKP).
     package var maxAge: Int?
-    /// Where clients report what does not match.
+    /// The URIs to which clients report mismatches.
     package var reportURIs: [String] = []
-    /// Whether a mismatch ends the connection, or is only reported.
+    /// True if a mismatch ends the connection; false if it is only reported.
     package var isEnforced = true
 
-    /// Makes a set; pins that repeat are dropped, and the keys of the certificates are added behind them.
+    /// Makes a set. Repeated pins are dropped, and the keys of the certificates are added after the pins.
     package init(
         name: String? = nil, hosts: [PinnedHost] = [], pins: [Pin] = [], certificates: [Certificate] = []
     ) {
@@ -38,13 +38,13 @@ package struct PinSet: Sendable, Hashable {
         self.pins = (pins + certificates.map(\.spkiPin)).filter { seen.insert($0).inserted }
     }
 
-    /// The name, or what the first host makes of one: letters, digits and `-._`, 64 at most.
+    /// The name, or one made from the first host: letters, digits and `-._`, 64 at most.
     package var nameOrHost: String {
         if let name = self.name { return name }
         return PinSet.fit(self.hosts.first?.name ?? "")
     }
 
-    /// What a configuration can call a policy: letters, digits and `-._`, 64 at most.
+    /// Converts a text to a name that a configuration allows for a policy: letters, digits and `-._`, 64 at most.
     static func fit(_ text: String) -> String {
         let fit = String(text.unicodeScalars.prefix(64).map { PinSet.isFit($0) ? Character($0) : "-" })
         return fit.allSatisfy { $0 == "-" } ? "pinned" : fit
@@ -55,17 +55,17 @@ package struct PinSet: Sendable, Hashable {
             && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-._".contains(Character(scalar)))
     }
 
-    /// The sets in one order, whatever order their format keeps: hosts sorted, what differs in its hosts alone put
-    /// together, sets sorted by their first host and name.
+    /// Returns the sets in a fixed order, whatever the order of their format: hosts sorted, sets that differ only in hosts
+    /// merged, sets sorted by their first host and name.
     ///
-    /// Formats that have an entry for each host, and those that have a list of hosts, give the same sets by this.
+    /// Formats with an entry for each host and formats with a list of hosts thereby give equal sets.
     package static func normalized(_ sets: [PinSet]) -> [PinSet] {
         var result: [PinSet] = []
         var places: [PinSet: Int] = [:]
         for set in sets {
             var key = set
             key.hosts = []
-            // Sets without hosts say nothing about one another.
+            // Sets without hosts may be about different ones, and are not merged.
             if !set.hosts.isEmpty, let place = places[key] {
                 result[place].hosts += set.hosts
             } else {

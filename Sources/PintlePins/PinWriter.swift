@@ -2,14 +2,14 @@
 
 internal import PintleTrust
 
-/// The lines of a document while it is written, and what it cannot say.
+/// The lines of a document that is being written, and the facts that its format cannot express.
 struct PinWriter {
     let format: PinFormat
-    /// Whether comments are left out.
+    /// True if comments are left out.
     let isBare: Bool
     var lines: [String] = []
     private(set) var losses: [String] = []
-    /// The sets that the entries written so far belong to.
+    /// The name of the set that each entry written so far belongs to.
     private var owners: [PinnedHost: String] = [:]
 
     init(format: PinFormat, isBare: Bool) {
@@ -17,12 +17,13 @@ struct PinWriter {
         self.isBare = isBare
     }
 
-    /// Writes down what is not carried, once.
+    /// Records a lost fact, once.
     mutating func lose(_ what: String) {
         if !self.losses.contains(what) { self.losses.append(what) }
     }
 
-    /// The notes of a set for what the format has no words for; none where comments are left out.
+    /// Returns a set's notes about facts that the format cannot express; if comments are left out, none, and the facts are
+    /// lost.
     mutating func notes(of set: PinSet, _ keys: Set<Note.Key>) -> [String] {
         guard self.isBare else { return Note.texts(of: set, keys) }
         for key in Note.Key.allCases where keys.contains(key) {
@@ -32,7 +33,7 @@ struct PinWriter {
         return []
     }
 
-    /// The date of an expiry, for formats without a time of day.
+    /// Returns the date of an expiry, for formats without a time of day.
     mutating func day(of set: PinSet) -> String? {
         guard let expires = set.expires else { return nil }
         if !expires.isStartOfDay {
@@ -41,7 +42,7 @@ struct PinWriter {
         return expires.day
     }
 
-    /// What every format but folders of certificates and Pintle's own loses.
+    /// Records the loss of certificates, in every format but folders of certificates and Pintle's own.
     mutating func loseCertificates(of set: PinSet) {
         guard !set.certificates.isEmpty else { return }
         let count = set.certificates.count == 1 ? "a certificate" : "\(set.certificates.count) certificates"
@@ -49,10 +50,10 @@ struct PinWriter {
         self.lose("\(set.nameOrHost): \(count): \(self.format.rawValue) has the keys alone\(rest)")
     }
 
-    /// The hosts of a set as names that may have names below them, for formats without ports and patterns.
+    /// Returns the hosts of a set as names that may have names below them, for formats without ports and patterns.
     ///
-    /// - Parameter scopes: the scopes that the format can say; what it cannot becomes `.itselfAndBelow`.
-    /// - Throws: `.notCarried` for networks, for `*`, and where another set has the entry of a name already.
+    /// - Parameter scopes: the scopes that the format can express; others become `.itselfAndBelow`.
+    /// - Throws: `.notCarried` for networks, for `*`, and if another set has the entry of a name already.
     mutating func names(
         of set: PinSet, number: Int, scopes: Set<PinnedHost.Scope>
     ) throws(PinFormatError) -> [PinnedHost] {
@@ -84,7 +85,7 @@ struct PinWriter {
         }
         let written = PinnedHost.merged(hosts)
         for host in written {
-            // Where a scope is a mark on the name's entry, there is one entry for all scopes.
+            // If the format marks the scope on the entry of a name, the name has one entry for all scopes.
             let entry = scopes.contains(.oneLabelBelow) ? host : PinnedHost(host.name)
             guard let owner = self.owners.updateValue(set.nameOrHost, forKey: entry) else { continue }
             throw PinFormatError(
@@ -97,7 +98,7 @@ struct PinWriter {
 }
 
 extension PinSet {
-    /// Stops where a host has two sets, which formats with an entry for each host cannot say.
+    /// Throws if a host has two sets, which formats with one entry per host cannot express.
     static func demandOwnHosts(_ sets: [PinSet], _ format: PinFormat) throws(PinFormatError) {
         var owners: [String: String] = [:]
         for set in sets {

@@ -2,9 +2,9 @@
 
 package import PintlePolicy
 
-/// Whom pins are for: a name, and how much below it.
+/// The hosts that pins are for: a name, and some or all names below it.
 package struct PinnedHost: Sendable, Hashable {
-    /// Which names belong to it.
+    /// The names that belong to the host.
     package enum Scope: Int, Sendable, Hashable {
         /// The name alone.
         case itself
@@ -12,17 +12,17 @@ package struct PinnedHost: Sendable, Hashable {
         case itselfAndBelow
         /// Everything below the name, not the name.
         case below
-        /// What is one label below the name.
+        /// The names one label below the name.
         case oneLabelBelow
     }
 
-    /// The name that stands for a host that nobody named. It can never be reached (RFC 2606 §2).
+    /// The name in place of an unknown host. It can never be reached (RFC 2606 §2).
     package static let unknown = "host.invalid"
 
-    /// A name in lower case, an address, a network, or `*`.
+    /// The name in lower case, an address, a network, or `*`.
     package var name: String
     package var scope: Scope
-    /// The only port, or nil for every port.
+    /// The only port; nil for every port.
     package var port: UInt16?
 
     package init(_ name: String, _ scope: Scope = .itself, port: UInt16? = nil) {
@@ -33,7 +33,7 @@ package struct PinnedHost: Sendable, Hashable {
 
     /// Reads a host pattern of the configuration, or `+.name` for one label below a name.
     ///
-    /// - Returns: nil for what is no pattern.
+    /// - Returns: nil if the text is no pattern.
     package init?(_ text: some StringProtocol) {
         let isOneLabel = text.hasPrefix("+.")
         let spelling = isOneLabel ? "*\(text.dropFirst())" : String(text)
@@ -59,16 +59,16 @@ package struct PinnedHost: Sendable, Hashable {
         }
     }
 
-    /// Whether it is a name that can have names below it, not `*`, an address or a network.
+    /// True if it is a name that can have names below it, not `*`, an address or a network.
     package var isName: Bool {
         guard let pattern = try? HostPattern(self.name), case .exact = pattern.host else { return false }
         return true
     }
 
-    /// Whether the name stands for a single host, not for a network or for all.
+    /// True if the name stands for a single host, not for a network or for all hosts.
     var isOne: Bool { self.name != "*" && !self.name.contains("/") }
 
-    /// As the configuration spells it: two patterns for a name and everything below it.
+    /// The host's patterns in a configuration: two patterns for a name and everything below it.
     package var spellings: [String] {
         let host = self.name.contains(":") && self.port != nil ? "[\(self.name)]" : self.name
         let port = self.port.map { ":\($0)" } ?? ""
@@ -80,7 +80,7 @@ package struct PinnedHost: Sendable, Hashable {
         }
     }
 
-    /// Each host once; a name and everything below it become one.
+    /// Returns each host once; a name and everything below it become one.
     static func merged(_ hosts: [PinnedHost]) -> [PinnedHost] {
         var order: [PinnedHost] = []
         var scopes: [PinnedHost: Set<Scope>] = [:]
@@ -94,7 +94,7 @@ package struct PinnedHost: Sendable, Hashable {
         }
     }
 
-    /// The fewest scopes that say the same.
+    /// Returns the fewest scopes with this meaning.
     private static func merged(_ scopes: Set<Scope>) -> [Scope] {
         if scopes.contains(.itselfAndBelow) || scopes.isSuperset(of: [.itself, .below]) { return [.itselfAndBelow] }
         let rest = scopes.contains(.below) ? scopes.subtracting([.oneLabelBelow]) : scopes
@@ -103,7 +103,7 @@ package struct PinnedHost: Sendable, Hashable {
 }
 
 extension PinnedHost: Comparable {
-    /// By name, then port, then scope.
+    /// The order by name, then port, then scope.
     package static func < (left: PinnedHost, right: PinnedHost) -> Bool {
         (left.name, left.port ?? 0, left.scope.rawValue) < (right.name, right.port ?? 0, right.scope.rawValue)
     }

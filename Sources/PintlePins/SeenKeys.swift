@@ -2,15 +2,15 @@
 
 package import PintleTrust
 
-/// What audits have seen under one policy, for those who have a history of them.
+/// The certificates that audits have seen under one policy, for commands that have a history of audits.
 package struct SeenKeys: Sendable, Hashable {
-    /// How many audits saw a chain that holds.
+    /// The number of audits that saw a valid chain.
     package let audits: Int
-    /// When the first of them began.
+    /// The moment at which the first of them began.
     package let since: UnixTime
     /// The certificates of these chains.
     package let certificates: [Certificate]
-    /// Certificates that servers sent while the chain that was verified went by other keys.
+    /// Certificates that servers sent although the verified chain does not contain their keys.
     package let strays: [Certificate]
 
     package init(audits: Int, since: UnixTime, certificates: [Certificate], strays: [Certificate] = []) {

@@ -10,7 +10,7 @@ public struct Pin: Sendable, Hashable {
     public let digest: [UInt8]
 
     private static let length = 32
-    /// Base64 digits of 32 bytes, without the padding.
+    /// The number of base64 digits of 32 bytes, without the padding.
     private static let base64Digits = 43
     private static let base64Alphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -27,14 +27,14 @@ public struct Pin: Sendable, Hashable {
         }
     }
 
-    /// The pin of a DER-encoded SubjectPublicKeyInfo.
+    /// Makes the pin of a DER-encoded SubjectPublicKeyInfo.
     package init(spki: [UInt8]) {
         var digest = [UInt8](repeating: 0, count: Pin.length)
         _ = SHA256(spki, spki.count, &digest)
         self.digest = digest
     }
 
-    /// What follows the prefix, or nil where the text has none and can only be hexadecimal.
+    /// Returns the text after the prefix, or nil if it has no prefix and can only be hexadecimal.
     private static func base64Part(of text: String) -> Substring? {
         if text.hasPrefix("sha256/") {
             let rest = text.dropFirst("sha256/".count)

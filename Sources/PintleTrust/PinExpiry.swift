@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a set of pins expires, and what then.
+/// The moment at which a set of pins expires, and the policy's action from then on.
 public struct PinExpiry: Sendable, Hashable {
-    /// What a policy does once its pins have expired.
+    /// The action of a policy once its pins have expired.
     public enum Action: String, Sendable, Hashable, CaseIterable {
-        /// Refuses everybody: pins that nobody maintains are an error.
+        /// Refuses every peer: pins that are no longer maintained are an error.
         case fail
         /// Reports a key that is not pinned, and lets it pass.
         case report
-        /// Believes every valid chain, as if nothing were pinned. What the policy waives it waives no longer.
+        /// Accepts every valid chain, as if nothing were pinned. Problems that the policy waives are no longer waived.
         case system
     }
 
     /// The first moment at which the pins no longer hold.
     public let moment: UnixTime
-    /// What the policy does from then on.
+    /// The action of the policy from then on.
     public let action: Action
 
-    /// An end of a set of pins.
+    /// Makes the end of a set of pins.
     public init(at moment: UnixTime, action: Action = .fail) {
         self.moment = moment
         self.action = action

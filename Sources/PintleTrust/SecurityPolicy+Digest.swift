@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SecurityPolicy {
-    /// Tells the policy from every other one, in every process: what was accepted under one must not be used under another.
+    /// A digest in hexadecimal of all settings of the policy.
     ///
-    /// A digest in hexadecimal of everything that the policy says.
+    /// It tells the policy from every other one, in every process: a peer that was accepted under one policy must not be
+    /// used under another.
     package var digest: String {
         var text: [UInt8] = []
         func add(_ part: some Sequence<UInt8>) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whom a session believes: AFNetworking's security policy as an immutable value.
+/// The rules by which a session trusts its peers: AFNetworking's security policy as an immutable value.
 ///
-/// A policy that exists makes sense: settings that exclude each other, or would do nothing, are refused when it is
-/// built. `TrustEvaluator` carries it out.
+/// A policy that exists makes sense: building one fails if settings exclude each other or would do nothing.
+/// `TrustEvaluator` applies it.
 public struct SecurityPolicy: Sendable, Hashable {
-    /// What the peer's chain is compared with, on top of being valid.
+    /// The pins that the peer's chain is compared with, in addition to being valid.
     public enum PinningMode: String, Sendable, Hashable, CaseIterable {
         /// Nothing: a valid chain suffices.
         case none
@@ -15,7 +15,7 @@ public struct SecurityPolicy: Sendable, Hashable {
         case certificate
     }
 
-    /// Where a chain may end.
+    /// The certificates that a chain may end at.
     public enum Roots: Sendable, Hashable {
         /// The operating system's trusted roots, found as OpenSSL finds them (`SSL_CERT_FILE` is honoured).
         case system
@@ -23,66 +23,66 @@ public struct SecurityPolicy: Sendable, Hashable {
         case only([Certificate])
     }
 
-    /// Which place in the chain a pinned key or certificate must hold.
+    /// The place in the chain at which a key or certificate must match a pin.
     public enum Match: String, Sendable, Hashable, CaseIterable {
         /// Any place.
         case any
-        /// The peer's own.
+        /// The peer's own certificate.
         case leaf
-        /// One between the peer's and the anchor.
+        /// A certificate between the peer's and the anchor.
         case intermediate
-        /// One that is issued by itself.
+        /// A certificate that is issued by itself.
         case root
     }
 
-    /// What becomes of the status that a server may staple to its certificate (RFC 6066 §8).
+    /// The treatment of the status that a server may staple to its certificate (RFC 6066 §8).
     public enum Stapling: String, Sendable, Hashable, CaseIterable {
-        /// It is not asked for.
+        /// Handshakes do not ask for a status.
         case off
-        /// It is asked for, and must be good where it comes.
+        /// Handshakes ask for a status, which must be good if it comes.
         case check
-        /// It must come, and be good.
+        /// Handshakes ask for a status, which must come and be good.
         case require
     }
 
-    /// What becomes of a chain that breaks rules of form (`Rule.isForm`) below its anchor.
+    /// The treatment of a chain that breaks rules of form (`Rule.isForm`) below its anchor.
     public enum Form: String, Sendable, Hashable, CaseIterable {
-        /// The verdict says so, and that is all.
+        /// The verdict lists the broken rules; the chain is accepted.
         case report
-        /// It is refused.
+        /// The chain is refused.
         case strict
     }
 
-    /// Default: none. It is fixed for the policy's life.
+    /// The pinning mode; fixed for the policy's life. Default: none.
     public let pinning: PinningMode
     /// Pins given as digests.
     public let pins: Set<Pin>
     /// Pinned certificates, each once; in public-key mode they stand for their keys.
     public let certificates: [Certificate]
-    /// Default: any.
+    /// The place at which a pin must match. Default: any.
     public let match: Match
-    /// Waives dates and issuers (never the pins, and not the name). Default: false.
+    /// True to waive dates and issuers (never the pins, and not the name). Default: false.
     public let allowInvalidCertificates: Bool
-    /// Whether the subjectAltName must name the host (RFC 9525). Default: true, in every mode.
+    /// True if the subjectAltName must name the host (RFC 9525). Default: true, in every mode.
     public let validatesDomainName: Bool
-    /// Default: system.
+    /// The trusted roots. Default: system.
     public let roots: Roots
     /// Anchors in addition to `roots`.
     public let extraRoots: [Certificate]
 
-    /// Whether a common name counts as a host where a certificate has no alternative names at all. Default: false.
+    /// True if a common name counts as a host name in a certificate without any alternative names. Default: false.
     public let allowsCommonName: Bool
-    /// The oldest version of TLS that a handshake may agree on. Default: OpenSSL's own, nil.
+    /// The oldest version of TLS that a handshake may agree on. Default: nil, OpenSSL's own.
     public let minimumTLS: TLSVersion?
-    /// When the pins lose their meaning; nil for never.
+    /// The expiry of the pins; nil for never.
     public let pinExpiry: PinExpiry?
-    /// Lists that certificates must not be on; each issuer that has one here must have one that is valid. Default: none.
+    /// Lists that certificates must not be on. If an issuer has lists here, one of them must be valid. Default: none.
     public let revocationLists: [RevocationList]
 
-    /// Whether handshakes ask for a stapled status. Default: off.
+    /// The treatment of stapled statuses, which handshakes ask for unless it is off. Default: off.
     public let stapling: Stapling
 
-    /// Whether bad form is refused. No anchor is ever asked for form. Default: report.
+    /// The treatment of bad form. Anchors are never checked for form. Default: report.
     public let form: Form
 
     /// System roots, no pins, names checked, nothing waived.
@@ -92,8 +92,8 @@ public struct SecurityPolicy: Sendable, Hashable {
 
     /// Builds a policy.
     ///
-    /// - Throws: `.contradiction` for a pinning mode with nothing to compare with, pins that the mode would ignore,
-    ///   names validated on certificates that anybody can make up, and a store without roots.
+    /// - Throws: `.contradiction` for a pinning mode with nothing to compare with, pins that the mode would ignore, names
+    ///   validated on certificates that anyone can make, and a store without roots.
     public init(
         pinning: PinningMode, pins: Set<Pin> = [], certificates: [Certificate] = [],
         allowInvalidCertificates: Bool = false, validatesDomainName: Bool = true, roots: Roots = .system,
@@ -112,7 +112,7 @@ public struct SecurityPolicy: Sendable, Hashable {
         }
     }
 
-    /// Builds a policy that may contradict itself, so that tests reach the evaluator's own refusal.
+    /// Builds a policy that may contradict itself, so that tests reach the evaluator's own check.
     init(
         unchecked pinning: PinningMode, pins: Set<Pin>, certificates: [Certificate], allowInvalidCertificates: Bool,
         validatesDomainName: Bool, roots: Roots, extraRoots: [Certificate], match: Match,
@@ -135,7 +135,7 @@ public struct SecurityPolicy: Sendable, Hashable {
         self.form = form
     }
 
-    /// The same policy over other anchors, and no others.
+    /// Returns this policy with other anchors, and no further ones.
     package func trusting(only roots: [Certificate]) -> SecurityPolicy {
         SecurityPolicy(
             unchecked: self.pinning, pins: self.pins, certificates: self.certificates,
@@ -150,9 +150,9 @@ public struct SecurityPolicy: Sendable, Hashable {
         self.pins.union(self.certificates.map(\.spkiPin)).sorted()
     }
 
-    /// Whether the policy would check a name that any self-made certificate can carry.
+    /// True if the policy would check a name that any self-made certificate can carry.
     ///
-    /// AFNetworking's step 1; asked when a policy is built, and again by every evaluation that has a host.
+    /// This is AFNetworking's step 1; checked when a policy is built, and by every evaluation that has a host.
     var validatesNamesInVain: Bool {
         let pinsNothing = self.pinning == .none || (self.pins.isEmpty && self.certificates.isEmpty)
         return self.allowInvalidCertificates && self.validatesDomainName && pinsNothing

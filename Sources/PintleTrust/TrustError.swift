@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a destination, a pin or a policy was refused.
+/// The reason why a destination, a pin or a policy was refused.
 ///
-/// `code` is what programs switch on, `message` what people read.
+/// Programs switch on `code`; people read `message`.
 public struct TrustError: Error, Sendable, Hashable {
     /// The kind of refusal; the raw value serves as metric label and problem name.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// No certificate of the chain carries a pinned key, or is a pinned certificate; or the pins have expired.
+        /// No certificate of the chain carries a pinned key or is a pinned certificate; or the pins have expired.
         case pinMismatch = "pin-mismatch"
-        /// The chain or the name does not hold, whatever is pinned; `problem` says which part.
+        /// The chain or the name is invalid, regardless of pins; `problem` says which part.
         case certificateInvalid = "certificate-invalid"
         /// The settings of a policy exclude each other, or one of them would do nothing.
         case contradiction
@@ -21,41 +21,41 @@ public struct TrustError: Error, Sendable, Hashable {
         case refusedByHook = "refused-by-hook"
         /// A text is not a SHA-256 pin.
         case invalidPin = "invalid-pin"
-        /// OpenSSL failed at something that has nothing to do with the peer, as when memory is short.
+        /// OpenSSL failed for a reason unrelated to the peer, for instance because memory is short.
         case library
     }
 
-    /// What is wrong with a certificate or a chain: the second half of `.certificateInvalid`.
+    /// The problem of a certificate or a chain that is `.certificateInvalid`.
     public enum CertificateProblem: String, Sendable, Hashable, CaseIterable {
-        /// Its last moment has passed.
+        /// The certificate's last moment of validity has passed.
         case expired
-        /// Its first moment lies ahead; or the clock of this machine is behind.
+        /// The certificate's validity has not begun; or the clock of this machine is slow.
         case notYetValid = "not-yet-valid"
         /// The chain does not lead to a root of the policy.
         case unknownIssuer = "unknown-issuer"
-        /// The peer's certificate is signed by itself and no root of the policy.
+        /// The peer's certificate is self-signed and not a root of the policy.
         case selfSigned = "self-signed"
         /// The subjectAltName does not name the host.
         case wrongName = "wrong-name"
-        /// It is not for servers.
+        /// The certificate is not for servers.
         case wrongPurpose = "wrong-purpose"
         /// A certificate that may not sign others, or not this deep, signed one.
         case notAnAuthority = "not-an-authority"
-        /// A name lies outside of what an authority of the chain may vouch for.
+        /// A name is outside of the names that an authority of the chain may certify.
         case nameConstraint = "name-constraint"
         /// A key is too short or a digest too weak for the security level in force.
         case weak
-        /// A signature does not fit what it signs.
+        /// A signature does not match the signed data.
         case badSignature = "bad-signature"
-        /// A field of it cannot be read, or is critical and unknown.
+        /// A field of the certificate cannot be read, or is critical and unknown.
         case malformed
-        /// It breaks a rule of the profile for TLS servers' certificates; `rule` says which.
+        /// The certificate breaks a rule of the profile for TLS servers' certificates; `rule` says which.
         case profile
-        /// An authority of the chain demands a certificate policy, and there is none.
+        /// An authority of the chain demands a certificate policy that the chain does not have.
         case policy
-        /// It is on its issuer's revocation list, or the list that should say so cannot be used.
+        /// The certificate is on its issuer's revocation list, or the list that would tell cannot be used.
         case revoked
-        /// Judging the chain takes more work than any honest chain.
+        /// Judging the chain takes more work than any honest chain needs.
         case tooComplex = "too-complex"
         /// The peer sent no certificate.
         case missing
@@ -65,13 +65,13 @@ public struct TrustError: Error, Sendable, Hashable {
 
     /// The kind of refusal.
     public let code: Code
-    /// What happened, where, and what to do about it; may run over several lines.
+    /// A text for people: the event, its place and the remedy; may have several lines.
     public let message: String
-    /// What OpenSSL or the system says of it, when they say anything.
+    /// The text of OpenSSL or the system about it, if any.
     public let cause: String?
-    /// Set exactly when `code` is `.certificateInvalid`.
+    /// The problem, set exactly if `code` is `.certificateInvalid`.
     public let problem: CertificateProblem?
-    /// The rule that decided, where `code` is `.certificateInvalid` and there was a certificate to judge.
+    /// The rule that decided, if `code` is `.certificateInvalid` and there was a certificate to judge.
     public let rule: Rule?
 
     package init(code: Code, message: String, cause: String? = nil) {
@@ -90,7 +90,7 @@ public struct TrustError: Error, Sendable, Hashable {
         self.rule = nil
     }
 
-    /// A refusal by a rule of the evaluation.
+    /// Makes a refusal by a rule of the evaluation.
     init(rule: Rule, message: String, cause: String? = nil) {
         self.code = .certificateInvalid
         self.message = message

@@ -3,12 +3,12 @@
 internal import Glibc
 internal import PintleSystem
 
-/// A moment as certificates know it: whole seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+/// A moment with the precision of certificates: whole seconds since 1970-01-01T00:00:00Z, without leap seconds.
 public struct UnixTime: Sendable, Hashable, Comparable {
     /// Seconds since the epoch; negative before 1970.
     public let seconds: Int64
 
-    /// The moment that many seconds after the epoch.
+    /// Makes the moment that many seconds after the epoch.
     public init(seconds: Int64) {
         self.seconds = seconds
     }
@@ -18,19 +18,19 @@ public struct UnixTime: Sendable, Hashable, Comparable {
         UnixTime(seconds: Int64(time(nil)))
     }
 
-    /// Whether one moment comes before the other.
+    /// True if `left` comes before `right`.
     public static func < (left: UnixTime, right: UnixTime) -> Bool {
         left.seconds < right.seconds
     }
 
-    /// The moment that much later; a fraction of a second is cut off.
+    /// Returns the moment `duration` later; a fraction of a second is cut off.
     public func advanced(by duration: Duration) -> UnixTime {
         UnixTime(seconds: self.seconds + duration.components.seconds)
     }
 }
 
 extension UnixTime: CustomStringConvertible {
-    /// ISO 8601 in UTC, as `2026-03-01T12:00:00Z`; outside the years 1 to 9999 the seconds since 1970, as `-1 s`.
+    /// The moment in ISO 8601, in UTC, as `2026-03-01T12:00:00Z`; outside the years 1 to 9999 the seconds since 1970, as `-1 s`.
     public var description: String {
         let (days, rest) = self.seconds.quotientAndRemainder(dividingBy: 86_400)
         let second = rest < 0 ? rest + 86_400 : rest

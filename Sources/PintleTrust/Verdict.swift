@@ -14,19 +14,19 @@ public struct ChainEntry: Sendable, Hashable {
 
     /// The certificate itself.
     public let certificate: Certificate
-    /// Where it stands.
+    /// The place of the certificate in the chain.
     public let position: Position
 
-    /// Whom the certificate is for, on one line.
+    /// The subject of the certificate, on one line.
     public var subject: String { self.certificate.subject }
-    /// Who signed it, on one line.
+    /// The issuer of the certificate, on one line.
     public var issuer: String { self.certificate.issuer }
     /// The pin of its key.
     public var spkiPin: Pin { self.certificate.spkiPin }
-    /// Last moment of its validity.
+    /// The last moment of its validity.
     public var notAfter: UnixTime { self.certificate.notAfter }
 
-    /// The entries of a chain that begins with the leaf.
+    /// Returns the entries of a chain that begins with the leaf.
     package static func entries(of chain: [Certificate]) -> [ChainEntry] {
         chain.enumerated().map { index, certificate in
             let above: Position = certificate.isSelfIssued ? .root : .intermediate
@@ -34,7 +34,7 @@ public struct ChainEntry: Sendable, Hashable {
         }
     }
 
-    /// Whether a pin that asks for that place may match here.
+    /// True if a pin that must match at the place `match` may match here.
     func satisfies(_ match: SecurityPolicy.Match) -> Bool {
         switch match {
         case .any: true
@@ -49,73 +49,75 @@ public struct ChainEntry: Sendable, Hashable {
 public struct FormBreach: Sendable, Hashable, CustomStringConvertible {
     /// The rule; one of those that are about form.
     public let rule: Rule
-    /// Whose form it is.
+    /// The certificate that breaks it.
     public let certificate: Certificate
 
-    /// Nil for what no certificate did.
+    /// Makes a breach; nil for a finding that is not about a certificate.
     init?(_ finding: Finding) {
         guard let certificate = finding.certificate?.certificate else { return nil }
         self.rule = finding.rule
         self.certificate = certificate
     }
 
-    /// One sentence, for people.
+    /// The breach as one sentence, for people.
     public var description: String {
         "the certificate \(self.certificate.label) is not of the form that public authorities keep: \(self.rule.words)"
     }
 }
 
-/// What a policy made of a peer: the decision and everything a report of it needs.
+/// A policy's verdict on a peer: the decision and all data for a report of it.
 public struct Verdict: Sendable, Hashable {
     /// The decision.
     public enum Outcome: Sendable, Hashable {
-        /// The peer may be talked to.
+        /// The peer is trusted.
         case trusted
-        /// It may not, and why.
+        /// The peer is refused, for this reason.
         case refused(TrustError)
     }
 
-    /// Which certificates `chain` lists.
+    /// The origin of the certificates in `chain`.
     public enum ChainOrigin: String, Sendable, Hashable {
         /// The chain that was built and verified, from the leaf to a trust anchor.
         case verified
-        /// What the peer sent, in its order and unverified.
+        /// The certificates that the peer sent, in its order and unverified.
         case presented
     }
 
     /// The decision.
     public var outcome: Outcome { self.shared.findings.outcome }
-    /// The name or address that the peer should have proved; nil when none was asked for.
+    /// The name or address that the peer should have proved; nil if none was required.
     public var host: String? { self.shared.findings.host }
-    /// Leaf first; empty only if the peer sent nothing readable.
+    /// The chain, leaf first; empty only if the peer sent nothing readable.
     public var chain: [ChainEntry] { self.shared.findings.chain }
-    /// Whether `chain` is verified or merely presented.
+    /// The origin of `chain`: verified, or only presented.
     public var chainOrigin: ChainOrigin { self.shared.findings.chainOrigin }
-    /// What the peer sent, in its order, so that another policy can judge it too; empty where nothing was verified.
+    /// The certificates that the peer sent, in its order, so that another policy can judge them too; empty if nothing was
+    /// verified.
     package var presented: [Certificate] { self.shared.findings.presented }
-    /// The pin that let the peer in; in certificate mode, the pin of the certificate that did.
+    /// The pin that matched; in certificate mode, the pin of the certificate that matched.
     public var matchedPin: Pin? { self.shared.findings.matchedPin }
-    /// The policy's pins, those of its certificates included, in a fixed order.
+    /// The policy's pins, including those of its certificates, in a fixed order.
     public var configuredPins: [Pin] { self.shared.findings.configuredPins }
-    /// What `allow_invalid_certificates` overlooked; nil when the chain is valid or the peer was refused.
+    /// The error that `allow_invalid_certificates` waived; nil if the chain is valid or the peer was refused.
     public var waived: TrustError? { self.shared.findings.waived }
-    /// The mismatch that a policy which only reports let pass; nil otherwise.
+    /// The pin mismatch of a peer that was accepted because the evaluator, or the policy since its pins expired, only
+    /// reports; nil otherwise.
     public var reported: TrustError? { self.shared.findings.reported }
-    /// What is wrong with the form of the verified chain, from the leaf upwards, at most once for each certificate. Empty
-    /// where the policy is strict, since such a chain is refused.
+    /// Rules of form that the verified chain breaks, from the leaf upwards, at most one for each certificate. Empty if the
+    /// policy is strict, since such a chain is refused.
     public var form: [FormBreach] { self.shared.findings.form }
-    /// Whether the program's own trust decision stands here and the policy was not consulted; `chain` is then what the
-    /// peer sent.
+    /// True if the program's own trust decision applies and the policy was not consulted; `chain` then is the chain that
+    /// the peer sent.
     public var decidedByHook: Bool { self.shared.findings.decidedByHook }
-    /// The first moment at which a verdict of trust holds no longer: a certificate of the chain, the pins or a revocation
-    /// list have run out by then. No request goes over a connection, or a resumed TLS session, whose verdict has run out.
-    /// Nil for a refusal, and where nothing has an end that counts.
+    /// The first moment at which a verdict of trust no longer holds: by then a certificate of the chain, the pins or a
+    /// revocation list have expired. After it, connections and resumed TLS sessions with this verdict carry no request. Nil
+    /// for a refusal, and if nothing that counts has an end.
     public var end: UnixTime? { self.shared.findings.end }
 
-    /// Whether the peer may be talked to.
+    /// True if the peer is trusted.
     public var isTrusted: Bool { self.outcome == .trusted }
 
-    /// Why the peer was refused, nil if it was not.
+    /// The reason why the peer was refused; nil if it was not.
     public var error: TrustError? {
         guard case .refused(let error) = self.outcome else { return nil }
         return error
@@ -136,7 +138,7 @@ public struct Verdict: Sendable, Hashable {
         let end: UnixTime?
     }
 
-    /// Every request over a connection copies the verdict that it began with, which is one reference.
+    /// Shared by copies of a verdict: each request copies the verdict of its connection, which costs one reference.
     private final class Shared: Sendable {
         let findings: Findings
 
@@ -157,11 +159,11 @@ public struct Verdict: Sendable, Hashable {
                 decidedByHook: decidedByHook, end: end))
     }
 
-    /// Compares all that they say.
+    /// True if all findings of both verdicts are equal.
     public static func == (left: Verdict, right: Verdict) -> Bool {
         left.shared === right.shared || left.shared.findings == right.shared.findings
     }
 
-    /// Hashes all that it says.
+    /// Hashes all findings.
     public func hash(into hasher: inout Hasher) { hasher.combine(self.shared.findings) }
 }

@@ -3,23 +3,23 @@
 internal import PintleSystem
 package import PintleTrust
 
-/// A chain as `pintle pins show` prints it, with an entry of `trust` for it.
+/// A chain in the form in which `pintle pins show` prints it, with an entry of `trust` for it.
 package struct ChainReport: Sendable, Encodable {
     /// One certificate.
     package struct Link: Sendable, Encodable {
-        /// From 1, in the order of the file or of the handshake.
+        /// The number from 1, in the order of the file or of the handshake.
         package let number: Int
         /// `leaf`, `intermediate` or `root`.
         package let role: String
         package let subject: String
         package let issuer: String
-        /// Upper-case hexadecimal.
+        /// The serial number in upper-case hexadecimal.
         package let serial: String
-        /// ISO 8601, in UTC.
+        /// The first moment of validity, in ISO 8601, in UTC.
         package let notBefore: String
-        /// ISO 8601, in UTC.
+        /// The last moment of validity, in ISO 8601, in UTC.
         package let notAfter: String
-        /// `EC P-256`.
+        /// The kind and size of the key, for example `EC P-256`.
         package let key: String
         package let names: [String]
         package let pin: String
@@ -27,21 +27,21 @@ package struct ChainReport: Sendable, Encodable {
         fileprivate let label: String
     }
 
-    /// What `pintle check` accepts as an entry of `trust`.
+    /// An entry of `trust` that `pintle check` accepts.
     package struct Entry: Sendable, Encodable {
         package let hosts: [String]?
         package let pinning: String
         package let pins: [String]
     }
 
-    /// The host as it was asked for; nil for a file.
+    /// The host in the spelling of the command; nil for a file.
     package let host: String?
     package let chain: [Link]
-    /// One entry, under its name.
+    /// A single entry, under its name.
     package let trust: [String: Entry]
-    /// Whether the chain leads to a root of this machine and names the host; nil for a file, which is not judged.
+    /// True if the chain leads to a root of this machine and names the host; nil for a file, which is not judged.
     package let isTrusted: Bool?
-    /// Why it does not.
+    /// The reason why it is not trusted.
     package let refusal: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -51,9 +51,9 @@ package struct ChainReport: Sendable, Encodable {
     }
 
     /// - Parameters:
-    ///   - certificates: leaf first, at least one.
-    ///   - host: a host and a port, as they were asked for.
-    ///   - pattern: what the entry names as its host; without one the leaf's own names are taken.
+    ///   - certificates: the chain, leaf first, at least one.
+    ///   - host: the host and port in the spelling of the command.
+    ///   - pattern: the host pattern of the entry; nil for the leaf's own names.
     package init(
         _ certificates: [Certificate], host: String? = nil, pattern: String? = nil, isTrusted: Bool? = nil,
         refusal: String? = nil
@@ -73,7 +73,7 @@ package struct ChainReport: Sendable, Encodable {
 
     // MARK: Words
 
-    /// A table of the chain, then the entry.
+    /// The report as text: a table of the chain, then the entry.
     package var text: String {
         var lines: [String] = []
         if let host = self.host { lines += [host, ""] }
@@ -82,7 +82,7 @@ package struct ChainReport: Sendable, Encodable {
         return (lines + self.entryLines.map { $0.isEmpty ? "" : "  \($0)" }).joined(separator: "\n")
     }
 
-    /// The entry as a configuration of its own, with the chain in comments before it.
+    /// The entry as a complete configuration, with the chain in comments before it.
     package var yaml: String {
         var lines: [String] = []
         if let host = self.host { lines += ["# The chain that \(host) showed, leaf first."] }
@@ -102,7 +102,7 @@ package struct ChainReport: Sendable, Encodable {
             lines += ["    pinning: \(entry.pinning)", "    pins:"]
         }
         for link in self.chain {
-            // An authority's key stands for every certificate that it ever signs: that is for somebody to decide.
+            // An authority's key accepts every certificate that it ever signs, so its pin is only suggested in a comment.
             let mark = link.number == 1 ? "- " : "# - "
             lines.append("      \(mark)\"\(link.pin)\"  # \(link.role): \(link.label)")
         }
@@ -125,7 +125,7 @@ extension ChainReport.Link {
     fileprivate init(_ certificate: Certificate, number: Int) {
         let key = try? CertificateKey(of: certificate)
         self.number = number
-        // The first one is the server's, even where it is signed by itself.
+        // The first certificate is the server's, even if it is signed by itself.
         self.role = number == 1 ? "leaf" : certificate.isSelfIssued ? "root" : "intermediate"
         self.subject = certificate.subject.plain
         self.issuer = certificate.issuer.plain
@@ -152,7 +152,7 @@ extension ChainReport.Link {
 }
 
 extension String {
-    /// One line without controls and invisible marks, cut short: a peer may have chosen it.
+    /// The text on one line without controls and invisible marks, cut short: a peer may have chosen it.
     package var plain: String {
         var text = String.UnicodeScalarView()
         for scalar in self.unicodeScalars.prefix(200) {

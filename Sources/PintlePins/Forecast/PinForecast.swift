@@ -4,38 +4,37 @@ internal import PintleMessage
 package import PintlePolicy
 package import PintleTrust
 
-/// From when on no pin of a policy is sure to match any more.
+/// A forecast of the moment from which no pin of a policy is sure to match.
 ///
-/// A pin is sure to match as long as a certificate that has its key is valid: the server can go on showing it. What
-/// replaces that certificate may have the same key, but nobody has promised so. Of a pin without a certificate nothing
-/// is known.
+/// A pin is sure to match as long as a certificate with its key is valid: the server can continue to show it. The next
+/// certificate may have that key too, but this is not certain. Nothing is known about a pin without a certificate.
 package struct PinForecast: Sendable {
-    /// What a policy's pins are worth for one host pattern.
+    /// The forecast of a policy's pins for one host pattern.
     package struct Entry: Sendable, Equatable {
         package let policy: String
-        /// The pattern, or in words whom the policy is for.
+        /// The pattern, or words for the hosts that the policy is for.
         package let host: String
-        /// Where the policy stands.
+        /// The place of the policy in the configuration.
         package let position: SourcePosition
-        /// The first moment at which no pin is sure to match, or nil where no certificate is known.
+        /// The first moment at which no pin is sure to match; nil if no certificate is known.
         package let date: UnixTime?
         package let reason: String
         package let pins: [KnownPin]
     }
 
-    /// A pin and what is known of it.
+    /// A pin and the certificate that is known for it.
     package struct KnownPin: Sendable, Equatable {
         package let pin: Pin
-        /// Whose certificate has the key, or nil where none is known.
+        /// The label of the certificate with the key; nil if none is known.
         package let subject: String?
         /// The last moment of that certificate's validity.
         package let until: UnixTime?
     }
 
-    /// The soonest first; those without a date last.
+    /// The entries, the earliest date first, those without a date last.
     package let entries: [Entry]
 
-    /// - Parameter seen: certificates that audits have seen.
+    /// - Parameter seen: the certificates that audits have seen.
     package init(_ policy: Policy, now: UnixTime, seen: [Certificate] = []) {
         let known = KnownCertificates(policy, seen: seen)
         var entries: [Entry] = []
@@ -72,7 +71,7 @@ package struct PinForecast: Sendable {
             }
     }
 
-    /// The end of the certificates, or of the set of pins where that comes first.
+    /// Returns the end of the certificates, or that of the set of pins if it is earlier, and the reason.
     private static func judge(
         _ pins: [KnownPin], _ configuration: TrustConfiguration, _ now: UnixTime
     ) -> (UnixTime?, String) {
@@ -104,7 +103,7 @@ package struct PinForecast: Sendable {
         return (date, reason)
     }
 
-    /// Whom a policy is for.
+    /// Returns the hosts that a policy is for.
     private static func hosts(of configuration: TrustConfiguration, _ policy: Policy) -> [String] {
         var hosts = configuration.hosts.map { "\($0.value)" }
         for (index, route) in policy.configuration.routes.enumerated() where route.trust?.value == configuration.name {

@@ -2,7 +2,7 @@
 
 internal import PintleTrust
 
-/// Android's `network-security-config`: a `domain-config` has domains and one `pin-set`, which those within it inherit.
+/// Android's `network-security-config`: a `domain-config` has domains and one `pin-set`, which nested ones inherit.
 enum AndroidFormat {
     static func read(_ bytes: [UInt8], _ file: String) throws(PinFormatError) -> PinFormat.Content {
         let tree = try XMLTree(bytes, file: file)
@@ -58,7 +58,7 @@ private struct AndroidReader {
         self.content.remarks.append("\(self.file):\(element.line): <\(element.name)> is not about pins")
     }
 
-    /// Reads an element and those within it; depth is bounded by the scanner, and costs no recursion.
+    /// Reads an element and those within it. The scanner limits the depth, and this does not recurse.
     mutating func read(_ element: XMLElement) throws(PinFormatError) {
         var waiting: [(element: XMLElement, inherited: PinSet?)] = [(element, nil)]
         while let (element, inherited) = waiting.popLast() {

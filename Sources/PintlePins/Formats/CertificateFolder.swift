@@ -4,13 +4,13 @@ internal import Glibc
 internal import PintleSystem
 package import PintleTrust
 
-/// Certificates in files, as AFNetworking takes them from an app's bundle: a `.cer` file of DER for each.
+/// Certificates in files, as AFNetworking reads them from an app's bundle: one `.cer` file in DER for each.
 package enum CertificateFolder {
     /// A file to be written.
     package struct File: Sendable, Equatable {
-        /// Without a folder.
+        /// The name without a folder.
         package let name: String
-        /// DER.
+        /// The certificate in DER.
         package let bytes: [UInt8]
     }
 
@@ -18,14 +18,14 @@ package enum CertificateFolder {
         Self.content(try Self.certificates(path), path)
     }
 
-    /// The certificates of a file, or of the files of a folder.
+    /// Returns the certificates of a file, or of the files of a folder.
     ///
-    /// - Throws: `.malformed` for a file that holds something else, `.unreadable`.
+    /// - Throws: `.malformed` for a file with other contents, `.unreadable`.
     package static func certificates(_ path: String) throws(PinFormatError) -> [Certificate] {
         do throws(TrustError) {
             return try Certificate.load(path: path)
         } catch {
-            // The same code says that a file is missing and that it holds something else; the system's words tell.
+            // TrustError has one code for a missing file and for a wrong one, so access(2) decides.
             throw PinFormatError(access(path, R_OK) == 0 ? .malformed : .unreadable, error.description)
         }
     }
@@ -44,12 +44,12 @@ package enum CertificateFolder {
         return PinFormat.Content(sets: [set], remarks: [])
     }
 
-    /// The path from the root, so that a configuration may name it from any folder.
+    /// Returns the absolute path, so that a configuration in any folder may name it.
     static func absolute(_ path: String) -> String { realpath(path) ?? path }
 
-    /// The files for the certificates of `sets`, and what is lost.
+    /// Returns the files for the certificates of `sets`, and the facts that are lost.
     ///
-    /// - Throws: `.notCarried` where a set has pins without a certificate.
+    /// - Throws: `.notCarried` if a set has pins without a certificate.
     package static func files(_ sets: [PinSet]) throws(PinFormatError) -> (files: [File], losses: [String]) {
         var files: [File] = []
         var losses: [String] = []
@@ -75,7 +75,8 @@ package enum CertificateFolder {
         return (files, losses)
     }
 
-    /// Made of the subject, so that a folder can be read; a peer may have chosen it, so it holds little but letters.
+    /// Returns a file name made from the subject, to be recognized in the folder. A peer may have chosen the subject, so
+    /// only ASCII letters, digits, dots and hyphens are kept.
     private static func name(of certificate: Certificate, _ taken: inout Set<String>) -> String {
         let subject = certificate.subject.split(separator: ",").first { $0.hasPrefix("CN=") }?.dropFirst(3) ?? ""
         let fit = subject.unicodeScalars.prefix(100).map { scalar -> Character in
@@ -95,7 +96,7 @@ package enum CertificateFolder {
 }
 
 extension Certificate {
-    /// The subject on one line of a comment, cut short, without controls: a peer may choose it.
+    /// The subject and the last day for the line of a comment, cut short, without controls: a peer may choose the subject.
     package var shortLabel: String {
         let subject = self.subject.isEmpty ? self.names.first ?? "no subject" : self.subject
         return "\(String(subject.prefix(100)).plain), until \(self.notAfter.day)"

@@ -2,10 +2,10 @@
 
 internal import PintleTrust
 
-/// What curl's `--pinnedpubkey` takes: `sha256//BASE64`, more of them after semicolons.
+/// The value of curl's `--pinnedpubkey`: `sha256//BASE64`, several of them separated by semicolons.
 ///
-/// Read alone, in a curl command, and in a file for `curl --config`, whose `#` begins a comment. What has notes is
-/// written as such a file, since the value alone has no place for them.
+/// It is read alone, in a curl command, or in a file for `curl --config`, in which `#` begins a comment. A set with notes
+/// is written as such a file, since the value alone has no place for them.
 enum CurlFormat {
     private static let option = "pinnedpubkey"
 
@@ -28,7 +28,7 @@ enum CurlFormat {
         return content
     }
 
-    /// The option's value in a line, or nil for a line about something else.
+    /// Returns the option's value in a line; nil for a line about something else.
     private static func value(in line: Substring) -> Substring? {
         guard let name = line.range(of: Self.option) else {
             let isOther = line.hasPrefix("-") || line.hasPrefix("curl ") || line.contains("=") && !line.contains("//")
@@ -70,7 +70,7 @@ enum CurlFormat {
 }
 
 extension Substring {
-    /// Where a text first stands in this one.
+    /// Returns the first place of a text in this one.
     fileprivate func range(of text: String) -> Range<Index>? {
         self.ranges(of: text).first
     }

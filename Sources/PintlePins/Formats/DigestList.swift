@@ -2,7 +2,7 @@
 
 internal import PintleTrust
 
-/// Pins one a line, as `sha256/BASE64`; a `#` begins a comment. Notes begin another set.
+/// Pins one per line, each as `sha256/BASE64`; a `#` begins a comment. A note after pins begins another set.
 enum DigestList {
     static func read(_ bytes: [UInt8], _ file: String) throws(PinFormatError) -> PinFormat.Content {
         let lines = PinReader.lines(try PinReader.text(bytes, file))
@@ -43,7 +43,7 @@ enum DigestList {
                 if writer.isBare {
                     writer.lose("where the pins of \(set.nameOrHost) begin: sha256 has one list")
                 } else if notes.isEmpty {
-                    // Only a note tells this set from the one before.
+                    // Only a note separates this set from the one before.
                     var separated = set
                     separated.hosts = [PinnedHost.unknown(number)]
                     notes = Note.texts(of: separated, [.hosts])
@@ -56,7 +56,7 @@ enum DigestList {
 }
 
 extension PinSet {
-    /// The set with these pins, each once.
+    /// Returns the set with these pins, each once.
     func with(_ pins: [Pin]) -> PinSet {
         var set = self
         set.pins = PinSet(pins: pins).pins

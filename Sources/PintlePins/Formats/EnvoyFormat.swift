@@ -3,9 +3,9 @@
 internal import PintlePolicy
 internal import PintleTrust
 
-/// `verify_certificate_spki` of Envoy's certificate validation contexts, wherever they stand in a YAML or JSON file.
+/// `verify_certificate_spki` of Envoy's certificate validation contexts, at any place in a YAML or JSON file.
 ///
-/// Written as secrets, which have names, and which a cluster's TLS context refers to.
+/// Written as secrets, which have names by which a cluster's TLS context refers to them.
 enum EnvoyFormat {
     private static let keys = (
         spki: ["verify_certificate_spki", "verifyCertificateSpki"],
@@ -21,7 +21,7 @@ enum EnvoyFormat {
         }
         var notes = try Notes(lines: PinReader.lines(try PinReader.text(bytes, file)), file: file)
         var content = PinFormat.Content(sets: [], remarks: [])
-        // Depth and size are bounded by the YAML reader.
+        // The YAML reader limits depth and size.
         var waiting: [(value: LocatedValue, name: String?)] = [(root, nil)]
         while let (value, name) = waiting.popLast() {
             switch value {
@@ -70,7 +70,8 @@ enum EnvoyFormat {
         return pins
     }
 
-    /// A secret must have a name; one that was made of the set's host, or of nothing, says nothing.
+    /// Removes names that were only written because a secret must have one: those made from the set's host, or from no
+    /// host.
     private static func withoutDefaultNames(_ content: PinFormat.Content) -> PinFormat.Content {
         var content = content
         for index in content.sets.indices {
@@ -83,7 +84,7 @@ enum EnvoyFormat {
     }
 
     static func write(_ sets: [PinSet], _ writer: inout PinWriter) {
-        // Envoy checks no chain where no authority is trusted: any certificate with the key would do.
+        // Without a trusted authority Envoy checks no chain: any certificate with the key would be accepted.
         if !writer.isBare {
             writer.lines.append("# Each validation_context also needs trusted_ca, or Envoy verifies no chain.")
         }

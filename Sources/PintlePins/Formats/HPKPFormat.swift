@@ -3,11 +3,11 @@
 internal import PintleMessage
 internal import PintleTrust
 
-/// `Public-Key-Pins` and `Public-Key-Pins-Report-Only` fields, one a line, with or without their names (RFC 7469 §2.1).
+/// `Public-Key-Pins` and `Public-Key-Pins-Report-Only` fields, one per line, with or without their names (RFC 7469 §2.1).
 enum HPKPFormat {
     private static let name = "Public-Key-Pins"
     private static let reportName = "Public-Key-Pins-Report-Only"
-    /// Sixty days: what is written where nothing is known, and read as nothing. The field must have a number.
+    /// Sixty days in seconds: written if the set has no max-age, since the field must have one, and read as none.
     private static let usualMaxAge = 5_184_000
 
     static func read(_ bytes: [UInt8], _ file: String) throws(PinFormatError) -> PinFormat.Content {
@@ -20,7 +20,7 @@ enum HPKPFormat {
             var text = String(lines[index].trimmed)
             index += 1
             guard !text.isEmpty, !text.hasPrefix("#") else { continue }
-            // A field that goes on in the next line, as logs and documents fold them.
+            // A field that continues in the next line, as logs and documents fold them.
             while index < lines.count, let first = lines[index].first, first.isWhitespace,
                 !lines[index].trimmed.isEmpty
             {
@@ -57,7 +57,7 @@ enum HPKPFormat {
         return noted
     }
 
-    /// Whether the directive is true of every host.
+    /// True if the directive applies to every host.
     private static func includesSubdomains(_ hosts: [PinnedHost]) -> Bool {
         !hosts.isEmpty && hosts.allSatisfy { $0.scope == .itselfAndBelow }
     }
@@ -67,7 +67,7 @@ enum HPKPFormat {
             writer.loseCertificates(of: set)
             if !writer.lines.isEmpty { writer.lines.append("") }
             var noted = set
-            // What the directive says by itself needs no note.
+            // The directive alone expresses this case, without a note.
             if set.hosts == [PinnedHost(PinnedHost.unknown, .itselfAndBelow)] { noted.hosts = [] }
             if set.reportURIs.count < 2 { noted.reportURIs = [] }
             writer.lines += writer.notes(of: noted, [.policy, .hosts, .expires, .onExpiry, .reportURIs]).map {
@@ -82,7 +82,7 @@ enum HPKPFormat {
         }
     }
 
-    /// The text of a quoted string (RFC 9110 §5.6.4).
+    /// Returns the text for a quoted string (RFC 9110 §5.6.4).
     private static func escaped(_ text: String) -> String {
         text.reduce(into: "") { result, character in
             if character == "\"" || character == "\\" { result.append("\\") }
@@ -91,11 +91,11 @@ enum HPKPFormat {
     }
 }
 
-/// One field, taken apart.
+/// One field, parsed.
 private struct HPKPField {
     var set = PinSet()
     var includesSubdomains = false
-    /// Directives that RFC 7469 does not have.
+    /// Directives that RFC 7469 does not define.
     var unknown: [String] = []
 
     init(_ text: String, file: String, line: Int) throws(PinFormatError) {
@@ -152,7 +152,7 @@ private struct HPKPField {
     }
 }
 
-/// `name=value; name="quoted"; name`.
+/// A scanner of directives: `name=value; name="quoted"; name`.
 private struct DirectiveScanner {
     private var rest: Substring
     private let file: String

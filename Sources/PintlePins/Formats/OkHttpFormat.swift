@@ -4,7 +4,7 @@ internal import PintleTrust
 
 /// Calls of OkHttp's `CertificatePinner.Builder`, written in Kotlin and read from Kotlin or Java: `.add(host, pins…)`.
 ///
-/// `*.name` is one label below a name, `**.name` the name and everything below it.
+/// `*.name` stands for one label below a name, `**.name` for the name and everything below it.
 enum OkHttpFormat {
     static func read(_ bytes: [UInt8], _ file: String) throws(PinFormatError) -> PinFormat.Content {
         let source = SourceText(try PinReader.text(bytes, file))
@@ -35,7 +35,7 @@ enum OkHttpFormat {
             var set = PinSet()
             try waiting.apply(upTo: call.line, to: &set)
             set.hosts = [try Self.host(pattern, file, call.line)]
-            // A pattern may be added again, and has the pins of all its calls.
+            // A pattern may be added several times, and has the pins of all its calls.
             if let index = places[set.hosts] {
                 sets[index] = sets[index].with(sets[index].pins + pins)
             } else {

@@ -4,9 +4,9 @@ internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
-/// The section `trust` of Pintle's own configuration: read from a whole file, and written as one that has nothing else.
+/// The section `trust` of Pintle's own configuration: read from a complete file, and written as a file with nothing else.
 ///
-/// What the section has no key for is noted in comments before the entry's name.
+/// Settings without a key in the section are noted in comments before the entry's name.
 enum PintleFormat {
     private static let notedKeys: Set<Note.Key> = [.maxAge, .reportURIs]
 
@@ -49,7 +49,7 @@ enum PintleFormat {
         return content
     }
 
-    /// What an entry demands that no other format has.
+    /// Returns the keys of an entry's settings that no other format has.
     private static func extras(of configuration: TrustConfiguration) -> [String] {
         var extras: [String] = []
         if configuration.roots != .system { extras.append("roots") }
@@ -106,7 +106,8 @@ enum PintleFormat {
         if !set.isEnforced { writer.lines.append("    enforcement: report") }
     }
 
-    /// A name that is not taken yet; `system` is Pintle's, and `default` holds for every host that no other names.
+    /// Returns a name that is not taken yet; `system` is reserved, and `default` would apply to every host without an
+    /// entry.
     private static func name(of set: PinSet, _ taken: inout Set<String>, _ writer: inout PinWriter) -> String {
         let base = PinSet.fit(set.nameOrHost)
         var name = base == "default" && set.name == nil ? "default-host" : base
@@ -121,7 +122,7 @@ enum PintleFormat {
 }
 
 extension String {
-    /// The text as a key of YAML: in quotes unless nothing but text can be meant.
+    /// The text as a key of YAML: in quotes unless it can only be read as text.
     var yamlKey: String {
         let words: Set<String> = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"]
         let isPlain = self.unicodeScalars.allSatisfy { scalar in
@@ -132,7 +133,7 @@ extension String {
         return isPlain && begins && !words.contains(self.lowercased()) ? self : self.yamlQuoted
     }
 
-    /// The text in quotes, as YAML has it.
+    /// The text in quotes for YAML.
     package var yamlQuoted: String {
         var text = "\""
         for scalar in self.unicodeScalars {

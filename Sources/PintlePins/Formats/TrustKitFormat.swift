@@ -5,8 +5,8 @@ internal import PintleTrust
 
 /// TrustKit's `TSKPinnedDomains`, in a property list of its own or below `TSKConfiguration` in an app's Info.plist.
 ///
-/// A domain has one dictionary, so a set with several hosts is written once for each. Property lists keep no order of
-/// keys; notes need the XML format.
+/// A domain has one dictionary, so a set with several hosts is written once for each. Property lists have no order of keys;
+/// notes need the XML format.
 enum TrustKitFormat {
     static func read(_ bytes: [UInt8], _ file: String) throws(PinFormatError) -> PinFormat.Content {
         let root: PropertyListValue
@@ -73,7 +73,7 @@ enum TrustKitFormat {
 
 private struct TrustKitReader {
     let file: String
-    /// Where the keys of the document stand, the first of each name.
+    /// The lines of the keys in the document, for each name the first one.
     private var lines: [String: Int] = [:]
     var notes: Notes
     var content = PinFormat.Content(sets: [], remarks: [])
@@ -101,7 +101,7 @@ private struct TrustKitReader {
             throw self.problem(domain, nil, "must be a dictionary")
         }
         guard let hashes = members["TSKPublicKeyHashes"] else {
-            // Without keys a domain can only be one that is left out of what holds for its parent.
+            // A domain without keys must be one that is excluded from its parent's policy.
             guard members["TSKExcludeSubdomainFromParentPolicy"] == .bool(true) else {
                 throw self.problem(domain, nil, "TSKPublicKeyHashes is missing")
             }
@@ -177,7 +177,7 @@ private struct TrustKitReader {
 }
 
 extension PropertyListValue {
-    /// The value of a key, or nil in anything but a dictionary.
+    /// Returns the value of a key; nil if there is none, or this is no dictionary.
     fileprivate func member(_ key: String) -> PropertyListValue? {
         guard case .dictionary(let members) = self else { return nil }
         return members[key]

@@ -3,7 +3,7 @@
 internal import PintleMessage
 internal import PintlePolicy
 
-/// Hosts that two policies claim: which one holds is then a matter of their order, or of the way a request takes.
+/// Hosts that two policies claim: their order, or the route of a request, then decides which policy applies.
 struct HostOverlaps {
     private struct Claim {
         let policy: String
@@ -17,7 +17,7 @@ struct HostOverlaps {
 
     var findings: [PinFinding] { self.betweenPolicies.map(\.finding) + self.betweenRoutes }
 
-    /// Patterns whose pins never hold, because an earlier policy has the same hosts.
+    /// Patterns with pins that never apply, because an earlier policy has these hosts.
     var shadowedPins: [PinFinding] {
         let pinning = Set(self.policy.configuration.trust.filter { $0.pinning != .none }.map(\.name))
         return self.betweenPolicies.filter { !$0.isFirst && pinning.contains($0.policy) }.map(\.finding)
@@ -27,7 +27,7 @@ struct HostOverlaps {
     private struct Overlap {
         /// The policy that has the pattern.
         let policy: String
-        /// Tells that this policy comes before the other one.
+        /// True if this policy comes before the other one.
         let isFirst: Bool
         let finding: PinFinding
     }
@@ -40,7 +40,7 @@ struct HostOverlaps {
         }
     }
 
-    /// Each pattern with the first one of another policy that covers it.
+    /// Each pattern with the first pattern of another policy that covers it.
     private var betweenPolicies: [Overlap] {
         let claims = self.claims
         var byHost: [HostPattern.Host: [Int]] = [:]
@@ -64,7 +64,7 @@ struct HostOverlaps {
         }
     }
 
-    /// The patterns that could cover names of `host`, networks aside.
+    /// Returns the patterns that could cover names of `host`, except networks.
     private static func wider(_ host: HostPattern.Host) -> [HostPattern.Host] {
         var name: Substring
         switch host {
@@ -90,7 +90,7 @@ struct HostOverlaps {
             rule: .twoPolicies, position: claim.host.position, path: claim.path, message: "\(place); \(result)")
     }
 
-    /// Routes that name another policy than the one that their upstream has everywhere else.
+    /// Routes that name another policy than the one that applies to their upstream everywhere else.
     private var betweenRoutes: [PinFinding] {
         self.policy.configuration.routes.enumerated().compactMap { index, route in
             guard let trust = route.trust, let upstream = route.upstream, upstream.scheme == .https else { return nil }

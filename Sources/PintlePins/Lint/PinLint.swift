@@ -3,10 +3,10 @@
 package import PintlePolicy
 package import PintleTrust
 
-/// Looks at the pins of a configuration, without network.
+/// Checks the pins of a configuration, without network.
 package struct PinLint {
-    /// A server's certificate that is valid no longer than this is taken for one that a machine renews, with a new key
-    /// unless it is told otherwise. What an authority's customers renew by hand lives longer.
+    /// The longest validity, in seconds, of a server's certificate that is taken for one that a program renews, by default
+    /// with a new key. Certificates that an authority's customers renew by hand are valid longer.
     private static let shortLife: Int64 = 100 * 86_400
 
     private let policy: Policy
@@ -15,7 +15,7 @@ package struct PinLint {
     private let seen: [String: SeenKeys]
     private var trust: [TrustConfiguration] { self.policy.configuration.trust }
 
-    /// - Parameter seen: what audits have seen, by the names of policies.
+    /// - Parameter seen: the keys that audits have seen, by the names of policies.
     package init(_ policy: Policy, now: UnixTime, seen: [String: SeenKeys] = [:]) {
         self.policy = policy
         self.now = now
@@ -23,7 +23,7 @@ package struct PinLint {
         self.known = KnownCertificates(policy, seen: seen.values.flatMap(\.certificates))
     }
 
-    /// In the order of the file.
+    /// The findings in the order of the file.
     package var findings: [PinFinding] {
         var findings: [PinFinding] = []
         for (configuration, certificates) in zip(self.trust, self.known.pinned) {
@@ -42,8 +42,8 @@ package struct PinLint {
         }.map(\.element)
     }
 
-    /// Finds the pins that never hold, because an earlier policy has their hosts. Commands that use a configuration warn
-    /// of them, since such pins protect nothing.
+    /// Returns the pins that never apply, because an earlier policy has their hosts. Commands that use a configuration warn
+    /// about them, since such pins protect nothing.
     package static func shadowedPins(_ policy: Policy) -> [PinFinding] { HostOverlaps(policy).shadowedPins }
 
     // MARK: Policies
@@ -97,8 +97,8 @@ package struct PinLint {
         ]
     }
 
-    /// Pins that no audit saw on a verified chain. One beside others that were seen is the backup, unless servers send its
-    /// key in vain.
+    /// Returns pins that no audit saw on a verified chain. A single one beside pins that were seen is the backup and is
+    /// left out, unless servers send its key without it being on the chain.
     private func neverMatched(
         _ configuration: TrustConfiguration, _ certificates: [KnownCertificates.Named]
     ) -> [PinFinding] {
@@ -122,7 +122,7 @@ package struct PinLint {
         return besidePath + self.neverMatched(unseen, of: pins.count, seen)
     }
 
-    /// Where the chains that were verified end, as a part of a sentence.
+    /// Returns the ends of the verified chains, as a part of a sentence.
     private static func ends(of seen: SeenKeys) -> String {
         let roots = seen.certificates.filter(\.isSelfIssued).prefix(3).map(\.shortLabel)
         return roots.isEmpty ? "" : ": they end at \(roots.joined(separator: ", "))"
@@ -181,7 +181,7 @@ package struct PinLint {
             findings.append(
                 self.finding(.expiringCertificate, named, "\(label): \(rest); add its successor before"))
         }
-        // A key that cannot be read was refused when the policy was compiled.
+        // A certificate with an unreadable key was refused when the policy was compiled.
         guard let key = try? CertificateKey(of: certificate) else { return findings }
         if let weakness = key.weakness {
             findings.append(self.finding(.weakKey, named, "\(label) has \(weakness); ask for one with a new key"))
@@ -201,7 +201,7 @@ package struct PinLint {
         return findings
     }
 
-    /// Pins that are written out, of keys that some file of the configuration shows to be weak.
+    /// Returns findings about pins that are written as digests, if a known certificate shows that their key is weak.
     private func weakPins(_ configuration: TrustConfiguration) -> [PinFinding] {
         let own = Set(configuration.certificates.isEmpty ? [] : self.ownKeys(configuration))
         return configuration.readPins.enumerated().compactMap { index, pin in
@@ -224,7 +224,7 @@ package struct PinLint {
 }
 
 extension PinExpiry.Action {
-    /// What comes of it, as the end of a sentence.
+    /// The consequence of the action, as the end of a sentence.
     var result: String {
         switch self {
         case .fail: "nothing gets through"

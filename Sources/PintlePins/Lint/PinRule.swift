@@ -2,34 +2,34 @@
 
 package import PintlePolicy
 
-/// What `pintle pins lint` looks for. Ids are for ever: scripts name them.
+/// The rules of `pintle pins lint`. Their ids never change, since scripts name them.
 package enum PinRule: String, Sendable, Hashable, CaseIterable {
     /// A policy has a single key.
     case noBackup = "PINTLE0201"
     /// A pinned certificate of a server is replaced so often that its key cannot be relied on.
     case shortLivedLeaf = "PINTLE0202"
-    /// Audits never saw the key of a pin, which is more than the backup that a policy needs.
+    /// Audits never saw the key of a pin, which is more than the one backup that a policy needs.
     case neverMatched = "PINTLE0203"
     /// Two certificates of a policy have one key, or one is named twice.
     case duplicate = "PINTLE0204"
-    /// The validity of a pinned certificate is over.
+    /// A pinned certificate has expired.
     case expiredCertificate = "PINTLE0205"
-    /// It soon will be.
+    /// A pinned certificate will expire soon.
     case expiringCertificate = "PINTLE0206"
     /// The pins of a policy have expired.
     case expiredPins = "PINTLE0207"
-    /// They soon will.
+    /// The pins of a policy will expire soon.
     case expiringPins = "PINTLE0208"
     /// A pinned key, or the key of a pinned certificate, is too weak.
     case weakKey = "PINTLE0209"
     /// No host and no route uses a policy.
     case unusedPolicy = "PINTLE0210"
-    /// Two policies hold for one host.
+    /// Two policies claim one host.
     case twoPolicies = "PINTLE0211"
-    /// Servers send the key of a pin, and the chains that are verified do not go by it.
+    /// Servers send a certificate with the key of a pin, but the verified chains do not contain it.
     case besidePath = "PINTLE0212"
 
-    /// The rule in words, as they stand behind its id.
+    /// The rule's name in words, which is printed after its id.
     package var name: String {
         switch self {
         case .noBackup: "no-backup"
@@ -48,16 +48,16 @@ package enum PinRule: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// One thing that is wrong with the pins of a valid configuration.
+/// One problem with the pins of a valid configuration.
 package struct PinFinding: Sendable, Equatable {
     package let rule: PinRule
     package let position: SourcePosition
-    /// `trust.payments.certificates[0]`.
+    /// The place in the configuration, for example `trust.payments.certificates[0]`.
     package let path: String
-    /// What is wrong and what to do.
+    /// The problem and the remedy.
     package let message: String
 
-    /// As it is printed: `file:line:column: PINTLE0201 no-backup: trust.payments: …`.
+    /// Returns the printed line: `file:line:column: PINTLE0201 no-backup: trust.payments: …`.
     package func line(file: String) -> String {
         "\(self.position.description(inMain: file)): \(self.rule.rawValue) \(self.rule.name): \(self.path): \(self.message)"
     }

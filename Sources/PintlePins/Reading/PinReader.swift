@@ -2,11 +2,11 @@
 
 internal import PintleTrust
 
-/// What the readers of all formats have in common.
+/// Functions that the readers of all formats share.
 enum PinReader {
-    /// The text of a file.
+    /// Returns the text of a file.
     ///
-    /// - Throws: bytes that are not UTF-8.
+    /// - Throws: for bytes that are not UTF-8.
     static func text(_ bytes: [UInt8], _ file: String) throws(PinFormatError) -> String {
         var bytes = bytes[...]
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
@@ -16,12 +16,12 @@ enum PinReader {
         return text
     }
 
-    /// The lines of a text; CRLF counts as one line end.
+    /// Returns the lines of a text; CRLF counts as one line end.
     static func lines(_ text: String) -> [Substring] {
         text.split(omittingEmptySubsequences: false) { $0.isNewline }
     }
 
-    /// A pin with its prefix.
+    /// Reads a pin with its prefix.
     static func pin(_ text: some StringProtocol, file: String, line: Int?) throws(PinFormatError) -> Pin {
         let text = String(text)
         if text.lowercased().hasPrefix("sha1") || text.lowercased().hasPrefix("pin-sha1") {
@@ -34,7 +34,7 @@ enum PinReader {
         }
     }
 
-    /// A pin that is written as base64 alone.
+    /// Reads a pin that is written as base64 alone.
     static func pin(base64 text: some StringProtocol, file: String, line: Int?) throws(PinFormatError) -> Pin {
         let digits = String(text)
         // 20 bytes are 27 digits and one of padding.
@@ -51,7 +51,7 @@ enum PinReader {
                 + "pintle pins show prints")
     }
 
-    /// Stops where a host is none.
+    /// Reads a host; throws if the text is no host.
     static func host(
         _ text: some StringProtocol, _ scope: PinnedHost.Scope, file: String, line: Int?
     ) throws(PinFormatError) -> PinnedHost {
@@ -62,7 +62,7 @@ enum PinReader {
         return host
     }
 
-    /// The date of a text.
+    /// Reads a date.
     static func day(_ text: some StringProtocol, file: String, line: Int?) throws(PinFormatError) -> UnixTime {
         guard let day = UnixTime(day: String(text)) else {
             throw PinFormatError(file: file, line: line, "\(String(text).shown) is no date, as 2027-01-31 is")

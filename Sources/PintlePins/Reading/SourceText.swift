@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Kotlin or Java, as far as calls with literal arguments need it: strings, comments, names and marks.
+/// The tokens of Kotlin or Java that calls with literal arguments need: strings, comments, names and marks.
 struct SourceText {
     struct Comment {
         let line: Int
@@ -10,14 +10,14 @@ struct SourceText {
     /// An argument of a call.
     struct Argument {
         let line: Int
-        /// The literal's text, or nil where the argument is anything but one literal.
+        /// The literal's text; nil unless the argument is exactly one literal.
         let text: String?
     }
 
     struct Call {
         let line: Int
         let arguments: [Argument]
-        /// Whether the text ends before the call does.
+        /// True if the text ends before the call does.
         let isCutOff: Bool
     }
 
@@ -55,7 +55,7 @@ struct SourceText {
         }
     }
 
-    /// Takes a literal; `"""` begins one without escapes.
+    /// Reads a literal; `"""` begins one without escapes.
     private static func literal(_ rest: inout Substring) -> String {
         if rest.hasPrefix("\"\"\"") {
             let inside = rest.dropFirst(3)
@@ -75,7 +75,7 @@ struct SourceText {
         return text
     }
 
-    /// The calls `.name(…)`, in the order of the text.
+    /// Returns the calls `.name(…)`, in the order of the text.
     func calls(of name: String) -> [Call] {
         var calls: [Call] = []
         for index in self.tokens.indices.dropLast(2)
@@ -84,14 +84,14 @@ struct SourceText {
         {
             let (arguments, isCutOff) = self.arguments(from: index + 3)
             calls.append(Call(line: self.tokens[index].line, arguments: arguments, isCutOff: isCutOff))
-            // All that follows is part of it.
+            // All the rest belongs to this call.
             if isCutOff { break }
         }
         return calls
     }
 
-    /// How deep an argument is looked into. Pins have no depth; what has more of it is somebody else's call, and is not
-    /// read again for each call within it.
+    /// The deepest nesting of brackets in an argument that is read. Pins need none; a call with more is another kind of
+    /// call, and is not read again for each call within it.
     private static let depthLimit = 32
 
     private func arguments(from start: Int) -> ([Argument], isCutOff: Bool) {

@@ -2,14 +2,14 @@
 
 internal import PintleMessage
 
-/// An element of an XML document with what stands in it, for configuration files: small documents, held whole.
+/// An element of an XML document with its contents, for configuration files: small documents, which are held in memory.
 final class XMLElement {
     let name: String
     let attributes: [String: String]
-    /// Where its start tag stands, from 1.
+    /// The line of its start tag, from 1.
     let line: Int
     private(set) var children: [XMLElement] = []
-    /// The text right inside it, references replaced.
+    /// The text directly inside it, with references replaced.
     private(set) var text = ""
 
     fileprivate init(name: String, attributes: [String: String], line: Int) {
@@ -21,14 +21,13 @@ final class XMLElement {
     fileprivate func add(_ child: XMLElement) { self.children.append(child) }
     fileprivate func add(_ text: String) { self.text += text }
 
-    /// The elements of that name right inside it.
+    /// Returns the elements of that name directly inside it.
     func children(_ name: String) -> [XMLElement] { self.children.filter { $0.name == name } }
 }
 
-/// A document taken apart. What is well-formed is decided by `XMLScanner`, before this begins; so the reader here only
-/// has to find its way.
+/// A parsed document. `XMLScanner` has checked before that it is well-formed, so the reader here need not.
 struct XMLTree {
-    /// A comment and where it begins.
+    /// A comment and the line at which it begins.
     struct Comment {
         let line: Int
         let text: String
@@ -37,7 +36,7 @@ struct XMLTree {
     let root: XMLElement
     private(set) var comments: [Comment] = []
 
-    /// - Throws: what is not well-formed, and documents in another encoding than UTF-8.
+    /// - Throws: for XML that is not well-formed, and for encodings other than UTF-8.
     init(_ bytes: [UInt8], file: String) throws(PinFormatError) {
         do throws(XMLSyntaxError) {
             try XMLScanner().validate(bytes)
@@ -51,7 +50,7 @@ struct XMLTree {
         self.comments = reader.comments
     }
 
-    /// The notes among the comments.
+    /// Returns the notes among the comments.
     func notes(_ file: String) throws(PinFormatError) -> Notes {
         var notes: [Note] = []
         for comment in self.comments {
@@ -137,7 +136,7 @@ private struct Reader {
 
     private mutating func advance(_ count: Int) { self.text = self.text.dropFirst(count) }
 
-    /// The text with the five references that XML has, and those to characters.
+    /// Returns the text with XML's five named references, and those to characters, replaced.
     private static func unescaped(_ text: Substring) -> String {
         guard text.contains("&") else { return String(text) }
         let named: [Substring: Character] = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'"]
@@ -163,7 +162,7 @@ private struct Reader {
 }
 
 extension String {
-    /// The text as it stands in an XML document, in an element or in quotes.
+    /// The text escaped for an XML document, in an element or in quotes.
     var xmlEscaped: String {
         var result = ""
         for scalar in self.unicodeScalars {

@@ -3,7 +3,8 @@
 internal import Glibc
 internal import PintleSystem
 
-/// The folder in which a user keeps an authority: `ca.pem`, which everybody may have, and `ca.key`, which nobody else may read.
+/// The folder in which a user keeps an authority: `ca.pem`, which may be given to all, and `ca.key`, which only its owner
+/// may read.
 package struct AuthorityFolder: Sendable, Hashable {
     package let path: String
     package var certificateFile: String { self.path + "/ca.pem" }
@@ -11,12 +12,13 @@ package struct AuthorityFolder: Sendable, Hashable {
 
     package init(_ path: String) { self.path = path }
 
-    /// True where there is an authority.
+    /// True if the folder has an authority, or a part of one.
     package var isFilled: Bool { access(self.certificateFile, F_OK) == 0 || access(self.keyFile, F_OK) == 0 }
 
     /// Reads the authority.
     ///
-    /// - Throws: `.unreadableIdentity`, naming the file: there is none, or others than its owner could read the key.
+    /// - Throws: `.unreadableIdentity`, naming the file: there is no authority, or users other than its owner could read
+    ///   the key.
     package func read() throws(TrustError) -> CertificateAuthority {
         guard self.isFilled else {
             throw TrustError.identity(self.path, "no authority there; make one with `pintle ca init`")
@@ -27,7 +29,7 @@ package struct AuthorityFolder: Sendable, Hashable {
         return try CertificateAuthority(certificateFile: self.certificateFile, keyFile: self.keyFile)
     }
 
-    /// The folder, with the permissions of the key in it, where nobody else may change anything.
+    /// Opens the folder, if no other user may change anything in it, and reads the permissions of the key.
     private func trustedFolder() throws(TrustError) -> (TrustedFolder, keyMode: UInt32?) {
         do throws(UntrustedPlace) {
             let folder = try TrustedFolder(self.path)
@@ -38,7 +40,8 @@ package struct AuthorityFolder: Sendable, Hashable {
         }
     }
 
-    /// Whoever reads the key can stand in for every server to those who trust the authority.
+    /// Refuses a mode that lets other users read: a reader of the key can stand in for every server to clients that trust
+    /// the authority.
     private func check(_ mode: UInt32, of path: String, _ thing: String, wanted: String) throws(TrustError) {
         guard mode & 0o077 != 0 else { return }
         throw TrustError.identity(
@@ -47,9 +50,9 @@ package struct AuthorityFolder: Sendable, Hashable {
                 + "`chmod \(wanted) \(path)`, or make a new authority where somebody may have read it")
     }
 
-    /// Puts a new authority there, where none is.
+    /// Writes a new authority into the folder, which must not have one yet.
     ///
-    /// - Throws: `.unreadableIdentity` where one is there already, or the files cannot be written.
+    /// - Throws: `.unreadableIdentity` if the folder has one already, or the files cannot be written.
     package func keep(_ authority: CertificateAuthority) throws(TrustError) {
         let key = Array(try authority.keyPEM().utf8)
         let certificate = Array(authority.certificatePEM.utf8)

@@ -4,32 +4,34 @@ internal import CPintleOpenSSL
 
 /// Issues certificates for the servers that a proxy stands in for, to clients that trust this authority.
 ///
-/// Immutable; any thread may have certificates issued at any time.
+/// Immutable; certificates may be issued on any thread at any time.
 package final class CertificateAuthority: @unchecked Sendable {
     // Why @unchecked holds: nothing changes behind the pointers after `init`, and OpenSSL signs with one key on several
     // threads.
 
     /// The authority's own certificate.
     package let certificate: Certificate
-    /// The certificates that lead clients to a root which they know: the certificate where it is none itself, then its signers.
+    /// The certificates that lead clients to a root that they trust: the authority's own unless it is a root itself, then
+    /// its signers.
     private let issuers: [Certificate]
     private let handle: X509Handle
     private let key: PrivateKey
     private let keyIdentifier: [UInt8]?
 
-    /// How long a new authority holds: ten years. Users put it into their stores by hand, and would not do that often.
+    /// Validity of a new authority in seconds: ten years. Users install it in their stores by hand, and would not do that
+    /// often.
     package static let validity: Int64 = 3653 * 86_400
-    /// How long a certificate holds that it issues: a week, in seconds. It is made anew long before that.
+    /// Validity of an issued certificate in seconds: a week. It is replaced long before that.
     package static let leafValidity: Int64 = 7 * 86_400
-    /// How far back validity begins, in seconds, for clients whose clocks are late.
+    /// Seconds by which validity begins before now, for clients whose clocks are slow.
     package static let backdating: Int64 = 3600
 
-    /// Makes a new authority, with a key on the curve P-256 that nobody else has.
+    /// Makes a new authority, with a new key on the curve P-256.
     ///
     /// - Parameters:
-    ///   - name: the common name of its certificate; a part by chance is added, so that no two have the same.
-    ///   - permitted: the names that it may certify; nil for all.
-    /// - Throws: `.library` when OpenSSL has trouble.
+    ///   - name: the common name of its certificate; a random part is added, so that no two authorities have the same name.
+    ///   - permitted: the names that it may certify; nil for all names.
+    /// - Throws: `.library` if OpenSSL fails.
     package convenience init(
         named name: String, permitting permitted: PermittedNames? = nil, at now: UnixTime = .now
     ) throws(TrustError) {
@@ -37,7 +39,7 @@ package final class CertificateAuthority: @unchecked Sendable {
         let draft = try CertificateDraft(
             commonName: "\(name) \(String(UInt32.random(in: .min ... .max), radix: 16))", key: key,
             validity: Self.period(from: now, Self.validity))
-        // An authority whose certificates sign no others.
+        // An authority whose certificates must not sign others.
         try draft.add(
             NID_basic_constraints, critical: true,
             DERWriter.sequence(DERWriter.true, DERWriter.value(0x02, [0])))
@@ -53,10 +55,10 @@ package final class CertificateAuthority: @unchecked Sendable {
     /// Reads an authority from PEM files.
     ///
     /// - Parameters:
-    ///   - certificateFile: its certificate and, behind it, those of its signers.
-    ///   - keyFile: its private key; nil means in `certificateFile`.
-    ///   - password: of an encrypted key.
-    /// - Throws: `.unreadableIdentity`, naming the file, also where the certificate is no authority's.
+    ///   - certificateFile: the file of its certificate, followed by those of its signers.
+    ///   - keyFile: the file of its private key; nil means that it is in `certificateFile`.
+    ///   - password: the password of an encrypted key.
+    /// - Throws: `.unreadableIdentity`, naming the file, also if the certificate is not an authority's.
     package convenience init(
         certificateFile: String, keyFile: String? = nil, password: String? = nil
     ) throws(TrustError) {
@@ -101,13 +103,13 @@ package final class CertificateAuthority: @unchecked Sendable {
     /// Issues a certificate for a server, with a new key on P-256.
     ///
     /// - Parameters:
-    ///   - names: of the server, at least one; the first one is the subject, too.
-    /// - Throws: `.library` when OpenSSL has trouble.
+    ///   - names: the names of the server, at least one; the first one is also the subject.
+    /// - Throws: `.library` if OpenSSL fails.
     package func identity(
         for names: [CertifiedName], at now: UnixTime = .now
     ) throws(TrustError) -> ClientIdentity {
         let key = try PrivateKey.onP256()
-        // A common name has room for 64 characters (RFC 5280, appendix A.1), and is taken for a DNS name by constraints.
+        // A common name has room for 64 characters (RFC 5280, appendix A.1), and name constraints treat it as a DNS name.
         var commonName: String?
         if case .dns(let name)? = names.first, name.utf8.count <= 64 { commonName = name }
         let isNamed = commonName != nil
@@ -118,7 +120,7 @@ package final class CertificateAuthority: @unchecked Sendable {
         // digitalSignature
         try draft.add(NID_key_usage, critical: true, DERWriter.namedBits(0b1000_0000))
         try draft.add(NID_ext_key_usage, Self.serverAuthentication)
-        // Critical where there is no other name (RFC 5280 §4.2.1.6).
+        // Critical if there is no other name (RFC 5280 §4.2.1.6).
         try draft.add(
             NID_subject_alt_name, critical: !isNamed, DERWriter.value(0x30, names.flatMap(\.generalName)))
         _ = try draft.addKeyIdentifier()
@@ -132,7 +134,7 @@ package final class CertificateAuthority: @unchecked Sendable {
         return start...UnixTime(seconds: start.seconds + length)
     }
 
-    /// Nothing holds longer than what it was signed by: some verifiers take that for a fault.
+    /// Cuts the period to that of the authority: some verifiers refuse a certificate that outlives its signer.
     private func limited(_ period: ClosedRange<UnixTime>) -> ClosedRange<UnixTime> {
         let end = min(period.upperBound, max(period.lowerBound, self.certificate.notAfter))
         let start = min(end, max(period.lowerBound, self.certificate.notBefore))
@@ -148,6 +150,6 @@ package final class CertificateAuthority: @unchecked Sendable {
     /// The certificate, as a PEM text.
     package var certificatePEM: String { PEMText.certificates([self.certificate]) }
 
-    /// The private key in PKCS#8, as a PEM text without a password. Keep it from everybody else.
+    /// Returns the private key in PKCS#8, as a PEM text without a password, which the caller must keep secret.
     package func keyPEM() throws(TrustError) -> String { PEMText.block("PRIVATE KEY", try self.key.pkcs8()) }
 }

@@ -3,17 +3,17 @@
 internal import CPintleOpenSSL
 internal import Glibc
 
-/// A certificate that is being written (RFC 5280 §4.1), until it is signed.
+/// A certificate that is being built (RFC 5280 §4.1), until it is signed.
 struct CertificateDraft: ~Copyable {
     private let pointer: OpaquePointer
 
-    /// Begins a certificate of version 3, with a serial number that nobody can guess.
+    /// Begins a certificate of version 3, with a random serial number that cannot be guessed.
     ///
     /// - Parameters:
-    ///   - commonName: left out where it is nil.
-    ///   - key: that it is for.
-    ///   - validity: from the first to the last moment.
-    /// - Throws: `.library` when OpenSSL has trouble.
+    ///   - commonName: the common name of the subject; nil for none.
+    ///   - key: the key that the certificate is for.
+    ///   - validity: the period from the first to the last moment.
+    /// - Throws: `.library` if OpenSSL fails.
     init(
         commonName: String?, key: borrowing PrivateKey, validity: ClosedRange<UnixTime>
     ) throws(TrustError) {
@@ -29,7 +29,7 @@ struct CertificateDraft: ~Copyable {
     private static func fill(
         _ draft: OpaquePointer, _ commonName: String?, _ key: OpaquePointer, _ validity: ClosedRange<UnixTime>
     ) -> Bool {
-        // Not negative, not zero, and 126 bits of chance (§4.1.2.2 allows 20 bytes).
+        // Not negative, not zero, and 126 random bits (§4.1.2.2 allows 20 bytes).
         let serial = withUnsafeBytes(of: UInt128.random(in: (1 << 126)..<(1 << 127)).bigEndian, Array.init)
         let number = BN_bin2bn(serial, CInt(serial.count), nil)
         defer { BN_free(number) }
@@ -50,8 +50,8 @@ struct CertificateDraft: ~Copyable {
     /// Adds an extension.
     ///
     /// - Parameters:
-    ///   - identifier: OpenSSL's number of it.
-    ///   - value: in DER.
+    ///   - identifier: OpenSSL's number (NID) of the extension.
+    ///   - value: the value in DER.
     func add(_ identifier: CInt, critical: Bool = false, _ value: [UInt8]) throws(TrustError) {
         let octets = ASN1_OCTET_STRING_new()
         defer { ASN1_OCTET_STRING_free(octets) }
@@ -65,9 +65,10 @@ struct CertificateDraft: ~Copyable {
         }
     }
 
-    /// Names its key, as its issuer's certificate must for verifiers that take RFC 5280 §4.2.1.2 at its word.
+    /// Adds the subjectKeyIdentifier, which an issuer's certificate must have for verifiers that are strict about RFC 5280
+    /// §4.2.1.2.
     ///
-    /// - Returns: the identifier: the SHA-1 of the key's bits, which is a name and no signature.
+    /// - Returns: the identifier: the SHA-1 of the key's bits, which only serves as a name and secures nothing.
     func addKeyIdentifier() throws(TrustError) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: CUnsignedInt = 0
@@ -79,15 +80,15 @@ struct CertificateDraft: ~Copyable {
         return identifier
     }
 
-    /// Names the key that signs it (RFC 5280 §4.2.1.1).
+    /// Adds the identifier of the key that signs the certificate (RFC 5280 §4.2.1.1).
     func add(issuerKeyIdentifier identifier: [UInt8]) throws(TrustError) {
         try self.add(NID_authority_key_identifier, DERWriter.sequence(DERWriter.value(0x80, identifier)))
     }
 
-    /// Signs it, with SHA-256 where the key wants a digest.
+    /// Signs the certificate, with SHA-256 if the key needs a digest.
     ///
-    /// - Parameter issuer: an `X509_NAME`; nil where the certificate signs itself.
-    /// - Returns: the certificate as it is: OpenSSL 3.0 takes longer to read one than to sign it.
+    /// - Parameter issuer: an `X509_NAME`; nil if the certificate signs itself.
+    /// - Returns: the certificate as an object, not as bytes: OpenSSL 3.0 takes longer to parse one than to sign it.
     consuming func signed(by key: borrowing PrivateKey, as issuer: OpaquePointer?) throws(TrustError) -> X509Handle {
         let name = issuer ?? X509_get_subject_name(self.pointer)
         let digest = Self.needsDigest(key) ? EVP_sha256() : nil
@@ -97,7 +98,7 @@ struct CertificateDraft: ~Copyable {
         return X509Handle(sharing: self.pointer)
     }
 
-    /// False for Ed25519 and its like, which digest by themselves.
+    /// True if the key needs a digest; false for Ed25519 and similar ones, which digest by themselves.
     private static func needsDigest(_ key: borrowing PrivateKey) -> Bool {
         var name = [CChar](repeating: 0, count: 32)
         let isKnown = EVP_PKEY_get_default_digest_name(key.pointer, &name, name.count) > 0

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A name that a server's certificate is for, as a GeneralName of its subjectAltName (RFC 5280 §4.2.1.6).
+/// A name of a server in its certificate: a GeneralName of its subjectAltName (RFC 5280 §4.2.1.6).
 package enum CertifiedName: Sendable, Hashable, CustomStringConvertible {
     case dns(String)
-    /// Four bytes or sixteen.
+    /// An address of four or sixteen bytes.
     case address([UInt8])
 
-    /// The name of a host: an address as people and URLs write it, or a DNS name, in lower case and without the dot of the root.
+    /// Makes the name of a host: an address as people and URLs write it, or a DNS name in lower case and without the root's
+    /// dot.
     ///
-    /// - Returns: nil for what no certificate can be for: an empty or over-long name, and one that is not ASCII, whose form on
-    ///   the wire (RFC 5890) is asked for.
+    /// - Returns: nil for a host that no certificate can name: an empty or over-long name, and one that is not ASCII;
+    ///   callers must give such a name in its form on the wire (RFC 5890).
     package init?(host: String) {
-        // With the dot of the root a dotted address is one all the same, and none with colons.
+        // An IPv4 address may have the root's dot at its end, an IPv6 address must not.
         let rooted = host.hasSuffix(".") && !host.utf8.contains(0x3A) ? String(host.dropLast()) : host
         if let address = IPAddress(host: rooted) {
             self = .address(address.bytes)
@@ -34,7 +35,7 @@ package enum CertifiedName: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// As a GeneralName: dNSName is [2], iPAddress is [7].
+    /// The name in DER as a GeneralName: dNSName is [2], iPAddress is [7].
     var generalName: [UInt8] {
         switch self {
         case .dns(let name): DERWriter.value(0x82, Array(name.utf8))

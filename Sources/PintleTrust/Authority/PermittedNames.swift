@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names that an authority may certify, as its name constraints (RFC 5280 §4.2.1.10): whoever steals its key can stand in
+/// The names that an authority may certify, as its name constraints (RFC 5280 §4.2.1.10): a thief of its key can stand in
 /// for no other host.
 package struct PermittedNames: Sendable, Hashable {
-    /// A DNS name and all below it.
+    /// DNS names, each standing for itself and all names below it.
     private var domains: [String] = []
-    /// Address and mask, one behind the other.
+    /// Networks, each an address followed by its mask.
     private var networks: [[UInt8]] = []
 
-    /// A pattern that is none.
+    /// The error for a pattern that is no name, address or network.
     package struct Malformed: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// - Parameter patterns: each `example.test` or `*.example.test`, which are the same to a constraint, an address, or a
-    ///   network as `10.0.0.0/8`; not empty.
+    /// - Parameter patterns: each is `example.test` or `*.example.test`, which mean the same in a constraint, an address,
+    ///   or a network such as `10.0.0.0/8`; not empty.
     /// - Throws: ``Malformed`` for anything else.
     package init(_ patterns: [String]) throws(Malformed) {
         for pattern in patterns {
@@ -45,8 +45,8 @@ package struct PermittedNames: Sendable, Hashable {
         return zip(address.bytes, mask).map { $0 & $1 } + mask
     }
 
-    /// The value of the extension. A kind of name that nothing permits is excluded whole: a constraint says nothing of the
-    /// kinds that it does not name.
+    /// The value of the extension. A kind of name (DNS, IPv4, IPv6) without a permitted name is excluded as a whole, since
+    /// a constraint does not restrict kinds that it does not mention.
     var nameConstraints: [UInt8] {
         func subtrees(_ tag: UInt8, _ names: [[UInt8]]) -> [UInt8] {
             names.isEmpty ? [] : DERWriter.value(tag, names.flatMap { DERWriter.sequence($0) })

@@ -3,12 +3,12 @@
 internal import CPintleOpenSSL
 
 extension TrustStore {
-    /// Reads the certificates of a store that Java trusts by themselves: of PKCS#12, or of Java's own format. Those that belong to
-    /// keys are left out.
+    /// Reads the certificates that Java trusts by themselves from a store, in PKCS#12 or in Java's own format. Certificates
+    /// that belong to keys are left out.
     ///
-    /// - Parameter password: of the store. Without it, what is encrypted is left out, as Java does.
-    /// - Throws: `.unreadableCertificate`, naming the file: it cannot be read, is no such store, or does not open with the
-    ///   password.
+    /// - Parameter password: the password of the store. Without it, encrypted parts are left out, as Java does.
+    /// - Throws: `.unreadableCertificate`, naming the file: it cannot be read, is not such a store, or the password does
+    ///   not open it.
     package static func certificates(inStore path: String, password: String?) throws(TrustError) -> [Certificate] {
         let bytes = try CertificateFiles.read(path)
         let encoded: [[UInt8]]

@@ -2,20 +2,20 @@
 
 internal import CPintleOpenSSL
 
-/// Writes certificates that are to be trusted into a store of PKCS#12 (RFC 7292) as Java reads it, and reads those of others.
+/// Writes trusted certificates into a PKCS#12 store (RFC 7292) that Java can read, and reads stores made by other programs.
 package enum TrustStore {
-    /// A store without a key. Its integrity is protected by the password, and its certificates are not encrypted: they are
-    /// no secret.
+    /// Makes a store without a key. The password protects its integrity; the certificates are not encrypted, as they are
+    /// not secret.
     ///
-    /// - Parameter password: which Java must be told.
-    /// - Throws: `.library` when OpenSSL has trouble.
+    /// - Parameter password: the password of the store, which Java needs to open it.
+    /// - Throws: `.library` if OpenSSL fails.
     package static func pkcs12(of certificates: [Certificate], password: String) throws(TrustError) -> [UInt8] {
         OpenSSLErrors.clear()
         var bags: OpaquePointer?
         defer { pintle_pkcs12_bags_free(bags) }
         for (number, certificate) in certificates.enumerated() {
             let handle = try X509Handle(der: certificate.der, source: certificate.label)
-            // Java takes a certificate without this attribute for one of a chain, and does not trust it.
+            // Java takes a certificate without this attribute for a part of a chain, and does not trust it.
             let isAdded = handle.read { view in
                 pintle_pkcs12_add_trusted(&bags, view.pointer, "\(number) \(certificate.subject)") == 1
             }

@@ -4,27 +4,27 @@ internal import CPintleOpenSSL
 
 /// The client's half of one TLS handshake, without a socket: bytes in, bytes out.
 ///
-/// Nothing is sent over the connection afterwards; it is for finding out how a server proves itself.
+/// No application data is sent afterwards: the handshake only finds out how a server proves its identity.
 package final class ClientHandshake {
-    /// What the policy's verdict is for. A status that is stapled to the certificate is judged only where the policy is
+    /// The effect of the policy's verdict. A status that is stapled to the certificate is judged only if the policy is
     /// enforced.
     package enum Judgement: Sendable, Hashable {
         /// A refusal ends the handshake, as it would for a request.
         case enforced
-        /// The verdict is only noted, and the handshake goes on: a server that is refused still shows that it has the key
-        /// and what it negotiates. Certificates must be valid at this moment, nil being now.
+        /// The verdict is only recorded, and the handshake continues: a refused server still shows that it has the key, and
+        /// which settings it negotiates. Certificates must be valid at this moment; nil means now.
         case observed(at: UnixTime?)
     }
 
-    /// How far the handshake is.
+    /// The progress of the handshake.
     package enum State: Sendable, Hashable {
-        /// The peer's turn.
+        /// More bytes from the peer are needed.
         case going
         case complete(NegotiatedTLS)
         case failed(HandshakeFailure)
     }
 
-    /// More than any handshake needs: OpenSSL reads 100 KiB of certificates at most.
+    /// The most bytes to receive. No handshake needs that many: OpenSSL reads 100 KiB of certificates at most.
     private static let receiveLimit = 1 << 20
     private static let longestExcerpt = 60
 
@@ -37,14 +37,14 @@ package final class ClientHandshake {
     private var receivedCount = 0
     private var firstBytes: [UInt8] = []
 
-    /// What the callbacks note, which live as long as the context does.
+    /// Results of the callbacks, which live as long as the context does.
     private final class Seen {
         var presented: [Certificate] = []
         var verdict: Verdict?
     }
 
-    /// - Parameter host: the name that the server must prove, and that it is asked for where it is no address.
-    /// - Throws: `.library` when OpenSSL cannot make the offer.
+    /// - Parameter host: the name that the server must prove; it is sent as the server name unless it is an address.
+    /// - Throws: `.library` if OpenSSL cannot make the offer.
     package init(
         host: String, offer: HandshakeOffer, evaluator: TrustEvaluator, judgement: Judgement
     ) throws(TrustError) {
@@ -78,14 +78,14 @@ package final class ClientHandshake {
         _ context: OpaquePointer, _ host: String, _ offer: HandshakeOffer, _ evaluator: TrustEvaluator,
         _ judgement: Judgement, _ seen: Seen
     ) throws(TrustError) {
-        // The last one counts: a stapled status may replace what was said of the chain. What `observed` accepts is no
-        // verdict of the policy's.
+        // The last verdict counts: a stapled status may replace the verdict on the chain. A verdict by hook is not the
+        // policy's: it only is the `.accept` of `observed`.
         let report = { (verdict: Verdict) in
             if !verdict.decidedByHook { seen.verdict = verdict }
         }
         switch judgement {
         case .enforced:
-            // Before the policy, which may demand more.
+            // Before the policy is installed, since it may demand more.
             try offer.apply(to: context)
             evaluator.install(on: context, host: host, report: report) { trust in
                 seen.presented = trust.chain
@@ -97,18 +97,19 @@ package final class ClientHandshake {
                 seen.verdict = evaluator.evaluateInHandshake(chain: trust.chain, host: host, at: moment ?? .now)
                 return .accept
             }
-            // After the policy, which may demand more than the server is asked about.
+            // After the policy is installed, since it may demand more than the offer that the server is to be tested with.
             try offer.apply(to: context)
         }
     }
 
-    /// What the server sent, leaf first and unverified; empty until then, and where its certificate cannot be read.
+    /// The certificates that the server sent, leaf first and unverified; empty until then, and if its certificate cannot be
+    /// read.
     package var presented: [Certificate] { self.seen.presented }
 
-    /// What the policy says of the server; nil until it has shown its certificate.
+    /// The policy's verdict on the server; nil until the server has sent its certificate.
     package var verdict: Verdict? { self.seen.verdict }
 
-    /// Takes what the peer sent and goes on as far as that allows.
+    /// Takes bytes that the peer sent and continues the handshake as far as they allow.
     package func receive(_ bytes: UnsafeRawBufferPointer) {
         guard self.state == .going, !bytes.isEmpty else { return }
         self.receivedCount += bytes.count
@@ -125,13 +126,13 @@ package final class ClientHandshake {
         self.advance()
     }
 
-    /// Takes note that the peer will send no more.
+    /// Ends the handshake if it is not complete: the peer will send no more.
     package func receiveEnd() {
         guard self.state == .going else { return }
         self.fail(.closed(afterBytes: self.receivedCount))
     }
 
-    /// What is to be sent to the peer; it is handed out once.
+    /// Returns the bytes that must be sent to the peer; each byte is returned once.
     package func takeOutput() -> [UInt8] {
         var start: UnsafeMutablePointer<CChar>?
         let length = pintle_bio_mem_data(self.output, &start)
@@ -173,16 +174,16 @@ package final class ClientHandshake {
     }
 }
 
-/// Why a handshake came to nothing.
+/// The reason why a handshake failed.
 package enum HandshakeFailure: Error, Sendable, Hashable {
-    /// The peer said so.
+    /// The peer sent this alert.
     case alert(TLSAlert)
-    /// What came is no TLS: the first bytes of it, at most 60.
+    /// The peer's bytes are not TLS; these are the first ones, at most 60.
     case plainText([UInt8])
-    /// The peer closed the connection after so many bytes.
+    /// The peer closed the connection after this number of bytes.
     case closed(afterBytes: Int)
     /// The policy refused the server; the verdict says why.
     case refused
-    /// The peer broke the protocol, or chose what was not offered: OpenSSL's words.
+    /// The peer broke the protocol, or chose something that was not offered; the text is OpenSSL's in most cases.
     case misbehaved(String)
 }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads which server a TLS client names in what it sends in clear: the host name in its ClientHello (RFC 6066 §3). It looks
-/// on; it takes no part in the handshake.
+/// Reads the host name that a TLS client sends in clear text in its ClientHello (RFC 6066 §3). It only observes; it takes
+/// no part in the handshake.
 ///
-/// Strict, because servers differ in what they make of a hello that is out of order: two names, two hellos that differ, an
-/// alert before the hello. Such a hello is malformed, and nobody needs one.
+/// Strict, because servers treat an irregular hello differently: two names, two hellos that differ, an alert before the
+/// hello. Such a hello is malformed, and no client needs to send one.
 package struct ClientHelloReader: Sendable {
-    /// What there was to see.
+    /// The result of reading some bytes.
     package enum Finding: Sendable, Hashable {
-        /// More bytes are needed; those that came must wait.
+        /// More bytes are needed; those received must not be forwarded yet.
         case undecided
-        /// This is no TLS.
+        /// The bytes are not TLS.
         case otherProtocol
-        /// A hello with this host name, as the client spells it; nil without one.
+        /// A hello with this host name, as the client spells it; nil if it has none.
         case hello(String?)
-        /// Nothing new; what came may go on.
+        /// Nothing new; the bytes received may be forwarded.
         case nothingNew
-        /// It cannot be told whom a server would take this for, and why.
+        /// Bytes in which servers may see different host names; the text is the reason.
         case malformed(String)
     }
 
     private enum Phase: Hashable {
-        /// Nothing was seen yet.
+        /// No hello was seen yet.
         case start
         /// A hello was seen; after a HelloRetryRequest there is another one (RFC 8446 §4.1.4).
         case afterHello(ClientHello)
-        /// What comes is encrypted, or of no interest.
+        /// The bytes that follow are encrypted, or irrelevant.
         case over
     }
 
@@ -34,11 +34,11 @@ package struct ClientHelloReader: Sendable {
         static let alert: UInt8 = 21
         static let handshake: UInt8 = 22
         static let applicationData: UInt8 = 23
-        /// All that there are; others are no TLS.
+        /// All types that exist; a record of another type is not TLS.
         static let all: ClosedRange<UInt8> = 20...24
     }
 
-    /// The most bytes that wait. Hellos have some hundred, with post-quantum keys some thousand.
+    /// The limit of bytes held back. Hellos have some hundred bytes, or some thousand with post-quantum keys.
     package static let limit = 64 << 10
     private static let recordHead = 5
     private static let messageHead = 4
@@ -47,21 +47,21 @@ package struct ClientHelloReader: Sendable {
     private static let longestRecord = 1 << 14
 
     private var phase = Phase.start
-    /// What has come and was not looked at.
+    /// Bytes that were received and not examined yet.
     private var pending: [UInt8] = []
-    /// What has come of the hello under way.
+    /// The bytes received of the current hello.
     private var message: [UInt8] = []
-    /// What was found and not told yet, because what came behind it has to wait.
+    /// The finding that is not returned yet, because the bytes after it are incomplete and must wait.
     private var found: Finding?
-    /// How much is still to come of a record that is of no interest.
+    /// The number of bytes still to come of a record that is skipped.
     private var skipped = 0
 
     package init() {}
 
-    /// Whether there will be nothing more to see.
+    /// True if nothing that follows can be a hello.
     package var isOver: Bool { self.phase == .over }
 
-    /// Takes what came next.
+    /// Takes the next bytes.
     package mutating func read(_ bytes: [UInt8]) -> Finding {
         guard self.phase != .over else { return .nothingNew }
         if self.pending.isEmpty { self.pending = bytes } else { self.pending += bytes }
@@ -79,7 +79,7 @@ package struct ClientHelloReader: Sendable {
         return self.found ?? .nothingNew
     }
 
-    /// Takes a record, or the rest of one; nil where there is not all of it.
+    /// Takes a record, or the rest of a skipped one; nil if it is incomplete.
     private mutating func step(_ place: inout Int) -> Finding? {
         if self.skipped > 0 {
             let count = min(self.skipped, self.pending.count - place)
@@ -90,7 +90,7 @@ package struct ClientHelloReader: Sendable {
         guard self.phase != .over, let type = rest.first else { return nil }
         if self.phase == .start, self.message.isEmpty {
             guard let isOldHello = Self.beginsOldHello(rest) else { return nil }
-            // Servers that know this form answer it with TLS, whatever the version; it has no place for a name.
+            // Servers that support this form answer it with TLS, whatever its version; it cannot hold a host name.
             guard !isOldHello else { return self.end(.hello(nil)) }
         }
         if let finding = self.judge(type, version: rest.dropFirst().first) { return finding }
@@ -102,7 +102,7 @@ package struct ClientHelloReader: Sendable {
             return .nothingNew
         }
         let isFirst = self.phase == .start && self.message.isEmpty
-        // Servers pass over the version of a record (RFC 8446 §5.1), so that only what is inside tells a hello with another one
+        // Servers ignore the version of a record (RFC 8446 §5.1). If it is an unknown one, only the content tells a hello
         // from another protocol.
         let mayBeAnother = isFirst && rest.dropFirst().first != Self.majorVersion
         guard size > 0, size <= Self.longestRecord else {
@@ -111,7 +111,7 @@ package struct ClientHelloReader: Sendable {
         }
         if mayBeAnother, rest.count < Self.recordHead + Self.messageHead { return nil }
         if self.message.isEmpty, !ClientHello.canBegin(with: rest.dropFirst(Self.recordHead).prefix(size)) {
-            // Behind the first hello another message, which may be encrypted, is the end of all hellos.
+            // After the first hello, any other message, perhaps an encrypted one, means that no hello follows.
             if mayBeAnother { return self.end(.otherProtocol) }
             return self.end(self.phase == .start ? .malformed("it begins with no ClientHello") : .nothingNew)
         }
@@ -121,8 +121,8 @@ package struct ClientHelloReader: Sendable {
         return self.takeMessage()
     }
 
-    /// Whether the client begins with a ClientHello in the form of SSL 2 (RFC 5246 §E.2): a length in two bytes whose first bit
-    /// is set, type 1, and a version of SSL or TLS. Nil where there is not enough of it.
+    /// True if the client begins with a ClientHello in the form of SSL 2 (RFC 5246 §E.2): a length in two bytes whose first
+    /// bit is set, type 1, and a version of SSL or TLS. Nil if there are too few bytes to decide.
     private static func beginsOldHello(_ bytes: ArraySlice<UInt8>) -> Bool? {
         let expected: [(UInt8) -> Bool] = [{ $0 & 0x80 != 0 }, { _ in true }, { $0 == 1 }, { $0 == 3 || $0 == 0 }]
         guard zip(bytes, expected).allSatisfy({ $1($0) }) else { return false }
@@ -131,14 +131,14 @@ package struct ClientHelloReader: Sendable {
         return version >> 8 == 3 || version == 2
     }
 
-    /// What the head of a record decides by itself.
+    /// Returns the finding that follows from the head of a record alone, if any.
     private mutating func judge(_ type: UInt8, version: UInt8?) -> Finding? {
         let isFirst = self.phase == .start && self.message.isEmpty
         let isVersion = (version ?? Self.majorVersion) == Self.majorVersion || isFirst && type == ContentType.handshake
         guard ContentType.all.contains(type), isVersion else {
             return self.end(isFirst ? .otherProtocol : .malformed("its ClientHello is broken off by other bytes"))
         }
-        // Not to be told from other protocols yet.
+        // Too few bytes to tell it from other protocols, or a handshake record, which its content decides.
         guard version != nil, type != ContentType.handshake else { return nil }
         if isFirst { return self.end(.malformed("it begins with no ClientHello")) }
         guard self.message.isEmpty, case .afterHello(let hello) = self.phase else {
@@ -146,7 +146,7 @@ package struct ClientHelloReader: Sendable {
         }
         switch type {
         case ContentType.changeCipherSpec, ContentType.alert: return nil
-        // A second hello may come behind data that was sent ahead.
+        // A second hello may follow early data.
         case ContentType.applicationData where hello.announcesEarlyData: return nil
         default: return self.end(.nothingNew)
         }
@@ -176,7 +176,7 @@ package struct ClientHelloReader: Sendable {
     }
 }
 
-/// What is of interest in a ClientHello (RFC 8446 §4.1.2, and older versions, which may have no extensions).
+/// The relevant fields of a ClientHello (RFC 8446 §4.1.2, and older versions, which may have no extensions).
 private struct ClientHello: Hashable {
     private static let messageType: UInt8 = 1
     private static let supportedVersionsType = 43
@@ -186,18 +186,18 @@ private struct ClientHello: Hashable {
 
     private(set) var serverName: String?
     private(set) var announcesEarlyData = false
-    /// Whether the server may answer with a HelloRetryRequest: TLS 1.3 is offered.
+    /// True if the server may answer with a HelloRetryRequest, because TLS 1.3 is offered.
     private(set) var mayBeRepeated = false
 
-    /// Whether a record with these first bytes can be one of a hello. An encrypted one is taken for a hello once in 2^24 times,
-    /// and only by TLS 1.2.
+    /// True if a record whose content begins with these bytes can be one of a hello. An encrypted one is mistaken for a
+    /// hello once in 2^24 times, and only with TLS 1.2.
     static func canBegin(with bytes: ArraySlice<UInt8>) -> Bool {
         // The type, a length of at most 64 KiB in three bytes, and the first half of the version.
         (bytes.first ?? Self.messageType) == Self.messageType && (bytes.dropFirst().first ?? 0) == 0
             && (bytes.dropFirst(4).first ?? 3) == 3
     }
 
-    /// Reads the body of the message; nil where it is not one to its last byte.
+    /// Reads the body of the message; nil if it is not a complete ClientHello up to the last byte.
     init?(_ body: ArraySlice<UInt8>) {
         // Version and random, session, cipher suites, compression; then the extensions.
         var rest = body.dropFirst(2 + 32)
@@ -221,7 +221,7 @@ private struct ClientHello: Hashable {
         }
     }
 
-    /// The name in the list that the extension holds: there is one name of the one kind that exists.
+    /// Returns the name in the list in the extension. The list must have one name, of the only kind that exists.
     private static func hostName(in content: ArraySlice<UInt8>) -> String? {
         var content = content
         guard var list = content.takeVector(2), content.isEmpty, list.first == Self.hostNameType else { return nil }
@@ -234,10 +234,11 @@ private struct ClientHello: Hashable {
 }
 
 extension ArraySlice<UInt8> {
-    /// In network byte order.
+    /// The bytes as a number in network byte order.
     fileprivate var number: Int { self.reduce(0) { $0 << 8 | Int($1) } }
 
-    /// Takes a length of `size` bytes and what is so long off the front; nil where there is less.
+    /// Removes a length of `size` bytes and a value of that length from the front and returns the value; nil if there are
+    /// fewer bytes.
     fileprivate mutating func takeVector(_ size: Int) -> ArraySlice<UInt8>? {
         guard self.count >= size else { return nil }
         let length = self.prefix(size).number

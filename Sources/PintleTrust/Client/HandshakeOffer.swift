@@ -2,11 +2,11 @@
 
 internal import CPintleOpenSSL
 
-/// What a client offers in its hello, and so which of its certificates a server can answer with.
+/// The offer of a client in its hello, which decides the certificate that a server with several ones answers with.
 package struct HandshakeOffer: Sendable, Hashable {
     /// The kinds of keys that the server's certificate may have.
     package enum Keys: String, Sendable, Hashable, CaseIterable {
-        /// Whatever OpenSSL offers.
+        /// All kinds that OpenSSL offers.
         case any
         /// RSA, with PSS and PKCS #1 signatures.
         case rsa
@@ -14,11 +14,11 @@ package struct HandshakeOffer: Sendable, Hashable {
         case ecdsa
     }
 
-    /// Default: TLS 1.2 and 1.3.
+    /// The versions that are offered. Default: TLS 1.2 and 1.3.
     package var versions: ClosedRange<TLSVersion>
-    /// Default: any.
+    /// The kinds of keys that are offered. Default: any.
     package var keys: Keys
-    /// Protocols by ALPN (RFC 7301), 1 to 255 bytes each; empty offers none. Default: none.
+    /// Protocols to offer by ALPN (RFC 7301), 1 to 255 bytes each; empty offers none. Default: none.
     package var protocols: [String]
 
     package init(
@@ -31,11 +31,11 @@ package struct HandshakeOffer: Sendable, Hashable {
 
     /// Puts the offer into an `SSL_CTX *`.
     ///
-    /// - Throws: `.library` for what this machine's OpenSSL cannot offer.
+    /// - Throws: `.library` if this machine's OpenSSL cannot make the offer.
     func apply(to context: OpaquePointer) throws(TrustError) {
         OpenSSLErrors.clear()
-        // OpenSSL takes the versions that RFC 8996 forbids only at the level at which it allows everything. What is
-        // demanded of the certificates is the evaluator's business, and it never goes that low.
+        // OpenSSL accepts the versions that RFC 8996 forbids only at security level 0, which allows everything. The demands
+        // on certificates are the evaluator's, which never goes that low.
         let isForbidden = self.versions.lowerBound < .tls12
         if isForbidden { SSL_CTX_set_security_level(context, 0) }
         guard pintle_ssl_ctx_set_oldest_version(context, self.versions.lowerBound.openSSLNumber) == 1,
@@ -58,8 +58,8 @@ package struct HandshakeOffer: Sendable, Hashable {
         }
     }
 
-    /// Puts AES with keys of 128 bits in front for TLS 1.3, as browsers do: nobody can break it either, and it takes 10
-    /// rounds where the other takes 14. Suites that the system's configuration does not allow stay out.
+    /// Puts AES with keys of 128 bits first for TLS 1.3, as browsers do: it cannot be broken either, and takes 10 rounds
+    /// instead of 14. Suites that the system's configuration does not allow stay out.
     private static func preferShortKeys(in context: OpaquePointer) throws(TrustError) {
         var suites: [String] = []
         for index in 0..<pintle_ssl_ctx_cipher_count(context) {
@@ -74,7 +74,8 @@ package struct HandshakeOffer: Sendable, Hashable {
         }
     }
 
-    /// For TLS 1.2 and older, where the cipher suite says what kind of key signs; nil leaves OpenSSL's own.
+    /// Returns the cipher suites for TLS 1.2 and older, in which the suite decides the kind of key that signs; nil for
+    /// OpenSSL's own.
     private func ciphers(withForbidden isForbidden: Bool) -> String? {
         let level = isForbidden ? ":@SECLEVEL=0" : ""
         switch self.keys {

@@ -2,16 +2,17 @@
 
 internal import CPintleOpenSSL
 
-/// What the two sides of a handshake agreed on.
+/// The settings that the two sides of a handshake agreed on.
 package struct NegotiatedTLS: Sendable, Hashable {
     package let version: TLSVersion
-    /// The suite by its IANA name, as `TLS_AES_128_GCM_SHA256`.
+    /// The IANA name of the cipher suite, for example `TLS_AES_128_GCM_SHA256`.
     package let cipher: String
-    /// What the key exchange was calculated in, as `x25519`; nil where the server's RSA key took its place.
+    /// The group of the key exchange, for example `x25519`; nil if the server's RSA key was used instead.
     package let group: String?
-    /// How the server signed, as `RSA-PSS` or `ECDSA`; nil where it did not, or OpenSSL does not say.
+    /// The kind of the server's signature, for example `RSA-PSS` or `ECDSA`; nil if it did not sign, or OpenSSL does not
+    /// say.
     package let signature: String?
-    /// The protocol that was chosen by ALPN.
+    /// The protocol that was chosen by ALPN; nil if none was.
     package let applicationProtocol: String?
 
     /// - Parameter connection: an `SSL *` whose handshake is complete.

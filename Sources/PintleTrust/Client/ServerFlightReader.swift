@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the beginning of what a TLS server sends, for as long as it is in clear text: in TLS 1.2 and older that is up to its
-/// certificate (RFC 5246 §7.4.2). It looks on; it takes no part in the handshake.
+/// Reads the first bytes that a TLS server sends, as long as they are in clear text: in TLS 1.2 and older they include its
+/// certificate (RFC 5246 §7.4.2). It only observes; it takes no part in the handshake.
 package struct ServerFlightReader: Sendable {
-    /// What there was to see.
+    /// The result of reading some bytes.
     package enum Finding: Sendable, Hashable {
         /// More bytes are needed.
         case undecided
         /// The DER bytes that the server sent as certificates, leaf first.
         case certificates([[UInt8]])
-        /// No certificate can be seen: TLS 1.3 hides it, a resumed session has none, and other protocols have no place for
-        /// one.
+        /// No certificate can be seen: TLS 1.3 hides it, a resumed session has none, and the bytes may be another protocol.
         case hidden
-        /// More bytes than a flight has; whoever relies on a look at the certificate must not go on.
+        /// More bytes than a flight has; a caller that must see the certificate has to end the connection.
         case tooLong
     }
 
@@ -27,28 +26,28 @@ package struct ServerFlightReader: Sendable {
         static let certificate: UInt8 = 11
     }
 
-    /// Of all that comes before a decision, since messages of nothing could go on for ever. Far above any chain: OpenSSL
-    /// reads 100 KiB at most.
+    /// The limit of bytes before a decision: without it, a server could send irrelevant messages for ever. Far above any
+    /// chain, as OpenSSL reads 100 KiB at most.
     private static let limit = 256 << 10
     private static let recordHead = 5
     private static let messageHead = 4
     private static let supportedVersions: UInt16 = 43
     private static let tls12: UInt32 = 0x0303
 
-    /// What has come of the record under way, its head included.
+    /// The bytes received of the current record, including its head.
     private var record: [UInt8] = []
-    /// What has come of the handshake message under way.
+    /// The bytes received of the current handshake message.
     private var messages: [UInt8] = []
     private var finding = Finding.undecided
     private var hasHello = false
-    /// How many bytes have come.
+    /// The number of bytes received.
     private var total = 0
 
     package init() {}
 
-    /// Takes what came next.
+    /// Takes the next bytes.
     ///
-    /// - Returns: what there was to see; once it is decided, the same for whatever follows.
+    /// - Returns: the finding; once it is decided, every later call returns it again.
     package mutating func read(_ bytes: some Sequence<UInt8>) -> Finding {
         guard self.finding == .undecided else { return self.finding }
         let kept = self.record.count
@@ -72,14 +71,15 @@ package struct ServerFlightReader: Sendable {
         return self.finding
     }
 
-    /// The end of the record that begins at `place`, if it is all there. Decides where it is no part of a flight in clear.
+    /// Returns the end of the record at `place` if it is complete. Decides `.hidden` if it is not part of a flight in clear
+    /// text.
     private mutating func endOfRecord(from place: Int) -> Int? {
         let rest = self.record[place...]
         guard let type = rest.first else { return nil }
-        // Some clients pass over a change of cipher that comes before the hello, as TLS 1.3 demands of them later.
+        // Some clients ignore a ChangeCipherSpec before the hello, as TLS 1.3 requires of them later.
         let isPassedOver = type == ContentType.alert || (type == ContentType.changeCipherSpec && !self.hasHello)
         guard type == ContentType.handshake || isPassedOver, rest.dropFirst().first ?? 3 == 3 else {
-            // After the hello a change of cipher hides what comes: the session is resumed.
+            // After the hello, a ChangeCipherSpec encrypts the bytes that follow: the session is resumed.
             self.finding = .hidden
             return nil
         }
@@ -88,15 +88,15 @@ package struct ServerFlightReader: Sendable {
         return end <= self.record.count ? end : nil
     }
 
-    /// Whether an alert is one that no client goes on after: a fatal one, or the end (RFC 5246 §7.2). Clients pass over
-    /// other warnings, and alerts in pieces are left to them, so a look at the certificate must outlast both.
+    /// True if no client continues after the alert: a fatal one, or close_notify (RFC 5246 §7.2). Clients ignore other
+    /// warnings, and alerts in pieces are left to them, so reading continues after both.
     private static func endsHandshake(_ alert: ArraySlice<UInt8>) -> Bool {
         guard alert.count == 2, let level = alert.first, let description = alert.last else { return false }
         return level == 2 || (level == 1 && description == 0)
     }
 
     private mutating func readMessages() {
-        // Removed together: a record has room for sixteen thousand messages, and each removal moves what is behind it.
+        // Removed together: a record has room for sixteen thousand messages, and each removal moves the bytes after it.
         var place = 0
         defer { self.messages.removeFirst(place) }
         while self.finding == .undecided, self.messages.count - place >= Self.messageHead {
@@ -109,7 +109,7 @@ package struct ServerFlightReader: Sendable {
                 self.hasHello = true
                 if Self.choosesHidden(body) { self.finding = .hidden }
             case MessageType.certificate:
-                // A list that cannot be read is judged as one without a certificate.
+                // A list that cannot be read is treated as one without a certificate.
                 self.finding = .certificates(Self.certificates(in: body) ?? [])
             default: break
             }
@@ -117,7 +117,7 @@ package struct ServerFlightReader: Sendable {
         }
     }
 
-    /// Whether a ServerHello chooses a version that hides certificates (RFC 8446 §4.2.1).
+    /// True if a ServerHello chooses a version that hides certificates (RFC 8446 §4.2.1).
     private static func choosesHidden(_ hello: ArraySlice<UInt8>) -> Bool {
         // Version, random, session, cipher suite, compression; then the extensions.
         var rest = hello.dropFirst(2 + 32)
@@ -127,7 +127,7 @@ package struct ServerFlightReader: Sendable {
             let size = Int(Self.number(rest.dropFirst(2).prefix(2)))
             guard rest.count >= 4 + size else { return false }
             if Self.number(rest.prefix(2)) == UInt32(Self.supportedVersions) {
-                // An older version must not be chosen by it, and would hide nothing.
+                // The extension must not choose an older version, which would hide nothing.
                 return size != 2 || Self.number(rest.dropFirst(4).prefix(2)) > Self.tls12
             }
             rest = rest.dropFirst(4 + size)
@@ -150,7 +150,7 @@ package struct ServerFlightReader: Sendable {
         return certificates
     }
 
-    /// In network byte order.
+    /// Returns the bytes as a number in network byte order.
     private static func number(_ bytes: some Sequence<UInt8>) -> UInt32 {
         bytes.reduce(0) { $0 << 8 | UInt32($1) }
     }

@@ -6,12 +6,12 @@ package struct TLSAlert: Sendable, Hashable, CustomStringConvertible {
 
     package init(code: UInt8) { self.code = code }
 
-    /// The peer speaks none of the versions that were offered.
+    /// The peer supports none of the offered versions.
     package static let protocolVersion = TLSAlert(code: 70)
-    /// The peer found nothing acceptable in the hello, such as no cipher suite for any of its keys.
+    /// The peer found nothing acceptable in the hello, for instance no cipher suite for any of its keys.
     package static let handshakeFailure = TLSAlert(code: 40)
 
-    /// As the standard spells it: `handshake_failure`.
+    /// The name of the alert in the standard, for example `handshake_failure`.
     package var description: String { Self.names[self.code] ?? "alert \(self.code)" }
 
     private static let names: [UInt8: String] = [

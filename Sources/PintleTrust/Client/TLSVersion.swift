@@ -2,21 +2,21 @@
 
 internal import CPintleOpenSSL
 
-/// A version of TLS; older ones are less.
+/// A version of TLS; older versions compare as less.
 public enum TLSVersion: String, Sendable, Hashable, CaseIterable, Comparable {
-    /// RFC 2246, which RFC 8996 forbids.
+    /// TLS 1.0 (RFC 2246), which RFC 8996 forbids.
     case tls10 = "1.0"
-    /// RFC 4346, which RFC 8996 forbids.
+    /// TLS 1.1 (RFC 4346), which RFC 8996 forbids.
     case tls11 = "1.1"
-    /// RFC 5246.
+    /// TLS 1.2 (RFC 5246).
     case tls12 = "1.2"
-    /// RFC 8446.
+    /// TLS 1.3 (RFC 8446).
     case tls13 = "1.3"
 
-    /// Whether one version is older than the other.
+    /// True if `left` is older than `right`.
     public static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.openSSLNumber < right.openSSLNumber }
 
-    /// OpenSSL counts as the protocol does.
+    /// OpenSSL's number of the version, which is the one in the protocol.
     var openSSLNumber: CInt {
         switch self {
         case .tls10: TLS1_VERSION
@@ -26,7 +26,7 @@ public enum TLSVersion: String, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// The version that OpenSSL calls by a number.
+    /// Makes the version with a number of OpenSSL; nil for an unknown number.
     init?(openSSLNumber: CInt) {
         guard let version = Self.allCases.first(where: { $0.openSSLNumber == openSSLNumber }) else { return nil }
         self = version
@@ -34,6 +34,6 @@ public enum TLSVersion: String, Sendable, Hashable, CaseIterable, Comparable {
 }
 
 extension TLSVersion: CustomStringConvertible {
-    /// `TLS 1.3`.
+    /// The name of the version, for example `TLS 1.3`.
     public var description: String { "TLS \(self.rawValue)" }
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One element of a DER encoding (X.690): a tag and what it holds.
+/// One element of a DER encoding (X.690): a tag and its content.
 struct DERElement {
-    /// Identifier octet: class, constructed bit and a tag number below 31.
+    /// The identifier octet: class, constructed bit and a tag number below 31.
     let tag: UInt8
     let content: ArraySlice<UInt8>
-    /// The whole element, tag and length included.
+    /// The whole element, including tag and length.
     let encoding: ArraySlice<UInt8>
 
-    /// The elements inside.
+    /// A reader of the elements inside.
     var elements: DERReader { DERReader(self.content) }
 }
 
-/// The bytes are not what the format asks for; where exactly does not matter to anybody.
+/// The error for bytes that do not follow the format; no caller needs the exact place.
 struct DERError: Error {}
 
-/// Reads elements one after another, strictly: definite lengths in their shortest form, tag numbers below 31.
+/// Reads elements one after another, strictly: only definite lengths in their shortest form, and tag numbers below 31.
 ///
-/// It does not recurse, so nesting costs nothing until somebody looks inside.
+/// It does not recurse, so nested elements cost nothing until they are read.
 struct DERReader {
     private var rest: ArraySlice<UInt8>
 
@@ -29,12 +29,12 @@ struct DERReader {
         self.rest = bytes[...]
     }
 
-    /// The elements of a sequence that is all there is.
+    /// Makes a reader of the elements of a sequence, which must be all of `bytes`.
     init(sequence bytes: ArraySlice<UInt8>) throws(DERError) {
         self.rest = try DERReader.only(DERTag.sequence, in: bytes).content
     }
 
-    /// The one element that the bytes are.
+    /// Returns the only element of the bytes, which must have this tag.
     static func only(_ tag: UInt8, in bytes: ArraySlice<UInt8>) throws(DERError) -> DERElement {
         var reader = DERReader(bytes)
         let element = try reader.next(tag)
@@ -44,7 +44,7 @@ struct DERReader {
 
     var isAtEnd: Bool { self.rest.isEmpty }
 
-    /// The tag that comes next, nil at the end.
+    /// The tag of the next element; nil at the end.
     var nextTag: UInt8? { self.rest.first }
 
     mutating func next() throws(DERError) -> DERElement {
@@ -80,7 +80,8 @@ struct DERReader {
         self.nextTag == tag ? try self.next() : nil
     }
 
-    /// A BOOLEAN that is FALSE where it is left out; DER does not write the default, but certificates do.
+    /// Reads a BOOLEAN that is FALSE if left out. An explicit FALSE is accepted: DER omits the default, but some
+    /// certificates write it.
     mutating func flag() throws(DERError) -> Bool {
         guard let element = try self.optional(DERTag.boolean) else { return false }
         guard element.content.count == 1, let value = element.content.first, value == 0 || value == 0xFF else {
@@ -115,21 +116,21 @@ enum DERTag {
     static let sequence: UInt8 = 0x30
     static let set: UInt8 = 0x31
 
-    /// The context-specific tag of a value that is written in place of a universal one.
+    /// Returns the context-specific tag of a value that is written in place of a universal one.
     static func implicit(_ number: UInt8) -> UInt8 { 0x80 | number }
-    /// The context-specific tag of a value that holds others.
+    /// Returns the context-specific tag of a value that holds others.
     static func constructed(_ number: UInt8) -> UInt8 { 0xA0 | number }
 }
 
 extension DERElement {
-    /// The value of a non-negative INTEGER that fits; shortest form only.
+    /// Returns the value of a non-negative INTEGER that fits; only the shortest form is accepted.
     func smallInteger() throws(DERError) -> Int {
         let bytes = try self.integerBytes()
         guard let first = bytes.first, first < 0x80, bytes.count <= 8 else { throw DERError() }
         return bytes.reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// The bytes of an INTEGER in two's complement, shortest form only.
+    /// Returns the bytes of an INTEGER in two's complement; only the shortest form is accepted.
     func integerBytes() throws(DERError) -> ArraySlice<UInt8> {
         guard let first = self.content.first else { throw DERError() }
         if let second = self.content.dropFirst().first {
@@ -138,9 +139,9 @@ extension DERElement {
         return self.content
     }
 
-    /// The bits of a BIT STRING, the first one being bit 0; trailing zeros may be left out.
+    /// Returns the bits of a BIT STRING, the first one being bit 0; trailing zeros may be left out.
     ///
-    /// Only for lists of named bits, of which X.509 has at most nine: a longer string than 64 bits is an error.
+    /// Only for lists of named bits, of which X.509 has at most nine: a string longer than 64 bits is an error.
     func bits() throws(DERError) -> [Bool] {
         guard let unused = self.content.first, unused < 8, unused == 0 || self.content.count > 1,
             self.content.count <= 1 + 8

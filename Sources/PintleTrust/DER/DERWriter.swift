@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes values in DER (X.690 §8, §10), the inner ones first.
+/// Writes values in DER (X.690 §8, §10). Inner values are written first.
 enum DERWriter {
-    /// A value of bytes that are written already.
+    /// Returns a value with this tag whose content is encoded already.
     static func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag] + self.length(content.count) + content }
 
-    /// A SEQUENCE.
+    /// Returns a SEQUENCE.
     static func sequence(_ parts: [UInt8]...) -> [UInt8] { self.value(0x30, Array(parts.joined())) }
 
-    /// An OCTET STRING.
+    /// Returns an OCTET STRING.
     static func octets(_ bytes: [UInt8]) -> [UInt8] { self.value(0x04, bytes) }
 
-    /// A BIT STRING of up to eight named bits (X.690 §11.2.2), the first one being the highest.
+    /// Returns a BIT STRING of up to eight named bits (X.690 §11.2.2); the first one is the highest bit.
     static func namedBits(_ bits: UInt8) -> [UInt8] {
         self.value(0x03, bits == 0 ? [0] : [UInt8(bits.trailingZeroBitCount), bits])
     }

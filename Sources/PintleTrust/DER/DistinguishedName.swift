@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A subject or an issuer, in a form that compares as RFC 5280 §7.1 asks: letter case, characters that are not seen and runs
-/// of spaces do not matter, nor which string type was used, nor how a letter with a mark on it is put together.
+/// A subject or an issuer, in a form for comparison by RFC 5280 §7.1: it ignores letter case, invisible characters, runs of
+/// spaces, the string type, and the way in which a letter with a mark is composed.
 ///
-/// Compatibility forms (RFC 4518 §2.3, NFKC) are not unified: a ligature is another letter here.
+/// Compatibility forms (RFC 4518 §2.3, NFKC) are not unified: a ligature is a letter of its own here.
 struct DistinguishedName: Hashable {
-    /// From the most general to the most specific.
+    /// The steps of the name, from the most general to the most specific.
     let relativeNames: [RelativeName]
 
     var isEmpty: Bool { self.relativeNames.isEmpty }
 
-    /// Bytes that a comparison may have to look at.
+    /// The number of bytes that a comparison may have to examine.
     var size: Int {
         self.relativeNames.reduce(0) { $0 + $1.attributes.reduce(0) { $0 + $1.type.bytes.count + $1.value.count } }
     }
 
-    /// Whether this name lies in the subtree of the other one.
+    /// True if this name lies in the subtree of the other one.
     func isWithin(_ tree: DistinguishedName) -> Bool {
         self.relativeNames.starts(with: tree.relativeNames)
     }
 }
 
-/// One step of a name: one attribute, rarely more, which have no order.
+/// One step of a name: one attribute, or rarely several, in no order.
 struct RelativeName: Hashable {
     let attributes: [Attribute]
 
@@ -29,14 +29,15 @@ struct RelativeName: Hashable {
         self.attributes = attributes.count > 1 ? attributes.sorted() : attributes
     }
 
-    /// Type and value, as they compare.
+    /// Type and value, in their form for comparison.
     struct Attribute: Hashable, Comparable {
         let type: OID
         let isText: Bool
-        /// Folded text as UTF-8, or the whole value where it is no text.
+        /// Folded text as UTF-8, or the whole encoding if the value is not text.
         let value: [UInt8]
 
-        /// Beyond ASCII, texts are equal that mean the same characters (Unicode's canonical equivalence, as Swift compares).
+        /// True if the attributes are equal. Texts beyond ASCII compare by Unicode's canonical equivalence, as Swift's
+        /// strings do.
         static func == (left: Attribute, right: Attribute) -> Bool {
             guard left.type == right.type, left.isText == right.isText else { return false }
             if left.value == right.value { return true }
@@ -46,7 +47,7 @@ struct RelativeName: Hashable {
 
         func hash(into hasher: inout Hasher) {
             hasher.combine(self.type)
-            // What is equal must hash alike, and equal texts beyond ASCII may have other bytes.
+            // Equal values must hash alike, and equal texts beyond ASCII may have different bytes.
             if !self.isText || self.isASCII {
                 hasher.combine(self.value)
             } else {
@@ -64,12 +65,12 @@ struct RelativeName: Hashable {
     }
 }
 
-/// What a name says, read once: its form for comparisons and the attributes that rules look at.
+/// The parts of a name, read once: its form for comparison and the attributes that rules examine.
 struct NameAttributes {
     let name: DistinguishedName
     /// Common names in their order, as text.
     let commonNames: [String]
-    /// Values of emailAddress attributes, which name constraints for mail apply to.
+    /// Values of emailAddress attributes, to which name constraints for mail apply.
     let emailAddresses: [[UInt8]]
 
     /// - Parameter encoding: a `Name`, tag included.
@@ -83,7 +84,7 @@ struct NameAttributes {
     }
 
     private struct Attribute {
-        /// As UTF-8 where it is text, otherwise as it is.
+        /// The value: as UTF-8 if it is text, otherwise unchanged.
         let text: [UInt8]
         let compared: RelativeName.Attribute
     }

@@ -6,12 +6,12 @@ enum GeneralName: Equatable {
     case dns([UInt8])
     case directory(DistinguishedName)
     case uri([UInt8])
-    /// 4 or 16 bytes in a subjectAltName, twice as many in a constraint; unchecked here.
+    /// An address: 4 or 16 bytes in a subjectAltName, twice as many in a constraint; not checked here.
     case address([UInt8])
-    /// A form that no rule knows: otherName, x400Address, ediPartyName, registeredID.
+    /// A form that no rule uses: otherName, x400Address, ediPartyName, registeredID.
     ///
-    /// A whole word, which leaves the compiler no spare bits to mark the pointers of the other cases with: a search for
-    /// leaks would not know them again in what lives as long as the process.
+    /// Its payload is a whole `Int`, so that the compiler finds no spare bits in which to mark the pointers of the other
+    /// cases: a leak checker would not recognize marked pointers in values that live as long as the process.
     case unknown(form: Int)
 
     init(_ element: DERElement) throws(DERError) {
@@ -29,12 +29,12 @@ enum GeneralName: Equatable {
         }
     }
 
-    /// The host that a common name stands for: an address only where every character belongs to it.
+    /// Makes the host that a common name stands for: an address if the whole text is one, otherwise a DNS name.
     init(commonName: String) {
         self = IPAddress(commonName).map { .address($0.bytes) } ?? .dns(Array(commonName.utf8))
     }
 
-    /// The names of a GeneralNames; there is at least one.
+    /// Returns the names of a GeneralNames, which must have at least one.
     static func all(in bytes: ArraySlice<UInt8>) throws(DERError) -> [GeneralName] {
         var reader = try DERReader(sequence: bytes)
         var names: [GeneralName] = []
@@ -43,13 +43,13 @@ enum GeneralName: Equatable {
         return names
     }
 
-    /// An IA5String has seven bits.
+    /// Returns the bytes of an IA5String, which must have seven bits each.
     private static func ascii(_ bytes: ArraySlice<UInt8>) throws(DERError) -> [UInt8] {
         guard bytes.allSatisfy({ $0 < 0x80 }) else { throw DERError() }
         return Array(bytes)
     }
 
-    /// Bytes that a comparison may have to look at.
+    /// The number of bytes that a comparison may have to examine.
     var size: Int {
         switch self {
         case .email(let bytes), .dns(let bytes), .uri(let bytes), .address(let bytes): bytes.count
@@ -58,7 +58,7 @@ enum GeneralName: Equatable {
         }
     }
 
-    /// The number of the form, for comparing whether a constraint speaks of a name at all.
+    /// The number of the form, which tells whether a constraint applies to a name at all.
     var form: Int {
         switch self {
         case .email: 1

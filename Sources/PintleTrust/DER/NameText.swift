@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The text of an attribute of a name, from each of the string types that certificates have had (RFC 5280 §4.1.2.4).
+/// The text of an attribute of a name, from each of the string types that certificates may use (RFC 5280 §4.1.2.4).
 enum NameText {
-    /// The value as UTF-8; nil for what is no text, damaged text among it.
+    /// Returns the value as UTF-8; nil if it is not text, or damaged text.
     static func utf8(of value: DERElement) -> [UInt8]? {
         let bytes = value.content
         switch value.tag {
         case DERTag.utf8String, DERTag.printableString, DERTag.ia5String, DERTag.visibleString, DERTag.numericString,
             DERTag.generalString:
             return Array(bytes)
-        // Whoever writes them means Latin-1, and whoever reads them takes them for it.
+        // Writers and readers of certificates take these bytes for Latin-1.
         case DERTag.teletexString:
             return bytes.flatMap { Array(String(UnicodeScalar($0)).utf8) }
         case DERTag.bmpString:
@@ -28,15 +28,15 @@ enum NameText {
         }
     }
 
-    /// Numbers of so many bytes each, the most significant first.
+    /// Returns the numbers of `size` bytes each, the most significant byte first.
     private static func groups(of size: Int, in bytes: ArraySlice<UInt8>) -> [UInt32] {
         stride(from: bytes.startIndex, to: bytes.endIndex, by: size).map { start in
             bytes[start..<(start + size)].reduce(0) { $0 << 8 | UInt32($1) }
         }
     }
 
-    /// Without spaces at the ends, with one for each run of them inside, in lower case, and without characters that are
-    /// not seen (RFC 4518 §2).
+    /// Returns the text in lower case, without invisible characters, without spaces at the ends, and with one space for
+    /// each run inside (RFC 4518 §2).
     static func folded(_ text: [UInt8]) -> [UInt8] {
         text.allSatisfy { $0 < 0x80 } ? self.folded(ascii: text) : self.folded(unicode: text)
     }
@@ -58,8 +58,8 @@ enum NameText {
         return folded
     }
 
-    /// Characters beyond ASCII that are canonically the same as one of ASCII, letters aside: folding makes them that one, so
-    /// that no text beyond ASCII equals one within.
+    /// Characters beyond ASCII that are canonically equivalent to an ASCII character, letters aside. Folding replaces them
+    /// by it, so that a text beyond ASCII never equals one in ASCII.
     private static let plain: [UnicodeScalar: UnicodeScalar] = ["\u{37E}": ";", "\u{1FEF}": "`"]
 
     private static func folded(unicode text: [UInt8]) -> [UInt8] {
@@ -71,7 +71,8 @@ enum NameText {
             } else if let plain = Self.plain[scalar] {
                 folded.unicodeScalars.append(plain)
             } else if !properties.isDefaultIgnorableCodePoint {
-                // Upper case first: some letters have two lower ones, as the Greek sigma at the end of a word.
+                // Upper case first: some letters have two lower-case forms, for example the Greek sigma at the end of a
+                // word.
                 for upper in properties.uppercaseMapping.unicodeScalars {
                     folded += upper.properties.lowercaseMapping
                 }

@@ -5,7 +5,7 @@ struct OID: Hashable {
     let bytes: [UInt8]
 
     init(_ element: DERElement) throws(DERError) {
-        // Each arc ends with a byte below 0x80, and none begins with a byte that adds nothing.
+        // Each arc ends with a byte below 0x80, and must not begin with 0x80, which adds nothing.
         guard let last = element.content.last, last < 0x80 else { throw DERError() }
         var isStart = true
         for byte in element.content {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a SubjectPublicKeyInfo says of its key, without trying to use it.
+/// Facts about the key in a SubjectPublicKeyInfo, without trying to use it.
 struct PublicKeyFacts: Hashable {
     enum Kind: Hashable {
         case rsa(bits: Int)
         case curve(OID)
-        /// A curve that is spelled out instead of named.
+        /// A curve that is given by its parameters instead of its name.
         case explicitCurve
         case ed25519
         case ed448
@@ -14,17 +14,17 @@ struct PublicKeyFacts: Hashable {
     }
 
     let kind: Kind
-    /// Bits of an RSA key's public exponent; 0 for other keys.
+    /// The number of bits of an RSA key's public exponent; 0 for other keys.
     let exponentBits: Int
-    /// Numbers of an RSA key that can be a key's: an odd, positive modulus, and an odd exponent from 3 upwards
-    /// (BR §6.1.6). Anybody can sign under an exponent of 1 or 0. True for other keys.
+    /// True if the numbers of an RSA key are valid: an odd, positive modulus, and an odd exponent from 3 upwards (BR
+    /// §6.1.6). With an exponent of 1 or 0, signatures can be made without the private key. True for other keys.
     let hasSoundNumbers: Bool
-    /// The bits of the key are one key in its algorithm's encoding and nothing else. Whether a point lies on its curve is
-    /// not looked at here. True for keys of kinds that nobody trusts anyway.
+    /// True if the bits of the key are exactly one key in its algorithm's encoding. That a point lies on its curve is not
+    /// checked here. Also true for the kinds of keys that are never trusted.
     let isWellFormed: Bool
 
-    /// - Parameter encoding: the SubjectPublicKeyInfo, tag included.
-    /// - Throws: when it is no SubjectPublicKeyInfo. A damaged key inside only is not well formed.
+    /// - Parameter encoding: the SubjectPublicKeyInfo, including its tag.
+    /// - Throws: if it is no SubjectPublicKeyInfo. A damaged key inside it is only not well formed.
     init(_ encoding: ArraySlice<UInt8>) throws(DERError) {
         var info = try DERReader(sequence: encoding)
         var algorithm = try info.next(DERTag.sequence).elements
@@ -73,7 +73,7 @@ struct PublicKeyFacts: Hashable {
             try numbers.end()
             self.modulusBits = Self.bits(of: modulus)
             self.exponentBits = Self.bits(of: exponent)
-            // The only odd number of one bit is 1.
+            // 1 is the only odd number of one bit.
             self.areSound = Self.isOddAndPositive(modulus) && Self.isOddAndPositive(exponent) && self.exponentBits > 1
         }
 
@@ -82,14 +82,15 @@ struct PublicKeyFacts: Hashable {
             return magnitude.count * 8 - (magnitude.first?.leadingZeroBitCount ?? 0)
         }
 
-        /// Two's complement: a negative number begins with a one.
+        /// True if a number in two's complement is odd and positive: negative ones begin with a set bit.
         private static func isOddAndPositive(_ number: ArraySlice<UInt8>) -> Bool {
             guard let first = number.first, let last = number.last else { return false }
             return first < 0x80 && last & 1 == 1
         }
     }
 
-    /// Whether a BIT STRING has the length of a point of a curve that servers use (SEC 1 §2.3.3); true for other curves.
+    /// True if a BIT STRING has the length of a point of a curve that servers use (SEC 1 §2.3.3); also true for other
+    /// curves.
     private static func isPoint(_ key: DERElement, on curve: OID) -> Bool {
         let size: Int
         switch curve {
@@ -110,15 +111,15 @@ struct PublicKeyFacts: Hashable {
         key.content.first == 0 && key.content.count == 1 + count
     }
 
-    /// Exponents above it make checking one signature cost milliseconds; every key in use has 65537 or 3. OpenSSL refuses
-    /// exponents of more than 64 bits only where the modulus has more than 3072.
+    /// The longest accepted exponent in bits: with longer ones, checking a signature takes milliseconds, and every key in
+    /// use has 65537 or 3. OpenSSL refuses exponents of more than 64 bits only if the modulus has more than 3072.
     private static let longestExponent = 32
 
-    /// The longest modulus that OpenSSL checks signatures with (`OPENSSL_RSA_MAX_MODULUS_BITS`).
+    /// The longest modulus in bits with which OpenSSL checks signatures (`OPENSSL_RSA_MAX_MODULUS_BITS`).
     private static let longestModulus = 16384
 
-    /// Whether a signature may be checked with the key: it is of a kind that certificates of servers have, and what it costs
-    /// is known. Everything else breaks the rule `weak-key` wherever it stands.
+    /// True if signatures may be checked with the key: certificates of servers have this kind, and its cost is known. Any
+    /// other key breaks the rule `weak-key` at every place of a chain.
     var mayCheckSignatures: Bool {
         switch self.kind {
         case .rsa(let bits):
@@ -128,7 +129,7 @@ struct PublicKeyFacts: Hashable {
         }
     }
 
-    /// Bits of security as NIST SP 800-57 counts them, rounded down to what OpenSSL's levels ask for.
+    /// Bits of security as counted by NIST SP 800-57, rounded down to the values of OpenSSL's security levels.
     var securityBits: Int {
         switch self.kind {
         case .rsa where !self.mayCheckSignatures: 0
@@ -151,8 +152,8 @@ struct PublicKeyFacts: Hashable {
 }
 
 extension PublicKeyFacts {
-    /// What checking a signature costs, compared with the keys in common use: 1 is a tenth of a millisecond, which is half
-    /// more than a P-256 signature takes. Measured with OpenSSL 3.0, whose P-384 is slower than its P-521.
+    /// The relative cost of checking a signature: 1 is a tenth of a millisecond, which is one and a half times that of a
+    /// P-256 signature. Measured with OpenSSL 3.0, in which P-384 is slower than P-521.
     var cost: Int {
         switch self.kind {
         case .rsa(let bits): max(1, (bits / 4096) * (bits / 4096))
@@ -163,7 +164,7 @@ extension PublicKeyFacts {
 }
 
 extension PublicKeyFacts: CustomStringConvertible {
-    /// As `EC P-256`, `RSA 2048` or `Ed25519`.
+    /// The kind and size of the key, for example `EC P-256`, `RSA 2048` or `Ed25519`.
     var description: String {
         switch self.kind {
         case .rsa(let bits): "RSA \(bits)"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How strong the algorithm of a certificate's signature is.
+/// The strength of the algorithm of a certificate's signature.
 enum SignatureAlgorithm {
-    /// sha256WithRSAEncryption and its two longer siblings: 1.2.840.113549.1.1.N
+    /// sha256WithRSAEncryption and its two longer variants: 1.2.840.113549.1.1.N
     private static let rsaPrefix: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1]
     /// ecdsa-with-SHA2: 1.2.840.10045.4.3.N
     private static let curvePrefix: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 3]
     /// The SHA-2 digests: 2.16.840.1.101.3.4.2.N
     private static let digestPrefix: [UInt8] = [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2]
 
-    /// Bits of security against collisions: half the digest's length, and 0 for what nobody should rely on, MD5 and
-    /// SHA-1 among it.
+    /// Returns the bits of security against collisions: half the digest's length, and 0 for algorithms that are too weak or
+    /// unknown, including MD5 and SHA-1.
     ///
     /// - Parameter element: the AlgorithmIdentifier.
     static func securityBits(of element: DERElement) throws(DERError) -> Int {
@@ -30,8 +30,8 @@ enum SignatureAlgorithm {
         }
     }
 
-    /// Both digests stand in the parameters, that of the message and that of the mask; without one it is SHA-1
-    /// (RFC 4055 §3.1). The weaker one counts.
+    /// Returns the bits of security of RSA-PSS. The parameters name two digests, of the message and of the mask; an omitted
+    /// one is SHA-1 (RFC 4055 §3.1). The weaker one counts.
     private static func securityBits(ofPSS fields: DERReader) throws(DERError) -> Int {
         var fields = fields
         guard var parameters = try fields.optional(DERTag.sequence)?.elements,

@@ -3,7 +3,7 @@
 internal import CPintleOpenSSL
 
 extension Rule {
-    /// The kind of problem that a breach of the rule is.
+    /// The problem that a breach of the rule is reported as.
     var problem: TrustError.CertificateProblem {
         switch self {
         case .unknownIssuer: .unknownIssuer
@@ -32,7 +32,7 @@ extension Rule {
         }
     }
 
-    /// OpenSSL's code for the same breach, which whoever performs a handshake can ask for.
+    /// OpenSSL's code for the breach, which the code that performs the handshake can query.
     var verifyError: CInt {
         switch self {
         case .unknownIssuer: X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY
@@ -62,16 +62,16 @@ extension Rule {
 }
 
 extension Finding {
-    /// Whether the chain failed only because it ends at nobody who is trusted.
+    /// True if the chain failed only because it does not end at a trusted certificate.
     var isUnanchored: Bool {
         self.rule == .unknownIssuer || self.rule == .selfSigned
     }
 
-    /// The refusal that people read.
+    /// Returns the refusal with a message for people.
     ///
     /// - Parameters:
     ///   - peer: the host, or a word for it.
-    ///   - anchors: what a chain should have led to, as "a trusted root".
+    ///   - anchors: words for the certificates that a chain should have led to, for example "a trusted root".
     func error(peer: String, anchors: String) -> TrustError {
         let code = self.rule.verifyError
         let hasWords = code != X509_V_ERR_APPLICATION_VERIFICATION

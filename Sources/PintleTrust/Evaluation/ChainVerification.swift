@@ -2,19 +2,19 @@
 
 /// One search for a path from a peer's leaf to the anchors of one store, for a TLS server.
 struct ChainVerification {
-    /// The verified chain, leaf first; empty when there is none.
+    /// The verified chain, leaf first; empty if there is none.
     let chain: [Certificate]
-    /// Nil when the chain is valid.
+    /// The reason why no valid chain was found; nil if one was.
     let finding: Finding?
-    /// What is wrong with the form of a valid chain, where that is not demanded.
+    /// Rules of form that a valid chain breaks, if the policy does not demand good form.
     let form: [FormBreach]
-    /// The first moment at which the chain is not valid any more, by its dates and those of revocation lists; nil where it
-    /// is not valid.
+    /// The first moment at which the chain is no longer valid, by its dates and those of revocation lists; nil if there is
+    /// no valid chain.
     let end: UnixTime?
 
     /// - Parameters:
-    ///   - budget: what looking for a path may cost.
-    ///   - demandsForm: whether the chain must be of good form below its anchor.
+    ///   - budget: the limit of work for the search.
+    ///   - demandsForm: true if the chain must be of good form below its anchor.
     init(
         of peer: PeerChain, anchors: AnchorStore, rules: PathRules, revocation: RevocationRules?, demandsForm: Bool,
         budget: WorkBudget

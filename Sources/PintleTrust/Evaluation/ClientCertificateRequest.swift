@@ -2,12 +2,12 @@
 
 internal import CPintleOpenSSL
 
-/// A server's wish, during a handshake, to know who the client is (RFC 8446 §4.3.2).
+/// A server's request, during a handshake, for a certificate of the client (RFC 8446 §4.3.2).
 public struct ClientCertificateRequest: Sendable, Hashable {
-    /// The DNS name or IP address that was asked for.
+    /// The DNS name or IP address that the client connects to.
     public let host: String
-    /// The authorities whose certificates the server says it accepts, in its order, as `CN=Staff,O=Example` (RFC 4514).
-    /// Empty when it names none, as servers may.
+    /// The authorities whose certificates the server accepts, in its order, each in the form `CN=Staff,O=Example` (RFC
+    /// 4514). Empty if it names none, as servers may.
     public let authorities: [String]
 
     init(host: String, connection: OpaquePointer) {

@@ -2,14 +2,15 @@
 
 internal import CPintleOpenSSL
 
-/// What one `SSL_CTX` needs to judge its handshakes, and to answer a server that asks for a certificate.
+/// The evaluator and closures with which one `SSL_CTX` judges its handshakes and answers a server that asks for a
+/// certificate.
 final class HandshakeJudge {
     private let evaluator: TrustEvaluator
     private let host: String
     private let report: (Verdict) -> Void
     private let decide: ((ServerTrust) -> TrustDecision)?
     private let identity: ((ClientCertificateRequest) -> ClientIdentity?)?
-    /// What the last handshake's chain came to, until the stapled status is there; both come on the same thread.
+    /// The verdict on the last handshake's chain, for the check of its stapled status, which follows on the same thread.
     private var pending: Verdict?
 
     private static let slot = ContextSlot()
@@ -25,37 +26,37 @@ final class HandshakeJudge {
         self.identity = identity
     }
 
-    /// Has OpenSSL ask this judge, in place of any that the context had before.
+    /// Makes OpenSSL ask this judge, which replaces an earlier one of the context.
     func preside(over sslContext: OpaquePointer) {
-        // With no judge to ask, the callback refuses: that is the state until one is in place.
+        // Without a judge the callback refuses; this is the state until one is in place.
         SSL_CTX_set_cert_verify_callback(sslContext, verifyCertificate, nil)
         let installed = HandshakeJudge.slot.keep(self, in: sslContext)
         SSL_CTX_set_cert_verify_callback(sslContext, verifyCertificate, installed)
         if self.evaluator.policy.stapling != .off { pintle_ssl_ctx_request_status(sslContext, checkStapledStatus) }
         VerdictEnd.limitResumption(in: sslContext)
         SSL_CTX_set_cert_cb(sslContext, self.identity == nil ? nil : chooseCertificate, nil)
-        // A server of TLS 1.3 may ask after the handshake, for some of its paths, if the client has said that it may (RFC 8446
-        // §4.6.2). A client without a certificate has nothing to gain from it.
+        // With TLS 1.3 a server may ask after the handshake, for instance for some of its paths, if the client has
+        // announced that it may (RFC 8446 §4.6.2). A client without a certificate gains nothing from that.
         SSL_CTX_set_post_handshake_auth(sslContext, self.identity == nil ? 0 : 1)
     }
 
-    /// The judge of the context that a connection was made from.
+    /// Returns the judge of the context that a connection was made from.
     ///
-    /// Looked up at each call: a connection keeps a copy of this callback's argument, which would dangle once a second
-    /// judge has replaced the first. The argument of the other callback is read from the context each time.
+    /// Looked up at each call: a connection keeps a copy of this callback's argument, which would dangle after a second
+    /// judge has replaced the first. The argument of the verify callback is read from the context each time.
     fileprivate static func presiding(over connection: OpaquePointer) -> HandshakeJudge? {
         SSL_get_SSL_CTX(connection).flatMap { self.slot.judge(of: $0) }
     }
 
-    /// - Returns: whether the handshake may go on; the store context then says `X509_V_OK`.
+    /// - Returns: true if the handshake may continue; the store context then has `X509_V_OK`.
     fileprivate func judge(_ context: OpaquePointer) -> Bool {
         guard let leaf = X509_STORE_CTX_get0_cert(context) else { return false }
         let view = X509View(pointer: leaf)
-        // The level of this connection, which its owner may have raised.
+        // The security level of this connection, which its owner may have raised.
         let level = X509_STORE_CTX_get0_param(context).map { X509_VERIFY_PARAM_get_auth_level($0) } ?? 1
         let others = PeerChain.sent(beside: view, in: X509_STORE_CTX_get0_untrusted(context))
         let ruling = self.ruling(on: view, others, level: level)
-        // What the judging left in the queue must not pass for an error of the handshake.
+        // Errors that the evaluation left in the queue must not be taken for errors of the handshake.
         OpenSSLErrors.clear()
         X509_STORE_CTX_set_error(context, ruling.verifyError)
         self.pending = ruling.verdict
@@ -83,13 +84,13 @@ final class HandshakeJudge {
         }
     }
 
-    /// Judges the status that the server stapled to its certificate, or did not.
+    /// Judges the status that the server stapled to its certificate, or the lack of one.
     ///
-    /// It comes after the certificate, so a refusal here replaces a verdict that was reported before.
+    /// It follows the verdict on the certificate, so a refusal here replaces a verdict that was reported before.
     ///
-    /// - Returns: whether the handshake may go on.
+    /// - Returns: true if the handshake may continue.
     fileprivate func acceptsStatus(on connection: OpaquePointer) -> Bool {
-        // What a program decided itself, and what is its own issuer, needs no status.
+        // No status is needed if the program decided itself, or if the chain is a single certificate.
         guard let verdict = self.pending, !verdict.decidedByHook, verdict.chainOrigin == .verified,
             verdict.chain.count > 1
         else { return true }
@@ -106,16 +107,16 @@ final class HandshakeJudge {
         return false
     }
 
-    /// Gives a connection the identity that its server shall see, or none.
+    /// Gives a connection the identity to show to its server, or none.
     ///
-    /// - Returns: whether the handshake may go on. Where it may not, OpenSSL's reason stays in the queue, for whoever
-    ///   performs the handshake to report.
+    /// - Returns: true if the handshake may continue. If not, OpenSSL's reason stays in the queue, where the code that
+    ///   performs the handshake can read it.
     fileprivate func present(on connection: OpaquePointer) -> Bool {
         let request = ClientCertificateRequest(host: self.host, connection: connection)
         guard let identity = self.identity?(request) else {
-            // The answer is used as it is: an identity of the context is not sent instead.
+            // The closure's answer is final: an identity of the context is not sent instead.
             SSL_certs_clear(connection)
-            // What the closure left in the queue must not pass for an error of the handshake.
+            // Errors that the closure left in the queue must not be taken for errors of the handshake.
             OpenSSLErrors.clear()
             return true
         }
@@ -125,12 +126,12 @@ final class HandshakeJudge {
 
 /// A place in every `SSL_CTX` that owns one judge.
 ///
-/// A context may outlive the transfer that it was made for, so it keeps its judge itself: OpenSSL calls `release` when
-/// the last reference to the context goes.
+/// A context may outlive the transfer that it was made for, so it owns its judge: OpenSSL calls `release` with the last
+/// reference to the context.
 private struct ContextSlot: Sendable {
     private let index = pintle_ssl_ctx_ex_new_index { _, pointer, _, _, _, _ in ContextSlot.release(pointer) }
 
-    /// - Returns: the pointer for the callback, or nil when OpenSSL has no room for it.
+    /// - Returns: the pointer for the callback, or nil if OpenSSL has no room for it.
     func keep(_ judge: HandshakeJudge, in context: OpaquePointer) -> UnsafeMutableRawPointer? {
         guard self.index >= 0 else { return nil }
         let previous = SSL_CTX_get_ex_data(context, self.index)
@@ -155,7 +156,7 @@ private struct ContextSlot: Sendable {
     }
 }
 
-/// Called by OpenSSL in place of `X509_verify_cert`; 1 lets the handshake go on.
+/// Called by OpenSSL in place of `X509_verify_cert`; 1 lets the handshake continue.
 private func verifyCertificate(context: OpaquePointer?, argument: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
     guard let argument else {
@@ -165,17 +166,16 @@ private func verifyCertificate(context: OpaquePointer?, argument: UnsafeMutableR
     return Unmanaged<HandshakeJudge>.fromOpaque(argument).takeUnretainedValue().judge(context) ? 1 : 0
 }
 
-/// Called by OpenSSL when a server asks for a certificate; 1 lets the handshake go on, with or without one.
+/// Called by OpenSSL when a server asks for a certificate; 1 lets the handshake continue, with or without one.
 private func chooseCertificate(connection: OpaquePointer?, argument: UnsafeMutableRawPointer?) -> CInt {
     guard let connection, let judge = HandshakeJudge.presiding(over: connection) else { return 0 }
     return judge.present(on: connection) ? 1 : 0
 }
 
-/// Called by OpenSSL when the server has said what it says of its certificate's status, nothing included; 1 lets the
-/// handshake go on.
+/// Called by OpenSSL when the server has sent its certificate's status, or could have; 1 lets the handshake continue.
 private func checkStapledStatus(connection: OpaquePointer?, argument: UnsafeMutableRawPointer?) -> CInt {
     guard let connection, let judge = HandshakeJudge.presiding(over: connection) else { return 0 }
-    // A resumed handshake has no certificate that there could be a status of.
+    // A resumed handshake has no certificate, and so no status.
     guard SSL_session_reused(connection) == 0 else { return 1 }
     return judge.acceptsStatus(on: connection) ? 1 : 0
 }

@@ -2,35 +2,35 @@
 
 internal import CPintleOpenSSL
 
-/// What a peer sent: its leaf, and candidates for building a chain in no order that matters.
+/// The certificates that a peer sent: its leaf, and candidates for building a chain, in any order.
 struct PeerChain {
     let leaf: PathCertificate
-    /// What of the rest can be read; what cannot be is no part of any path.
+    /// The other certificates that can be read; unreadable ones are part of no path.
     let others: [PathCertificate]
 
-    /// Reads what a handshake has.
+    /// Reads the certificates of a handshake.
     ///
-    /// - Parameter others: what the server sent beside it; see `sent(beside:in:)`.
-    /// - Returns: nil when the leaf cannot be read: another certificate would stand in its place.
+    /// - Parameter others: the certificates that the server sent beside the leaf; see `sent(beside:in:)`.
+    /// - Returns: nil if the leaf cannot be read, so that no other certificate takes its place.
     init?(leaf: X509View, others: [X509View]) {
         guard let read = PathCertificate(leaf) else { return nil }
         self.leaf = read
         self.others = others.compactMap(PathCertificate.init)
     }
 
-    /// The first certificates that a server sent beside its leaf, as many as a handshake looks at.
+    /// Returns the first certificates that a server sent beside its leaf, as many as a handshake considers.
     ///
-    /// - Parameter untrusted: `STACK_OF(X509)`.
+    /// - Parameter untrusted: a `STACK_OF(X509)`.
     static func sent(beside leaf: X509View, in untrusted: OpaquePointer?) -> [X509View] {
         let sent = X509View.all(in: untrusted)
-        // OpenSSL's handshake puts the leaf among the untrusted ones as well.
+        // In a handshake, OpenSSL lists the leaf among the untrusted certificates as well.
         let isFirst = sent.first.map { X509_cmp($0.pointer, leaf.pointer) == 0 } ?? false
         return Array(sent.dropFirst(isFirst ? 1 : 0).prefix(WorkBudget.handshake.certificates))
     }
 
-    /// Takes what was read before.
+    /// Takes certificates that were read before, leaf first.
     ///
-    /// - Returns: nil when there is nothing.
+    /// - Returns: nil if there are none.
     init?(_ certificates: [PathCertificate]) {
         guard let leaf = certificates.first else { return nil }
         self.leaf = leaf

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether a chain contains what a policy pins.
+/// Compares a chain with the pins of a policy.
 struct PinRule {
-    /// A peer may send hundreds of certificates; a verified chain is shorter than this.
+    /// The most certificates that a message lists. A peer may send hundreds; a verified chain is shorter than this.
     private static let longestList = 20
 
     private let policy: SecurityPolicy
@@ -15,9 +15,9 @@ struct PinRule {
         self.certificates = Set(policy.certificates)
     }
 
-    /// The pin of the entry that matches, nil when none does.
+    /// Returns the pin of the entry that matches; nil if none does.
     ///
-    /// Looked for from the root to the leaf, as AFNetworking walks a chain.
+    /// Searches from the root to the leaf, as AFNetworking does.
     func match(in chain: [ChainEntry]) -> Pin? {
         chain.reversed().first { entry in
             guard entry.satisfies(self.policy.match) else { return false }
@@ -29,9 +29,9 @@ struct PinRule {
         }?.spkiPin
     }
 
-    /// The refusal of a chain without a match: both sides of the comparison, ready to be copied from.
+    /// Returns the refusal of a chain without a match: it lists both sides of the comparison, ready to be copied.
     ///
-    /// - Parameter sent: what the peer sent, where `chain` is a verified one that need not go by all of it.
+    /// - Parameter sent: the certificates that the peer sent, if `chain` is verified and may not contain all of them.
     func mismatch(
         peer: String, chain: [ChainEntry], beside sent: [Certificate] = [], cause: String? = nil
     ) -> TrustError {
@@ -54,8 +54,8 @@ struct PinRule {
         return TrustError(code: .pinMismatch, message: lines.joined(separator: "\n"), cause: cause)
     }
 
-    /// That a pinned key was sent and counts for nothing: servers send cross-signed roots, while the path that was verified
-    /// ends at another one.
+    /// Returns lines about certificates that were sent with a pinned key but do not count: servers send cross-signed roots,
+    /// while the verified path ends at another one.
     private func strays(_ sent: [Certificate], beside chain: [ChainEntry]) -> [String] {
         let onPath = Set(chain.map(\.spkiPin))
         let strays = sent.filter { self.pins.contains($0.spkiPin) && !onPath.contains($0.spkiPin) }.withoutDuplicates()
@@ -65,7 +65,7 @@ struct PinRule {
             + ["  That chain ends at \(end.certificate.label): pin a key of its own, or name the other end in roots."]
     }
 
-    /// The refusal of a set of pins that nobody renewed.
+    /// Returns the refusal because of expired pins.
     func expired(peer: String) -> TrustError {
         let date = self.policy.pinExpiry.map { " on \($0.moment)" } ?? ""
         return TrustError(
@@ -74,7 +74,7 @@ struct PinRule {
                 + "check that they are still right and set expires anew")
     }
 
-    /// Tells certificates of one key apart, which pins alone do not.
+    /// Returns the serial number, which tells certificates with one key apart; their pins are equal.
     private func serial(_ certificate: Certificate) -> String {
         self.policy.pinning == .certificate ? " serial \(certificate.serial)" : ""
     }

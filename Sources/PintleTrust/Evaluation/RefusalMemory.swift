@@ -3,12 +3,12 @@
 internal import CPintleOpenSSL
 internal import PintleSystem
 
-/// Remembers for some seconds which chains were refused, by their digests, so that who shows the same chain with every
-/// connection has it judged once.
+/// Remembers refused chains for some seconds, by their digests, so that a server that sends one chain on every connection
+/// has it judged once.
 ///
-/// What is trusted is not remembered: a verdict of trust is always of its own handshake.
+/// Trusted chains are not remembered: a verdict of trust always comes from its own handshake.
 final class RefusalMemory: Sendable {
-    /// Identifies what was judged: the host, the security level, and the bytes of every certificate.
+    /// A digest of all that was judged: the host, the security level, and the bytes of every certificate.
     struct Key: Hashable {
         private let digest: [UInt8]
 
@@ -17,7 +17,7 @@ final class RefusalMemory: Sendable {
             guard let context = EVP_MD_CTX_new() else { return nil }
             defer { EVP_MD_CTX_free(context) }
             guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { return nil }
-            // Each part after its length, so that no two lists of parts run into the same bytes.
+            // Each part follows its length, so that different lists of parts never give the same bytes.
             for part in [Array((host ?? "").utf8), Array("\(level)".utf8)] + chain {
                 var count = UInt64(part.count)
                 guard EVP_DigestUpdate(context, &count, MemoryLayout<UInt64>.size) == 1,
@@ -35,18 +35,18 @@ final class RefusalMemory: Sendable {
         let met: UnixTime
     }
 
-    /// How long a refusal is remembered, in seconds: long enough to make repetition cheap, and short enough that nobody
-    /// waits for it who has mended his server.
+    /// Seconds for which a refusal is remembered: long enough to make repetition cheap, and short enough not to delay the
+    /// operator of a repaired server.
     static let seconds: Int64 = 5
-    /// The most refusals that are remembered; above it all are forgotten.
+    /// The most refusals that are remembered; at this number all are forgotten.
     private static let mostEntries = 256
 
     private let entries = Locked<[Key: Entry]>([:])
 
-    /// Whether anything is remembered at all; without, no digest has to be computed.
+    /// True if nothing is remembered, so that no digest need be computed.
     var isEmpty: Bool { self.entries.withLock { $0.isEmpty } }
 
-    /// The refusal of the same chain within the last seconds.
+    /// Returns the refusal of this chain if it was made within the last `seconds`.
     func refusal(of key: Key, at moment: UnixTime) -> Ruling? {
         self.entries.withLock { entries in
             guard let entry = entries[key] else { return nil }

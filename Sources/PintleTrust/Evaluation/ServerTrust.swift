@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A server that waits in its handshake for a decision.
+/// A server that waits in its handshake for the program's decision.
 public struct ServerTrust: Sendable {
-    /// The DNS name or IP address that was asked for.
+    /// The DNS name or IP address that the client connects to.
     public let host: String
-    /// What the server sent, leaf first and unverified; never empty.
+    /// The certificates that the server sent, leaf first and unverified; never empty.
     public let chain: [Certificate]
 
     private let evaluator: TrustEvaluator
@@ -18,21 +18,21 @@ public struct ServerTrust: Sendable {
         self.level = level
     }
 
-    /// What the session's policy says of this server at this moment.
+    /// Returns the verdict of the session's policy on this server at this moment.
     ///
-    /// Each call verifies the chain anew. The answer decides nothing by itself; ``TrustDecision/evaluate`` lets the
-    /// policy decide.
+    /// Each call verifies the chain anew. The verdict decides nothing by itself; ``TrustDecision/evaluate`` lets the policy
+    /// decide.
     public func evaluate() -> Verdict {
         self.evaluator.evaluateInHandshake(chain: self.chain, host: self.host, at: .now, level: self.level)
     }
 }
 
-/// A program's own answer to whether a server is to be believed.
+/// A program's own decision to trust a server or not.
 public enum TrustDecision: Sendable, Hashable {
-    /// The policy decides, as if nobody had been asked.
+    /// The policy decides, as if the program had not been asked.
     case evaluate
-    /// The server is believed, whatever the policy would say. Its key is proved; its name and its issuers are not.
+    /// The server is trusted, whatever the policy's verdict would be. Its key is proved; its name and its issuers are not.
     case accept
-    /// The handshake ends here, whatever the policy would say; the reason ends up in the error's message.
+    /// The handshake ends, whatever the policy's verdict would be; the reason becomes a part of the error's message.
     case refuse(String)
 }

@@ -2,14 +2,14 @@
 
 internal import CPintleOpenSSL
 
-/// Judging while a loop waits: with the budget of a handshake, and with a memory for what was refused a moment ago.
+/// Evaluation while an event loop waits: with the budget of a handshake, and with a memory of recent refusals.
 extension TrustEvaluator {
-    /// Judges a chain as a handshake would, without one.
+    /// Judges a chain without a handshake, but with the limits of one.
     ///
     /// - Parameters:
-    ///   - chain: leaf first, as a server sends it; the order of the others does not matter.
-    ///   - host: DNS name or IP address that the leaf must be for; nil asks for no name.
-    ///   - moment: when the certificates must be valid. Default: now.
+    ///   - chain: the certificates, leaf first, as a server sends them; the order of the others does not matter.
+    ///   - host: the DNS name or IP address that the leaf must be for; nil requires no name.
+    ///   - moment: the moment at which the certificates must be valid. Default: now.
     package func evaluateInHandshake(chain: [Certificate], host: String?, at moment: UnixTime = .now) -> Verdict {
         self.evaluateInHandshake(chain: chain, host: host, at: moment, level: TrustEvaluator.defaultLevel)
     }
@@ -23,7 +23,8 @@ extension TrustEvaluator {
         self.judge(peer, host: host, at: moment, level: level, budget: .handshake)
     }
 
-    /// Judges what a server has sent, unless the same was refused a moment ago: then it is not even read.
+    /// Judges the certificates of a server. If they were refused in the last seconds, returns that refusal without reading
+    /// them.
     func judgeInHandshake(
         leaf: X509View, others: [X509View], host: String, level: CInt, at moment: UnixTime = .now
     ) -> Ruling {

@@ -2,25 +2,25 @@
 
 internal import CPintleOpenSSL
 
-/// A verdict, and the code that tells OpenSSL about it.
+/// A verdict, and its code for OpenSSL.
 struct Ruling {
     let verdict: Verdict
-    /// `X509_V_OK` exactly when the verdict is trust.
+    /// The code; `X509_V_OK` exactly if the verdict is trust.
     let verifyError: CInt
 }
 
-/// The decision: AFNetworking's order of steps, shared by handshakes and by `evaluate`.
+/// The decision: AFNetworking's order of steps, used by handshakes and by `evaluate`.
 extension TrustEvaluator {
     private struct Acceptance {
         var chain: [Certificate] = []
         var matchedPin: Pin?
         var waived: TrustError?
         var form: [FormBreach] = []
-        /// When what was verified is not valid any more.
+        /// The first moment at which the chain is no longer valid.
         var end: UnixTime?
     }
 
-    /// How hard is looked, and how much must be found.
+    /// The strictness of an evaluation and the work that it may cost.
     private struct Effort {
         /// OpenSSL's security level.
         let level: CInt
@@ -32,14 +32,15 @@ extension TrustEvaluator {
         let verifyError: CInt
         var chain: [Certificate] = []
         var form: [FormBreach] = []
-        /// When the chain is not valid any more, where it is what was pinned that is missing.
+        /// The first moment at which the chain is no longer valid; set if the chain is valid and was refused because of its
+        /// pins.
         var end: UnixTime?
     }
 
     /// - Parameters:
-    ///   - moment: when the certificates must be valid; nil means now.
+    ///   - moment: the moment at which the certificates must be valid; nil means now.
     ///   - level: OpenSSL's security level; at least 1 is applied.
-    ///   - budget: what looking for a path may cost.
+    ///   - budget: the limit of work for the path search.
     func judge(
         _ peer: PeerChain, host: String?, at moment: UnixTime?, level: CInt, budget: WorkBudget = .offline
     ) -> Ruling {
@@ -53,7 +54,7 @@ extension TrustEvaluator {
                     waived: acceptance.waived, form: acceptance.form, end: self.end(of: acceptance.end, at: moment)),
                 verifyError: X509_V_OK)
         } catch {
-            // A policy that only reports lets a key pass that is not pinned, but never a chain that does not hold.
+            // A policy that only reports accepts a key that is not pinned, but never an invalid chain.
             let reportsOnly = self.reportsOnly || self.expiredAction(at: moment) == .report
             if reportsOnly, error.error.code == .pinMismatch, !error.chain.isEmpty {
                 return Ruling(
@@ -68,13 +69,13 @@ extension TrustEvaluator {
         }
     }
 
-    /// When a verdict runs out: with what was verified, and with the pins that it was compared with.
+    /// Returns the moment at which a verdict expires: the earlier of the ends of the chain and of the pins.
     private func end(of verified: UnixTime?, at moment: UnixTime) -> UnixTime? {
         let pins = self.policy.pinExpiry.flatMap { $0.moment > moment ? $0.moment : nil }
         return [verified, pins].compactMap { $0 }.min()
     }
 
-    /// What becomes of the pins when they have expired; nil as long as they hold.
+    /// Returns the action for expired pins; nil as long as the pins hold.
     private func expiredAction(at moment: UnixTime) -> PinExpiry.Action? {
         self.policy.pinExpiry.flatMap { $0.moment <= moment ? $0.action : nil }
     }
@@ -87,7 +88,7 @@ extension TrustEvaluator {
         let anchored = self.verify(peer, self.anchors, at: moment, effort)
         let waivable = anchored.finding.map { ($0, $0.error(peer: Self.name(of: host), anchors: "a trusted root")) }
         let expired = self.expiredAction(at: moment)
-        // Without pins nothing would be left of a policy that accepts anybody's certificate.
+        // Without pins, a policy that accepts invalid certificates would check nothing.
         let waives = self.policy.allowInvalidCertificates && expired != .system
         if let (finding, error) = waivable, !waives {
             throw Refusal(error: error, verifyError: finding.rule.verifyError)
@@ -107,8 +108,8 @@ extension TrustEvaluator {
         case .none:
             return Acceptance(chain: anchored.chain, waived: waived, form: anchored.form, end: anchored.end)
         case .publicKey:
-            // Of a chain that does not hold only the leaf counts: its key is the one that the handshake proves, while
-            // anybody can append the certificates of others.
+            // In an invalid chain only the leaf counts: the handshake proves that the peer has its key, while any peer can
+            // append the certificates of others.
             let counted = anchored.finding == nil ? anchored.chain : [peer.leaf.certificate]
             let pin = try self.match(counted, peer, host, anchored)
             return Acceptance(
@@ -157,8 +158,8 @@ extension TrustEvaluator {
     }
 
     /// - Parameters:
-    ///   - candidates: the certificates that count.
-    ///   - shown: the verified chain for the report, where there is one.
+    ///   - candidates: the certificates that are compared with the pins.
+    ///   - shown: the verification with the chain for the report, if there is one.
     private func match(
         _ candidates: [Certificate], _ peer: PeerChain, _ host: String?, _ shown: ChainVerification
     ) throws(Refusal) -> Pin {
@@ -194,14 +195,14 @@ extension TrustEvaluator {
             end: end)
     }
 
-    /// The verified chain, or what the peer sent where none was built.
+    /// Returns the verified chain, or the certificates that the peer sent if none was built.
     private func entries(_ verified: [Certificate], _ peer: PeerChain) -> [ChainEntry] {
         ChainEntry.entries(of: verified.isEmpty ? peer.certificates : verified)
     }
 }
 
 extension TrustEvaluator {
-    /// The verdict on a chain that held, until a later part of the handshake showed that it does not.
+    /// Returns the verdict on a chain that was valid until a later part of the handshake showed otherwise.
     func refusal(of verdict: Verdict, by rule: Rule) -> Verdict {
         let leaf = verdict.chain.first.flatMap { try? PathCertificate($0.certificate) }
         let error = Finding(rule, leaf).error(peer: Self.name(of: verdict.host), anchors: "a trusted root")
@@ -211,7 +212,7 @@ extension TrustEvaluator {
     }
 }
 
-/// What a program's own decision comes to; the policy has no part in it.
+/// Verdicts from a program's own decision, without the policy.
 extension TrustEvaluator {
     func acceptance(of trust: ServerTrust) -> Ruling {
         self.ruling(.trusted, on: trust, verifyError: X509_V_OK)
@@ -223,7 +224,7 @@ extension TrustEvaluator {
         return self.ruling(.refused(error), on: trust, verifyError: X509_V_ERR_APPLICATION_VERIFICATION)
     }
 
-    /// For a leaf that nobody can be asked about.
+    /// Returns the refusal of a leaf that cannot be read, about which the program is not asked.
     func unreadableLeaf(host: String) -> Ruling {
         let error = TrustEvaluator.unreadableLeaf(host)
         return Ruling(

@@ -2,34 +2,35 @@
 
 internal import CPintleOpenSSL
 
-/// A security policy made ready: its anchors are loaded once, and any number of threads may ask it.
+/// A security policy prepared for use: its anchors are loaded once, and any number of threads may use it at once.
 public final class TrustEvaluator: Sendable {
-    /// The policy that is carried out.
+    /// The policy that is applied.
     public let policy: SecurityPolicy
 
-    /// Whether a valid chain that matches no pin is accepted, with the mismatch in the verdict.
+    /// True if a valid chain that matches no pin is accepted, with the mismatch in the verdict.
     public let reportsOnly: Bool
 
     let anchors: AnchorStore
-    /// The pinned certificates as the only anchors; nil outside of certificate mode.
+    /// The pinned certificates as the only anchors; nil except in certificate mode.
     let pinnedAnchors: AnchorStore?
     let revocation: RevocationRules?
     let nameRule: NameRule
     let pinRule: PinRule
     let configuredPins: [Pin]
-    /// What handshakes were refused for, for some seconds.
+    /// Refusals of handshakes in the last seconds.
     let refusals = RefusalMemory()
 
-    /// What a handshake of this machine's OpenSSL demands by default, so that a verdict without one is no laxer.
+    /// The security level of handshakes by default in this machine's OpenSSL, so that a verdict without a handshake is no
+    /// laxer.
     static let defaultLevel: CInt = {
         guard let context = SSL_CTX_new(TLS_client_method()) else { return 1 }
         defer { SSL_CTX_free(context) }
         return SSL_CTX_get_security_level(context)
     }()
 
-    /// Loads the anchors of a policy; for system roots that is some milliseconds of file reading.
+    /// Loads the anchors of a policy; for system roots that takes some milliseconds of file reading.
     ///
-    /// A machine without system roots is no error: every chain is then refused as of unknown issuer.
+    /// A machine without system roots is no error: every chain then has an unknown issuer and is refused.
     ///
     /// - Throws: `.unreadableCertificate` for an anchor whose encoding is not DER throughout.
     public convenience init(policy: SecurityPolicy, reportsOnly: Bool = false) throws(TrustError) {
@@ -37,7 +38,7 @@ public final class TrustEvaluator: Sendable {
         try self.init(policy: policy, reportsOnly: reportsOnly, anchors: anchors)
     }
 
-    /// - Parameter anchors: those of the policy, or others in their place.
+    /// - Parameter anchors: the policy's, or others in their place.
     init(policy: SecurityPolicy, reportsOnly: Bool, anchors: AnchorStore) throws(TrustError) {
         self.policy = policy
         self.reportsOnly = reportsOnly
@@ -52,16 +53,16 @@ public final class TrustEvaluator: Sendable {
     /// Judges a chain without a connection.
     ///
     /// - Parameters:
-    ///   - chain: leaf first, as a server sends it; the order of the others does not matter.
-    ///   - host: DNS name or IP address that the leaf must be for; nil asks for no name.
-    ///   - moment: when the certificates must be valid. Default: now.
+    ///   - chain: the certificates, leaf first, as a server sends them; the order of the others does not matter.
+    ///   - host: the DNS name or IP address that the leaf must be for; nil requires no name.
+    ///   - moment: the moment at which the certificates must be valid. Default: now.
     public func evaluate(chain: [Certificate], host: String?, at moment: UnixTime = .now) -> Verdict {
         self.evaluate(chain: chain, host: host, at: moment, level: TrustEvaluator.defaultLevel)
     }
 
     /// - Parameters:
     ///   - level: OpenSSL's security level.
-    ///   - budget: what looking for a path may cost.
+    ///   - budget: the limit of work for the path search.
     func evaluate(
         chain: [Certificate], host: String?, at moment: UnixTime, level: CInt, budget: WorkBudget = .offline
     ) -> Verdict {
@@ -69,7 +70,7 @@ public final class TrustEvaluator: Sendable {
             return self.refusal(TrustEvaluator.tooManyCertificates(TrustEvaluator.name(of: host)), host, [])
         }
         let read = chain.prefix(1 + budget.certificates).map { try? PathCertificate($0) }
-        // Another certificate must not stand in the place of a leaf that cannot be read.
+        // No other certificate may take the place of a leaf that cannot be read.
         guard let leaf = read.first else { return self.refusal(TrustEvaluator.missingCertificate(host), host, chain) }
         guard leaf != nil, let peer = PeerChain(read.compactMap { $0 }) else {
             return self.refusal(TrustEvaluator.unreadableLeaf(host), host, chain)
@@ -77,7 +78,7 @@ public final class TrustEvaluator: Sendable {
         return self.judge(peer, host: host, at: moment, level: level, budget: budget).verdict
     }
 
-    /// Judges what was parsed before.
+    /// Judges certificates that were parsed before.
     func evaluate(_ certificates: [PathCertificate], host: String?, at moment: UnixTime) -> Verdict {
         guard let peer = PeerChain(certificates) else {
             return self.refusal(TrustEvaluator.missingCertificate(host), host, [])
@@ -91,7 +92,7 @@ public final class TrustEvaluator: Sendable {
             configuredPins: self.configuredPins)
     }
 
-    /// - Parameter subject: the peer, or the text that they stand in.
+    /// - Parameter subject: the peer, or the source of the certificates.
     static func tooManyCertificates(_ subject: String) -> TrustError {
         TrustError(
             rule: .pathTooComplex,
@@ -112,16 +113,16 @@ public final class TrustEvaluator: Sendable {
             message: "\(self.name(of: host)): the server sent no certificate; check that it speaks TLS")
     }
 
-    /// What messages call the peer.
+    /// Returns the name of the peer in messages.
     static func name(of host: String?) -> String {
         host ?? "the peer"
     }
 }
 
 extension TrustEvaluator: Hashable {
-    /// True for one and the same evaluator: two of equal policies have memories of their own.
+    /// True if both are the same object: two evaluators of equal policies have separate memories of refusals.
     public static func == (left: TrustEvaluator, right: TrustEvaluator) -> Bool { left === right }
 
-    /// Hashes the identity.
+    /// Hashes the object's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Judges chains that come as PEM, one after another: certificates that come again are not parsed again.
+/// Judges chains that come as PEM, one after another. A certificate that was parsed before is not parsed again.
 ///
-/// Without roots of its own a chain is judged by the policy's; with roots, by these alone. Not Sendable: it belongs to
-/// whoever works through the chains.
+/// A chain without roots of its own is judged by the policy's roots; a chain with roots, by these alone. Not Sendable: it
+/// belongs to the code that works through the chains.
 package struct OfflineVerifier {
     private let policy: SecurityPolicy
     private let reportsOnly: Bool
@@ -11,7 +11,7 @@ package struct OfflineVerifier {
     private var cache = CertificateCache()
     private var lastRoots: (texts: [String], evaluator: TrustEvaluator)?
 
-    /// - Parameter policy: pins, names and what else is demanded.
+    /// - Parameter policy: the policy that decides.
     /// - Throws: `.unreadableCertificate` for an anchor of the policy that cannot be read.
     package init(policy: SecurityPolicy, reportsOnly: Bool = false) throws(TrustError) {
         self.policy = policy
@@ -19,14 +19,14 @@ package struct OfflineVerifier {
         self.evaluator = try TrustEvaluator(policy: policy, reportsOnly: reportsOnly)
     }
 
-    /// What the policy makes of a chain.
+    /// Returns the policy's verdict on a chain.
     ///
     /// - Parameters:
-    ///   - chain: PEM texts of one certificate or several each; the first one is the leaf.
-    ///   - roots: PEM texts of the only anchors, each as it is; nil for the policy's.
-    ///   - host: DNS name or IP address that the leaf must be for; nil asks for no name.
-    ///   - moment: when the certificates must be valid.
-    /// - Returns: a refusal with `.unreadableCertificate` where a text is not PEM or a certificate cannot be read.
+    ///   - chain: PEM texts, each of one certificate or several; the first certificate is the leaf.
+    ///   - roots: PEM texts of the only anchors, used as they are; nil for the policy's.
+    ///   - host: the DNS name or IP address that the leaf must be for; nil requires no name.
+    ///   - moment: the moment at which the certificates must be valid.
+    /// - Returns: a refusal with `.unreadableCertificate` if a text is not PEM or a certificate cannot be read.
     package mutating func verdict(
         chain: [String], roots: [String]?, host: String?, at moment: UnixTime
     ) -> Verdict {
@@ -52,13 +52,13 @@ package struct OfflineVerifier {
 
 /// Parsed certificates by their PEM texts.
 private struct CertificateCache {
-    /// Bytes of text that are remembered; above it everything is forgotten, which costs less than choosing.
+    /// The most bytes of text to remember; above it everything is forgotten, which costs less than choosing.
     private static let limit = 2 << 20
 
     private var known: [String: [PathCertificate]] = [:]
     private var size = 0
 
-    /// - Parameter source: what a message calls the list.
+    /// - Parameter source: the name of the list in messages.
     mutating func certificates(_ texts: [String], source: String) throws(TrustError) -> [PathCertificate] {
         var all: [PathCertificate] = []
         for (index, text) in texts.enumerated() {
@@ -81,9 +81,9 @@ private struct CertificateCache {
 }
 
 extension PathCertificate {
-    /// Reads the certificates of a PEM text, and nothing else that may be in it.
+    /// Reads the certificates of a PEM text, which must have no other blocks.
     ///
-    /// - Throws: `.unreadableCertificate`, as `Certificate.load(pem:file:)`.
+    /// - Throws: `.unreadableCertificate`, like `Certificate.load(pem:file:)`.
     static func load(pem: [UInt8], file: String) throws(TrustError) -> [PathCertificate] {
         guard PEMBlocks.count(in: pem) <= WorkBudget.mostCertificates else {
             throw TrustEvaluator.tooManyCertificates(file)

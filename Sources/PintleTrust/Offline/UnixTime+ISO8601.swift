@@ -3,11 +3,11 @@
 internal import PintleSystem
 
 extension UnixTime {
-    /// Reads a date, or a date and a time of day, as ISO 8601 and RFC 3339 write them.
+    /// Reads a date, or a date and a time of day, in the form of ISO 8601 and RFC 3339.
     ///
-    /// `2026-01-01` is the beginning of that day in UTC. Times are `2026-01-01T12:00:00Z`, with a `+01:00` in place of
-    /// the `Z`, or without either for UTC; seconds may be missing. Fractions of a second are cut off, since
-    /// certificates know none.
+    /// `2026-01-01` is the beginning of that day in UTC. Times are `2026-01-01T12:00:00Z`, with an offset such as `+01:00`
+    /// in place of the `Z`, or without either for UTC; seconds may be missing. Fractions of a second are cut off, since
+    /// certificates have none.
     package init?(iso8601 text: String) {
         var rest = Array(text.utf8)[...]
         guard let year = UnixTime.number(&rest, 4), UnixTime.take(&rest, "-"), let month = UnixTime.number(&rest, 2),
@@ -44,7 +44,7 @@ extension UnixTime {
         else { return nil }
         var second = 0
         if self.take(&rest, ":") {
-            // A leap second is the moment after it.
+            // A leap second counts as the second after it.
             guard let value = self.number(&rest, 2), value <= 60 else { return nil }
             second = value
             if self.take(&rest, ".,") {
@@ -56,7 +56,7 @@ extension UnixTime {
         return hour * 3600 + minute * 60 + second
     }
 
-    /// Seconds ahead of UTC.
+    /// Reads the offset from UTC in seconds, positive if ahead of UTC.
     private static func offset(_ rest: inout ArraySlice<UInt8>) -> Int? {
         guard let sign = rest.first else { return 0 }
         rest = rest.dropFirst()

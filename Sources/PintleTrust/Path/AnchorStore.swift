@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A certificate that needs no issuer, whoever chose it.
+/// A certificate that is trusted without an issuer.
 struct Anchor {
     let certificate: PathCertificate
 }
@@ -10,7 +10,7 @@ struct AnchorStore: Sendable {
     private let given: [DistinguishedName: [PathCertificate]]
     private let system: SystemRoots?
 
-    /// The anchors of a policy's `roots` and `extraRoots`.
+    /// Takes the anchors of a policy's `roots` and `extraRoots`.
     init(roots: SecurityPolicy.Roots, extraRoots: [Certificate]) throws(TrustError) {
         switch roots {
         case .system:
@@ -22,13 +22,13 @@ struct AnchorStore: Sendable {
         }
     }
 
-    /// These anchors and no others.
+    /// Takes these anchors and no others.
     init(anchors: [Certificate]) throws(TrustError) {
         self.given = try AnchorStore.indexed(anchors)
         self.system = nil
     }
 
-    /// These anchors, which were parsed before.
+    /// Takes these anchors, which were parsed before, and no others.
     init(_ anchors: [PathCertificate]) {
         self.given = Dictionary(grouping: anchors) { $0.facts.subject.name }
         self.system = nil
@@ -43,7 +43,7 @@ struct AnchorStore: Sendable {
         return index
     }
 
-    /// The anchors of that name, each once.
+    /// Returns the anchors of that name, each once.
     func anchors(named name: DistinguishedName) -> [Anchor] {
         let given = self.given[name] ?? []
         let known = self.system?.roots(named: name) ?? []
@@ -51,7 +51,7 @@ struct AnchorStore: Sendable {
             + known.filter { root in !given.contains { $0.certificate == root.certificate.certificate } }
     }
 
-    /// The anchor that a certificate is, byte for byte.
+    /// Returns the anchor that equals a certificate byte for byte.
     func anchor(equalTo certificate: PathCertificate) -> Anchor? {
         self.anchors(named: certificate.facts.subject.name).first {
             $0.certificate.certificate == certificate.certificate

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A certificate that may have issued another one, by its name.
+/// A certificate that may have issued another one, judging by its name.
 struct Candidate {
     let certificate: PathCertificate
-    /// Set where the path ends with it.
+    /// Set if the candidate is an anchor, which ends the path.
     let anchor: Anchor?
-    /// Whether the other certificate names this one's key as its issuer's (RFC 5280 §4.2.1.1).
+    /// True if the other certificate names this one's key as its issuer's (RFC 5280 §4.2.1.1).
     let isNamedByKey: Bool
 }
 
-/// What a peer sent beside its leaf, found by name; only what can lead to an anchor at all.
+/// The certificates that a peer sent beside its leaf, found by name; it marks those that can lead to an anchor.
 struct CandidateIndex {
     private let bySubject: [DistinguishedName: [PathCertificate]]
     private let isConnected: Set<ObjectIdentifier>
@@ -19,7 +19,7 @@ struct CandidateIndex {
         let distinct = certificates.filter { seen.insert($0.certificate).inserted }
         self.bySubject = Dictionary(grouping: distinct) { $0.facts.subject.name }
 
-        // From the anchors downwards, by names alone: what is not met here would only be tried in vain.
+        // From the anchors downwards, by names alone: trying a certificate that is not reached here would be in vain.
         let byIssuer = Dictionary(grouping: distinct) { $0.facts.issuer }
         var connected = Set<ObjectIdentifier>()
         var pending = byIssuer.keys.filter { !anchors.anchors(named: $0).isEmpty }
@@ -35,13 +35,13 @@ struct CandidateIndex {
         self.isConnected = connected
     }
 
-    /// Who may have issued a certificate, the likeliest first: whose key it names, then anchors before others, then
-    /// those that are valid now.
+    /// Returns the possible issuers of a certificate, the likeliest first: those with the key that it names, then anchors
+    /// before others, then those that are valid now.
     ///
-    /// The key's identifier only decides the order. A certificate whose issuer changed its identifier is no worse for
-    /// it, and one that names the right key is no better: the signature tells.
+    /// The key's identifier only decides the order. An issuer with another identifier is not excluded, as it may have
+    /// changed, and one with the right identifier is not yet trusted: the signature decides.
     ///
-    /// - Parameter includesUnconnected: whether those are listed too that lead nowhere.
+    /// - Parameter includesUnconnected: true to include those that lead to no anchor.
     func issuers(
         of certificate: PathCertificate, anchors: AnchorStore, at moment: UnixTime, includesUnconnected: Bool = false
     ) -> [Candidate] {
@@ -66,7 +66,7 @@ struct CandidateIndex {
         return Candidate(certificate: issuer, anchor: anchor, isNamedByKey: isNamed)
     }
 
-    /// Smaller is likelier.
+    /// Returns a number that is smaller for likelier candidates.
     private func rank(_ candidate: Candidate, of certificate: PathCertificate, at moment: UnixTime) -> Int {
         let hasNone =
             candidate.certificate.facts.extensions.subjectKeyIdentifier == nil

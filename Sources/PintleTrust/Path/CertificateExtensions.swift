@@ -2,18 +2,18 @@
 
 /// The extensions of a certificate, decoded (RFC 5280 §4.2).
 ///
-/// A damaged, repeated or unknown critical one does not make the certificate unreadable: it breaks a rule, which
-/// `defects` names, and the certificate may stand beside a path without harm to it.
+/// A damaged, repeated or unknown critical extension does not make the certificate unreadable: it breaks a rule, which
+/// `defects` names. Such a certificate does no harm if it is not on the path.
 struct CertificateExtensions {
-    /// keyUsage, as far as paths of TLS servers need it.
+    /// The bits of keyUsage that paths of TLS servers need.
     struct KeyUsage {
         let signsCertificates: Bool
         let signsRevocationLists: Bool
-        /// Good for a handshake: digitalSignature, keyEncipherment or keyAgreement.
+        /// True if the key may be used in a handshake: digitalSignature, keyEncipherment or keyAgreement.
         let servesHandshakes: Bool
     }
 
-    /// extendedKeyUsage, as far as servers need it.
+    /// The purposes of extendedKeyUsage that matter for servers.
     struct Purposes {
         let includesServers: Bool
         let includesAny: Bool
@@ -41,31 +41,31 @@ struct CertificateExtensions {
     private(set) var subjectKeyIdentifier: [UInt8]?
     private(set) var authorityKeyIdentifier: AuthorityKeyIdentifier?
     private(set) var policies: [OID]?
-    /// A policy has a qualifier other than the two of RFC 5280 §4.2.1.4, a pointer to a statement and a notice.
+    /// True if a policy has a qualifier other than the two of RFC 5280 §4.2.1.4, a pointer to a statement and a notice.
     private var hasUnknownQualifier = false
     private(set) var policyMappings: [(OID, OID)] = []
     private(set) var policyConstraints: PolicyConstraints?
     private(set) var inhibitAnyPolicy: Int?
-    /// What is critical, known to us or not.
+    /// The types of the critical extensions, known or unknown.
     private(set) var critical: Set<OID> = []
-    /// What is there, known to us or not.
+    /// The types of all extensions, known or unknown.
     private(set) var present: Set<OID> = []
-    /// Rules that the extensions break by themselves, whatever the certificate is used for; each once.
+    /// Rules that the extensions break by themselves, regardless of the certificate's use; each once.
     private(set) var defects: [Rule] = []
 
-    /// Policies, or mappings of them, that one certificate may have: each is looked at on every path. None in use has a
-    /// tenth of it.
+    /// The most policies, or mappings of them, that one certificate may have, as each is checked on every path. No
+    /// certificate in use has a tenth of it.
     private static let mostPolicies = 256
 
-    /// Critical ones that the rules carry out. CRL distribution points are known by every verifier and demand nothing
-    /// of one that fetches no lists.
+    /// Critical extensions that the rules apply. CRL distribution points are among them: every verifier knows them, and
+    /// they demand nothing of one that fetches no lists.
     private static let understood: Set<OID> = [
         .basicConstraints, .keyUsage, .extendedKeyUsage, .subjectAltName, .nameConstraints, .certificatePolicies,
         .policyMappings, .policyConstraints, .inhibitAnyPolicy, .subjectKeyIdentifier, .authorityKeyIdentifier,
         .authorityInformationAccess, .crlDistributionPoints,
     ]
 
-    /// - Parameter element: the explicitly tagged field; nil where the certificate has none.
+    /// - Parameter element: the explicitly tagged field; nil if the certificate has none.
     init(_ element: DERElement?) throws(DERError) {
         guard let element else { return }
         var list = try DERReader(sequence: element.content)
@@ -96,7 +96,7 @@ struct CertificateExtensions {
                 self.note(.malformedInformation)
             }
         }
-        // Who marks the policies as critical wants their qualifiers understood too (§4.2.1.4).
+        // Critical policies require that their qualifiers are understood too (§4.2.1.4).
         if self.hasUnknownQualifier && self.critical.contains(.certificatePolicies) {
             self.note(.unknownCriticalExtension)
         }
@@ -165,7 +165,7 @@ struct CertificateExtensions {
     ) throws(DERError) -> AuthorityKeyIdentifier {
         var fields = try DERReader(sequence: bytes)
         let identifier = try fields.optional(DERTag.implicit(0))
-        // Issuer and serial number say the same once more; nothing here goes by them.
+        // Issuer and serial number are a second way to name the issuer, which is not used here.
         _ = try fields.optional(DERTag.constructed(1))
         _ = try fields.optional(DERTag.implicit(2))
         try fields.end()

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the rules ask of a certificate, read from its DER once (RFC 5280 §4.1).
+/// The fields of a certificate that the rules need, read from its DER once (RFC 5280 §4.1).
 ///
-/// OpenSSL has parsed the same bytes before; this reads them strictly, and keeps what OpenSSL's functions would hide:
-/// how dates are encoded, which extensions stand there twice, what a name constraint really says.
+/// OpenSSL has parsed these bytes before; this reads them strictly, and keeps facts that OpenSSL's functions hide: the
+/// encoding of dates, repeated extensions, the exact text of name constraints.
 struct CertificateFacts {
-    /// 1, 2 or 3.
+    /// The version of the format: 1, 2 or 3.
     let version: Int
     /// The serial number in two's complement.
     let serial: [UInt8]
     let issuer: DistinguishedName
     let subject: NameAttributes
     let key: PublicKeyFacts
-    /// The SubjectPublicKeyInfo's digest: two certificates with the same one have the same key.
+    /// The SubjectPublicKeyInfo's digest: certificates with equal digests have the same key.
     let keyPin: Pin
-    /// The two places that name the signature's algorithm say the same.
+    /// True if the two fields for the signature's algorithm are equal.
     let namesOneSignatureAlgorithm: Bool
-    /// See `SignatureAlgorithm.securityBits`.
+    /// The strength of the signature; see `SignatureAlgorithm.securityBits`.
     let signatureBits: Int
-    /// Dates through 2049 are UTCTime and later ones GeneralizedTime, both in seconds and Z (§4.1.2.5).
+    /// True if dates through 2049 are UTCTime and later ones GeneralizedTime, both with seconds and Z (§4.1.2.5).
     let encodesDatesProperly: Bool
     let extensions: CertificateExtensions
 
     /// - Parameter der: the certificate.
-    /// - Throws: when the certificate's frame is damaged. Damaged extensions are noted in `extensions`.
+    /// - Throws: if the certificate's outer structure is damaged. Damaged extensions are noted in `extensions`.
     init(der: [UInt8]) throws(DERError) {
         var certificate = try DERReader(sequence: der[...])
         var body = try certificate.next(DERTag.sequence).elements

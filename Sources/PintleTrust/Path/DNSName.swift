@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that names are taken apart by.
+/// Bytes that matter when names are parsed.
 enum ASCIIByte {
     static let dot = UInt8(ascii: ".")
     static let star = UInt8(ascii: "*")
@@ -13,15 +13,15 @@ enum ASCIIByte {
     }
 }
 
-/// A dNSName: labels in the preferred syntax (RFC 1034 §3.5), of which the left-most may be a whole wildcard.
+/// A dNSName: labels in the preferred syntax (RFC 1034 §3.5), of which the leftmost may be a whole wildcard.
 ///
-/// Underscores, which hosts on private networks have, are let through here; `usesUnderscores` tells.
+/// Underscores are accepted here, since hosts on private networks have them; `usesUnderscores` tells if there are any.
 struct DNSName {
-    /// Without `*.`.
+    /// The name without a leading `*.`.
     let withoutWildcard: [UInt8]
     let isWildcard: Bool
 
-    /// Nil for what no DNS name is: empty labels, other characters, 254 bytes and more, a wildcard elsewhere.
+    /// Returns nil for text that is no DNS name: empty labels, other characters, 254 bytes or more, a wildcard elsewhere.
     init?(_ bytes: [UInt8]) {
         guard !bytes.isEmpty, bytes.count <= 253 else { return nil }
         let isWildcard = bytes.starts(with: [ASCIIByte.star, ASCIIByte.dot])
@@ -33,8 +33,8 @@ struct DNSName {
 
     var usesUnderscores: Bool { self.withoutWildcard.contains(ASCIIByte.underscore) }
 
-    /// An address in dotted form, or anything else whose last label is a number, decimal or hexadecimal, is no name of a
-    /// host: resolvers read it as an address (WHATWG URL, "ends in a number").
+    /// True if the last label is a number, decimal or hexadecimal, as in an address in dotted form. Such a name is no name
+    /// of a host: resolvers read it as an address (WHATWG URL, "ends in a number").
     var looksLikeAddress: Bool {
         guard let last = self.withoutWildcard.split(separator: ASCIIByte.dot).last?.map(ASCIIByte.lower) else {
             return false
@@ -59,39 +59,40 @@ struct DNSName {
         }
     }
 
-    /// A whole name: neither empty nor behind a dot.
+    /// True for a whole name, which is not empty and does not begin with a dot.
     static func isProperHost(_ name: [UInt8]) -> Bool {
         self.hasProperLabels(name)
     }
 
-    /// The base of a constraint: a name, nothing at all for every name, or a name behind a dot.
+    /// True for the base of a constraint: a name, an empty text for every name, or a name after a dot.
     static func isProperConstraint(_ base: [UInt8]) -> Bool {
         guard !base.isEmpty else { return true }
         return self.hasProperLabels(base.first == ASCIIByte.dot ? Array(base.dropFirst()) : base)
     }
 
-    /// Whether labels may be added on the left of the base, or none, to come to the name.
+    /// True if the name is the base, or the base with labels added on the left.
     ///
-    /// A base that begins with a dot asks for at least one.
+    /// If the base begins with a dot, at least one label must be added.
     static func isName(_ name: [UInt8], within base: [UInt8]) -> Bool {
         guard let first = base.first else { return true }
         if first == ASCIIByte.dot { return self.ends(name, with: base) }
         return self.isEqual(name, base) || self.ends(name, with: [ASCIIByte.dot] + base)
     }
 
-    /// The same for hosts of mailboxes and URIs, where a base without a dot in front means that host alone.
+    /// True if a host of a mailbox or URI lies within the base; here a base without a leading dot stands for that host
+    /// alone.
     static func isHost(_ host: [UInt8], within base: [UInt8]) -> Bool {
         guard let first = base.first else { return true }
         return first == ASCIIByte.dot ? self.ends(host, with: base) : self.isEqual(host, base)
     }
 
-    /// Whether a name has exactly one label more than the other.
+    /// True if `name` is `parent` with exactly one label added.
     static func isChild(_ name: [UInt8], of parent: [UInt8]) -> Bool {
         guard self.ends(name, with: [ASCIIByte.dot] + parent) else { return false }
         return !name.dropLast(parent.count + 1).contains(ASCIIByte.dot)
     }
 
-    /// Letter case of ASCII does not matter.
+    /// True if the names are equal, ignoring the letter case of ASCII.
     static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && self.ends(left, with: right)
     }
@@ -107,12 +108,12 @@ struct AddressRange {
     private let address: [UInt8]
     private let mask: [UInt8]
 
-    /// - Parameter bytes: 8 for IPv4, 32 for IPv6 (RFC 5280 §4.2.1.10).
+    /// - Parameter bytes: the address and the mask, 8 bytes for IPv4, 32 for IPv6 (RFC 5280 §4.2.1.10).
     init?(_ bytes: [UInt8]) {
         guard bytes.count == 8 || bytes.count == 32 else { return nil }
         self.address = Array(bytes.prefix(bytes.count / 2))
         self.mask = Array(bytes.suffix(bytes.count / 2))
-        // Ones, then one byte that may hold both, then zeros.
+        // Bytes of ones, then one byte that may have both, then zeros.
         let rest = self.mask.drop { $0 == 0xFF }
         guard let border = rest.first else { return }
         guard (~border & (~border &+ 1)) == 0, rest.dropFirst().allSatisfy({ $0 == 0 }) else { return nil }
@@ -124,9 +125,9 @@ struct AddressRange {
     }
 }
 
-/// The host of a URI, as name constraints look at it (RFC 3986 §3.2.2).
+/// The host of a URI in the form that name constraints compare (RFC 3986 §3.2.2).
 struct URIHost {
-    /// Nil where there is none, or where it is an address, which no constraint on URIs can speak of.
+    /// The host name; nil if the URI has no host, or an address, to which no constraint on URIs can apply.
     let name: [UInt8]?
 
     init(_ uri: [UInt8]) {

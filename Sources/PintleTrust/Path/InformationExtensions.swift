@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The extensions that only inform, and that no path is judged by: they are decoded to see that they can be.
+/// The extensions that only inform and decide about no path: they are decoded only to check that they are well formed.
 enum InformationExtensions {
-    /// - Throws: where an extension of a known type is not what that type has; others are not looked at.
+    /// - Throws: if an extension of a known type is malformed; other types are not checked.
     static func check(_ type: OID, _ bytes: ArraySlice<UInt8>) throws(DERError) {
         switch type {
         case .crlDistributionPoints, .freshestLists: try self.checkDistributionPoints(bytes)
@@ -15,7 +15,7 @@ enum InformationExtensions {
         }
     }
 
-    /// RFC 5280 §4.2.2.1: methods, each with a name as its location.
+    /// Checks authorityInfoAccess or subjectInfoAccess (RFC 5280 §4.2.2.1): methods, each with a name as its location.
     static func checkAccessDescriptions(_ bytes: ArraySlice<UInt8>) throws(DERError) {
         var list = try DERReader(sequence: bytes)
         guard !list.isAtEnd else { throw DERError() }
@@ -27,7 +27,7 @@ enum InformationExtensions {
         }
     }
 
-    /// RFC 5280 §4.2.1.13.
+    /// Checks distribution points of revocation lists (RFC 5280 §4.2.1.13).
     private static func checkDistributionPoints(_ bytes: ArraySlice<UInt8>) throws(DERError) {
         var list = try DERReader(sequence: bytes)
         guard !list.isAtEnd else { throw DERError() }
@@ -50,7 +50,7 @@ enum InformationExtensions {
         if let full = try choice.optional(DERTag.constructed(0)) {
             try self.checkNames(full)
         } else {
-            // Relative to the issuer: attributes, of which there is at least one.
+            // A name relative to the issuer: attributes, at least one.
             var attributes = try choice.next(DERTag.constructed(1)).elements
             guard !attributes.isAtEnd else { throw DERError() }
             while !attributes.isAtEnd { _ = try attributes.next(DERTag.sequence) }
@@ -58,14 +58,15 @@ enum InformationExtensions {
         try choice.end()
     }
 
-    /// Names under a tag of their own.
+    /// Checks a list of names under a tag of its own, which must not be empty.
     private static func checkNames(_ element: DERElement) throws(DERError) {
         var names = element.elements
         guard !names.isAtEnd else { throw DERError() }
         while !names.isAtEnd { _ = try GeneralName(try names.next()) }
     }
 
-    /// RFC 5280 §4.2.1.4: the two qualifiers that are known. What frames them is read with the policies.
+    /// Checks the two known qualifiers of RFC 5280 §4.2.1.4. The structure around them is checked when the policies are
+    /// read.
     private static func checkQualifiers(_ bytes: ArraySlice<UInt8>) throws(DERError) {
         var list = try DERReader(sequence: bytes)
         while !list.isAtEnd {
@@ -106,17 +107,17 @@ enum InformationExtensions {
         try fields.end()
     }
 
-    /// RFC 6962 §3.3: a list in the notation of TLS within an octet string.
+    /// Checks RFC 6962 §3.3: a list in the notation of TLS within an octet string.
     private static func checkTimestamps(_ bytes: ArraySlice<UInt8>) throws(DERError) {
         var rest = try DERReader.only(DERTag.octetString, in: bytes).content
         var list = try self.vector(&rest)
         guard rest.isEmpty, !list.isEmpty else { throw DERError() }
         while !list.isEmpty {
             var timestamp = try self.vector(&list)
-            // Of other versions nothing is known but the length.
+            // Entries of unknown versions are skipped by their length.
             guard let version = timestamp.popFirst() else { throw DERError() }
             guard version == 0 else { continue }
-            // The log and the time.
+            // The log's id and the time.
             guard timestamp.count >= 40 else { throw DERError() }
             timestamp = timestamp.dropFirst(40)
             _ = try self.vector(&timestamp)
@@ -128,7 +129,7 @@ enum InformationExtensions {
         }
     }
 
-    /// Takes a length of two bytes and as many bytes.
+    /// Removes a length of two bytes and that number of bytes from the front, and returns these.
     private static func vector(_ rest: inout ArraySlice<UInt8>) throws(DERError) -> ArraySlice<UInt8> {
         guard let high = rest.popFirst(), let low = rest.popFirst() else { throw DERError() }
         let length = Int(high) << 8 | Int(low)
@@ -137,7 +138,7 @@ enum InformationExtensions {
         return rest.prefix(length)
     }
 
-    /// RFC 7633 §4: numbers of extensions of TLS.
+    /// Checks RFC 7633 §4: numbers of TLS extensions.
     private static func checkFeatures(_ bytes: ArraySlice<UInt8>) throws(DERError) {
         var list = try DERReader(sequence: bytes)
         while !list.isAtEnd { _ = try list.next(DERTag.integer).smallInteger() }

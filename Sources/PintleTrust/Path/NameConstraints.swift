@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which names an authority may vouch for (RFC 5280 §4.2.1.10).
+/// The constraints on names that an authority may certify (RFC 5280 §4.2.1.10).
 struct NameConstraints {
-    /// What a name comes to under the constraints.
+    /// The result of checking a name against the constraints.
     enum Ruling: Equatable {
         case allowed
         case forbidden
-        /// The name, or a constraint of its form, is of a kind that cannot be compared; that is not permission.
+        /// The name, or a constraint of its form, cannot be compared; that is not permission.
         case incomparable
     }
 
     private let permitted: [GeneralName]
     private let excluded: [GeneralName]
-    /// Whether a DNS constraint begins with a dot: not in RFC 5280, yet in use for "names below, not the name itself".
+    /// True if a DNS constraint begins with a dot: RFC 5280 has no such form, but it is in use for "names below, not the
+    /// name itself".
     let usesLeadingDots: Bool
 
-    /// What comparing a name costs: long ones count for more than one.
+    /// Returns the cost of comparing a name with all constraints, in comparisons; long names count for more than one.
     func cost(of name: GeneralName) -> Int {
         let comparisons = self.permitted.count + self.excluded.count
         let (cost, overflow) = comparisons.multipliedReportingOverflow(by: 1 + name.size / 256)
         return overflow ? Int.max / 2 : cost
     }
 
-    /// - Throws: for an extension that constrains nothing, for a minimum or maximum, and for a base that is no name.
+    /// - Throws: for an extension without constraints, for a minimum or maximum, and for a base that is no name.
     init(_ bytes: ArraySlice<UInt8>) throws(DERError) {
         var fields = try DERReader(sequence: bytes)
         let permitted = try fields.optional(DERTag.constructed(0))
@@ -43,7 +44,7 @@ struct NameConstraints {
         while !list.isAtEnd {
             var subtree = try list.next(DERTag.sequence).elements
             let base = try GeneralName(try subtree.next())
-            // RFC 5280 has neither minimum nor maximum.
+            // Bases with a minimum or maximum are refused, which RFC 5280 does not use.
             try subtree.end()
             guard Self.isProper(base) else { throw DERError() }
             bases.append(base)
@@ -51,7 +52,7 @@ struct NameConstraints {
         return bases
     }
 
-    /// The IPv4 networks that a network of IPv4 addresses in IPv6's notation holds; nil for any other base.
+    /// Returns the IPv4 network for a network of IPv4 addresses in IPv6's notation; nil for any other base.
     private static func mapped(_ base: GeneralName) -> GeneralName? {
         guard case .address(let bytes) = base, bytes.count == 32, bytes.starts(with: IPAddress.mappedPrefix),
             bytes[16..<28].allSatisfy({ $0 == 0xFF })
@@ -59,21 +60,21 @@ struct NameConstraints {
         return .address(Array(bytes[12..<16] + bytes[28...]))
     }
 
-    /// Whether the base means something.
+    /// True if the base is well formed.
     private static func isProper(_ base: GeneralName) -> Bool {
         switch base {
         case .dns(let name): return DNSName.isProperConstraint(name)
         case .address(let bytes): return AddressRange(bytes) != nil
         case .email(let text):
             guard let at = text.firstIndex(of: ASCIIByte.at) else { return DNSName.isProperConstraint(text) }
-            // A whole mailbox, whose host has nothing in front that names below it would begin with.
+            // A whole mailbox: its host must not begin with a dot, which would mean names below it.
             return Self.isProperMailboxName(text[..<at]) && DNSName.isProperHost(Array(text[(at + 1)...]))
         case .uri(let host): return DNSName.isProperConstraint(host)
         case .directory, .unknown: return true
         }
     }
 
-    /// What is in front of a mailbox's host: words with dots between them (RFC 5321 §4.1.2, Dot-string).
+    /// True if the part before a mailbox's host is words with dots between them (RFC 5321 §4.1.2, Dot-string).
     private static func isProperMailboxName(_ name: ArraySlice<UInt8>) -> Bool {
         let symbols = Set("!#$%&'*+-/=?^_`{|}~".utf8)
         return name.split(separator: ASCIIByte.dot, omittingEmptySubsequences: false).allSatisfy { word in
@@ -87,7 +88,7 @@ struct NameConstraints {
         }
     }
 
-    /// - Returns: the strictest ruling, where an address can be read in two ways.
+    /// - Returns: the strictest ruling if an address can be read in two ways.
     func ruling(on name: GeneralName) -> Ruling {
         let ruling = self.ruling(onReading: name)
         guard ruling == .allowed, case .address(let bytes) = name, let mapped = IPAddress(bytes: bytes)?.mapped,
@@ -121,7 +122,7 @@ struct NameConstraints {
         return isConstrained ? .forbidden : .allowed
     }
 
-    /// How a name lies to a subtree; a wildcard stands for many names, of which some may lie inside.
+    /// The position of a name relative to a subtree. A wildcard stands for many names, of which some may lie inside.
     private enum Relation {
         case inside, outside, overlapping, unknown
     }
@@ -144,14 +145,14 @@ struct NameConstraints {
     private static func relation(ofDNS name: [UInt8], to base: [UInt8]) -> Relation {
         guard let labels = DNSName(name) else { return .unknown }
         if DNSName.isName(labels.withoutWildcard, within: base) {
-            // `*.a` is inside of `.a`, although `a` is not.
+            // `*.a` is inside `.a`, although `a` is not.
             return .inside
         }
         guard labels.isWildcard else { return .outside }
         if base.first == ASCIIByte.dot, DNSName.isEqual(Array(base.dropFirst()), labels.withoutWildcard) {
             return .inside
         }
-        // `*.example.com` would vouch for `bar.example.com`.
+        // `*.example.com` would also certify `bar.example.com`.
         return DNSName.isChild(base.first == ASCIIByte.dot ? Array(base.dropFirst()) : base, of: labels.withoutWildcard)
             ? .overlapping : .outside
     }
@@ -161,7 +162,7 @@ struct NameConstraints {
             return .unknown
         }
         let host = Array(mailbox[(at + 1)...])
-        // A mailbox is at one host: a wildcard is no name here, and neither inside nor outside of anything.
+        // A mailbox is at one host: a wildcard is no name here, and neither inside nor outside of any subtree.
         guard let name = DNSName(host), !name.isWildcard else { return .unknown }
         guard let baseAt = base.lastIndex(of: ASCIIByte.at) else {
             return DNSName.isHost(host, within: base) ? .inside : .outside

@@ -2,24 +2,24 @@
 
 internal import CPintleOpenSSL
 
-/// A certificate that may become part of a path: what it says, and OpenSSL's object for checking signatures.
+/// A certificate that may become part of a path: its fields, and OpenSSL's object for checking signatures.
 ///
-/// `@unchecked Sendable`, because the compiler cannot see into the pointer. The object is owned by a reference count,
-/// which is atomic, and only read: OpenSSL has decoded the key while it parsed the certificate, and verifying a
-/// signature changes neither end.
+/// `@unchecked Sendable`, because the compiler cannot see into the pointer. The object is owned by an atomic reference
+/// count, and only read: OpenSSL has decoded the key while it parsed the certificate, and verifying a signature changes
+/// neither of the two certificates.
 final class PathCertificate: @unchecked Sendable {
     let certificate: Certificate
     let facts: CertificateFacts
-    /// OpenSSL could make a key of what the certificate says: a point lies on its curve, the algorithm is known.
+    /// True if OpenSSL could make a key of the certificate's data: a point lies on its curve, the algorithm is known.
     let hasUsableKey: Bool
     private let pointer: OpaquePointer
 
-    /// The longest certificate that is read, in bytes; a handshake carries a tenth of it.
+    /// The longest certificate that is read, in bytes; the certificates of a whole handshake have a tenth of it.
     private static let longest = 1 << 20
 
     /// Takes a certificate that OpenSSL has parsed.
     ///
-    /// - Returns: nil where dates, key or frame cannot be read, or there is more than 1 MiB of it.
+    /// - Returns: nil if dates, key or outer structure cannot be read, or if it is longer than 1 MiB.
     init?(_ view: X509View) {
         guard let certificate = Certificate(view), certificate.der.count <= PathCertificate.longest,
             let facts = try? CertificateFacts(der: certificate.der)
@@ -28,7 +28,8 @@ final class PathCertificate: @unchecked Sendable {
         }
         self.certificate = certificate
         self.facts = facts
-        // The key was decoded with the certificate. Where that failed this tries once more, and leaves its reason behind.
+        // The key was decoded with the certificate. If that failed, this call tries again, and leaves an error in the
+        // queue.
         self.hasUsableKey = X509_get0_pubkey(view.pointer) != nil
         if !self.hasUsableKey { OpenSSLErrors.clear() }
         self.pointer = view.pointer
@@ -40,7 +41,7 @@ final class PathCertificate: @unchecked Sendable {
         try self.init(der: certificate.der, source: certificate.label)
     }
 
-    /// - Parameter source: where the bytes come from, as a message names it.
+    /// - Parameter source: the origin of the bytes, for messages.
     convenience init(der: [UInt8], source: String) throws(TrustError) {
         guard der.count <= PathCertificate.longest else {
             throw TrustError(
@@ -69,12 +70,12 @@ final class PathCertificate: @unchecked Sendable {
         X509_free(self.pointer)
     }
 
-    /// Lends OpenSSL's object for the time of `body`, which must not change it.
+    /// Lends OpenSSL's object to `body`, which must not change it or keep it.
     func read<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
         try withExtendedLifetime(self) { try body(self.pointer) }
     }
 
-    /// Whether the signature fits the other certificate's key; names are not looked at.
+    /// True if the other certificate's key made the signature; names are not compared.
     func isSigned(by issuer: PathCertificate) -> Bool {
         guard let key = X509_get0_pubkey(issuer.pointer) else { return false }
         let isSigned = X509_verify(self.pointer, key) == 1
@@ -82,14 +83,14 @@ final class PathCertificate: @unchecked Sendable {
         return isSigned
     }
 
-    /// Whether a revocation list is this authority's: signed with its key, which may sign lists.
+    /// True if this authority signed a revocation list, with a key that may sign lists.
     func signed(_ list: ParsedRevocationList, budget: inout WorkBudget) -> Bool {
         let key = self.facts.key
         guard self.facts.extensions.keyUsage?.signsRevocationLists != false, key.mayCheckSignatures else {
             return false
         }
         if list.isKnownToBeSigned(with: self.facts.keyPin) { return true }
-        // Others of the issuer's name may have other keys, and each is tried against the whole of the list.
+        // Other certificates with the issuer's name may have other keys, and each check reads the whole list.
         guard budget.signatures > 0, let pointer = X509_get0_pubkey(self.pointer) else { return false }
         budget.signatures -= key.cost + min(list.size >> 17, 8)
         return list.isSigned(with: pointer, pin: self.facts.keyPin)
@@ -99,7 +100,7 @@ final class PathCertificate: @unchecked Sendable {
         list.revokes(self.pointer)
     }
 
-    /// Whether a certificate stands for the same authority: the same name with the same key.
+    /// True if a certificate stands for the same authority: it has the same name and the same key.
     func isSameEntity(as other: PathCertificate) -> Bool {
         self.facts.keyPin == other.facts.keyPin && self.facts.subject.name == other.facts.subject.name
     }

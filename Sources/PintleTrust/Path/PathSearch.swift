@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Looks for a path from a leaf to an anchor: depth first, the likeliest issuer first, with bounded work.
+/// A search for a path from a leaf to an anchor: depth first, the likeliest issuer first, with bounded work.
 ///
 /// A certificate may have been issued by several others that share a name: cross-signed, renewed, expired, under name
-/// constraints, or sent to mislead. A path that breaks a rule is left where it breaks it, and the next one is tried.
-/// When none holds, a second walk that overlooks the rules finds what there is to say about the chain.
+/// constraints, or sent to mislead. A path is abandoned at the first broken rule, and the next one is tried. If no path is
+/// valid, a second search that ignores the rules finds the reason to report.
 struct PathSearch {
     enum Outcome {
         case found(Path)
         case none(Finding)
     }
 
-    /// How many certificates a path may have; the longest in public use has five.
+    /// The most certificates that a path may have; the longest in public use has five.
     static let longestPath = 16
-    /// What judging a whole path costs, in steps: it looks at every certificate again.
+    /// The cost of judging a whole path, in steps: it examines every certificate again.
     private static let costOfArrival = 128
-    /// How many issuers of one name are tried only to say where a chain ends.
+    /// The number of issuers with one name that are tried only to report the end of a chain.
     private static let candidatesForDiagnosis = 8
 
     private let anchors: AnchorStore
     private let rules: PathRules
     private let revocation: RevocationRules?
-    /// Whether chains must be of good form below their anchor.
+    /// True if chains must be of good form below their anchor.
     private let demandsForm: Bool
     private let candidates: CandidateIndex
     private let full: WorkBudget
@@ -29,7 +29,7 @@ struct PathSearch {
     private var signatures: [SignatureQuestion: Bool] = [:]
     private var form = FormRules.Memory()
 
-    /// - Parameter others: what the peer sent beside its leaf, in any order.
+    /// - Parameter others: the certificates that the peer sent beside its leaf, in any order.
     init(
         others: [PathCertificate], anchors: AnchorStore, rules: PathRules, revocation: RevocationRules? = nil,
         demandsForm: Bool, budget: WorkBudget = .offline
@@ -43,14 +43,14 @@ struct PathSearch {
         self.candidates = CandidateIndex(others, anchors: anchors)
     }
 
-    /// What the search has spent so far.
+    /// The work that the search has used so far.
     var spent: WorkBudget {
         WorkBudget(
             signatures: self.full.signatures - self.budget.signatures, steps: self.full.steps - self.budget.steps,
             comparisons: self.full.comparisons - self.budget.comparisons)
     }
 
-    /// What is wrong with the form of a path below its anchor.
+    /// Returns the rules of form that a path breaks below its anchor.
     mutating func formFindings(on path: Path) -> [Finding] { FormRules.findings(on: path, memory: &self.form) }
 
     mutating func run(from leaf: PathCertificate) -> Outcome {
@@ -60,14 +60,14 @@ struct PathSearch {
         if path.anchor != nil {
             return (finding ?? self.lastFinding(on: path)).map(Outcome.none) ?? .found(path)
         }
-        // A leaf that is wrong by itself is so on every path.
+        // A leaf that breaks a rule by itself does so on every path.
         if finding == nil, self.extend(&path, overlooksRules: false) { return .found(path) }
         return .none(self.diagnose(leaf))
     }
 
-    /// Adds issuers until the path has arrived and keeps the rules.
+    /// Adds issuers until the path ends at an anchor and breaks no rule.
     ///
-    /// - Returns: false when no issuer led there; the path is then as it was.
+    /// - Returns: false if no issuer led to an anchor; the path is then unchanged.
     private mutating func extend(_ path: inout Path, overlooksRules: Bool) -> Bool {
         guard path.certificates.count < PathSearch.longestPath else { return false }
         let top = path.top
@@ -75,8 +75,8 @@ struct PathSearch {
             guard !self.budget.isExhausted else { return false }
             self.budget.steps -= 1
             let issuer = candidate.certificate
-            // A server's certificate may have its root's name and key, which issued it all the same. Where the anchor is no
-            // authority, it is another certificate of the same server.
+            // A server's certificate may have the name and key of its root, which issued it nevertheless. An anchor that is
+            // no authority is another certificate of that server instead.
             let isOwnRoot =
                 candidate.anchor != nil && path.top === path.leaf && issuer.facts.extensions.isAuthority
             guard isOwnRoot || !path.contains(issuer) else { continue }
@@ -85,7 +85,7 @@ struct PathSearch {
                     onIssuer: issuer, isAnchor: candidate.anchor != nil, of: path, budget: &self.budget)
                 guard finding == nil else { continue }
             }
-            // No signature is checked with a key that is refused anyway; that it is refused is then the answer.
+            // No signature is checked with a key that is refused anyway; the refusal of the key is then the result.
             let isAssumed = overlooksRules && !issuer.facts.key.mayCheckSignatures
             guard isAssumed || self.isSigned(top, by: issuer) else { continue }
             path.append(issuer)
@@ -102,7 +102,7 @@ struct PathSearch {
         return false
     }
 
-    /// What is wrong with a path as a whole.
+    /// Returns the problem of a path as a whole, if any.
     private mutating func lastFinding(on path: Path) -> Finding? {
         if let finding = PolicyRules.finding(on: path) { return finding }
         if self.demandsForm, let finding = self.formFindings(on: path).first { return finding }
@@ -122,10 +122,10 @@ struct PathSearch {
     }
 }
 
-/// Saying why.
+/// The reason for a failed search.
 extension PathSearch {
-    /// The most telling thing about a chain of which no path holds: what breaks the path that arrives at an anchor, or
-    /// where the longest one ends.
+    /// Returns the most useful finding about a chain without a valid path: the broken rule on a path that ends at an
+    /// anchor, or the end of the likeliest path.
     private mutating func diagnose(_ leaf: PathCertificate) -> Finding {
         if self.budget.isExhausted { return Finding(.pathTooComplex, leaf) }
         var path = Path(leaf)
@@ -146,7 +146,7 @@ extension PathSearch {
         return self.lastFinding(on: walked)
     }
 
-    /// Follows the likeliest issuers to where they end.
+    /// Follows the likeliest issuers to the end of the chain, and reports that.
     private mutating func unanchored(_ leaf: PathCertificate) -> Finding {
         if self.budget.isExhausted { return Finding(.pathTooComplex, leaf) }
         var path = Path(leaf)
@@ -156,7 +156,7 @@ extension PathSearch {
                 of: top, anchors: self.anchors, at: self.rules.moment, includesUnconnected: true)
             let likely = named.prefix(PathSearch.candidatesForDiagnosis).filter { !path.contains($0.certificate) }
             guard let issuer = likely.first(where: { self.isSigned(top, by: $0.certificate) }) else {
-                // The key is the one that the certificate names, and did not sign it.
+                // The certificate names this key, but the key did not sign it.
                 if likely.contains(where: \.isNamedByKey) { return Finding(.badSignature, top) }
                 break
             }
@@ -170,7 +170,7 @@ extension PathSearch {
     }
 }
 
-/// Asked once for each pair; certificates of one search stay alive as long as it does.
+/// The key of a remembered signature check. The certificates of a search live as long as it, so their identity may be used.
 private struct SignatureQuestion: Hashable {
     let certificate: ObjectIdentifier
     let key: Pin

@@ -4,17 +4,17 @@ internal import CPintleOpenSSL
 internal import Glibc
 internal import PintleSystem
 
-/// The roots that the operating system trusts, found where OpenSSL looks for them.
+/// The roots that the operating system trusts, found in the places where OpenSSL looks for them.
 ///
-/// `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured, and replace what the system has. A machine without roots has none,
-/// and every chain is refused. What a store holds beside certificates that can be read is passed over: it is kept by
-/// others, and one odd entry must not close all connections.
+/// `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured, and replace the system's files. On a machine without roots every chain
+/// is refused. Entries of a store that are no readable certificates are skipped: other programs maintain the store, and one
+/// odd entry must not block all connections.
 struct SystemRoots: Sendable {
     private let index: [DistinguishedName: [Anchor]]
-    /// Each of them once, in the order of the files.
+    /// Each certificate once, in the order of the files.
     let certificates: [Certificate]
 
-    /// Where distributions keep their bundle when OpenSSL was not built to look there.
+    /// The places of the bundle in common distributions, for an OpenSSL that was not built to look there.
     private static let commonBundles = [
         "/etc/ssl/certs/ca-certificates.crt",
         "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
@@ -25,12 +25,12 @@ struct SystemRoots: Sendable {
 
     private static let cache = SystemRootCache()
 
-    /// The roots of that name.
+    /// Returns the roots of that name.
     func roots(named name: DistinguishedName) -> [Anchor] {
         self.index[name] ?? []
     }
 
-    /// The roots as the files are now. Files that did not change are not parsed again.
+    /// Returns the roots in the files at this moment. Files that did not change are not parsed again.
     static func current() -> SystemRoots {
         var files: [String] = []
         let environment = (getenv("SSL_CERT_FILE"), getenv("SSL_CERT_DIR"))
@@ -42,7 +42,7 @@ struct SystemRoots: Sendable {
         if let bundle {
             files.append(bundle)
         } else if let folders {
-            // The folder holds one file for each root; a bundle beside it has the same ones.
+            // The folder has one file for each root; a bundle beside it has the same roots.
             for folder in String(systemText: folders).split(separator: ":") {
                 files += self.hashedFiles(in: String(folder))
             }
@@ -50,7 +50,7 @@ struct SystemRoots: Sendable {
         return self.cache.roots(of: SystemRootCache.Sources(files))
     }
 
-    /// Names as `c_rehash` gives them: eight digits of the subject's hash, a dot, a number.
+    /// Returns the files with names in the form of `c_rehash`: eight digits of the subject's hash, a dot, a number.
     private static func hashedFiles(in folder: String) -> [String] {
         guard let names = try? CertificateFiles.names(inFolder: folder) else { return [] }
         return names.filter { name in
@@ -76,7 +76,7 @@ struct SystemRoots: Sendable {
     }
 }
 
-/// The last roots that were read, and of which bytes.
+/// The roots that were read last, and the bytes that they were read from.
 fileprivate final class SystemRootCache: Sendable {
     private let last = Locked<(sources: Sources, roots: SystemRoots)?>(nil)
 

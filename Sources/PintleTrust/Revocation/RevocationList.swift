@@ -3,7 +3,7 @@
 internal import CPintleOpenSSL
 internal import PintleSystem
 
-/// A certificate revocation list (RFC 5280 §5): its DER bytes, of which a verifier decides what they are worth.
+/// A certificate revocation list (RFC 5280 §5): its DER bytes, which a verifier still has to check.
 public struct RevocationList: Sendable, Hashable {
     /// The encoding, byte for byte as it was given.
     public let der: [UInt8]
@@ -11,7 +11,7 @@ public struct RevocationList: Sendable, Hashable {
     /// Reads lists from a file of at most 8 MiB: PEM (one list or many) or one DER list.
     ///
     /// - Returns: at least one list, each once.
-    /// - Throws: `.unreadableCertificate`, naming the file: it cannot be read, is no list, or holds something else too.
+    /// - Throws: `.unreadableCertificate`, naming the file: it cannot be read, is no list, or has other blocks too.
     public static func load(path: String) throws(TrustError) -> [RevocationList] {
         let bytes = try CertificateFiles.read(path)
         guard PEMBlocks.count(in: bytes) > 0 else { return [try RevocationList(der: bytes, file: path)] }
@@ -29,9 +29,9 @@ public struct RevocationList: Sendable, Hashable {
         return lists.withoutDuplicates()
     }
 
-    /// - Parameter file: where the bytes come from, for messages.
-    /// - Throws: `.unreadableCertificate` for what is no list, and for a list of changes to another one, which says nothing by
-    ///   itself.
+    /// - Parameter file: the origin of the bytes, for messages.
+    /// - Throws: `.unreadableCertificate` for bytes that are no list, and for a delta list, which is useless without the
+    ///   list that it changes.
     package init(der: [UInt8], file: String) throws(TrustError) {
         self.der = der
         let parsed = try ParsedRevocationList(self, source: file)
@@ -46,24 +46,26 @@ public struct RevocationList: Sendable, Hashable {
 
 /// A list that OpenSSL has parsed.
 ///
-/// `@unchecked Sendable`, because the compiler cannot see into the pointer. The object is owned and only asked; where a
-/// question makes OpenSSL sort the entries, it does so under the object's own lock.
+/// `@unchecked Sendable`, because the compiler cannot see into the pointer. The object is owned and only queried; if a
+/// query makes OpenSSL sort the entries, it does so under the object's own lock.
 final class ParsedRevocationList: @unchecked Sendable {
     let issuer: DistinguishedName
-    /// Its issuer on one line (RFC 4514).
+    /// The issuer on one line (RFC 4514).
     let issuerText: String
-    /// What OpenSSL's functions would hide.
+    /// Facts that OpenSSL's functions hide.
     let facts: RevocationListFacts
-    /// When it was made, and until when it may be used; a list without an end is of no use.
+    /// The period from the list's making to the last moment at which it may be used; nil if it has no end, which makes it
+    /// useless.
     let validity: ClosedRange<UnixTime>?
-    /// Whether it speaks of all certificates of its issuer in the way that every verifier understands: with a number,
-    /// and without critical extensions, which lists of deltas, of some certificates or of other issuers have (§5.2). Nor may
-    /// an entry have any (§5.3): what it means is then unknown.
+    /// True if the list is about all certificates of its issuer, in the form that every verifier understands: it has a
+    /// number, and no critical extensions, which mark lists of deltas, of some certificates or of other issuers (§5.2). Its
+    /// entries must not have critical extensions either, as their meaning would be unknown (§5.3).
     let isPlain: Bool
-    /// In bytes.
+    /// Size in bytes.
     let size: Int
     private let pointer: OpaquePointer
-    /// The keys that have signed it, of which there is one: the list may have millions of bytes, and does not change.
+    /// The keys that are known to have signed it, in practice one. Remembered because the list never changes and may have
+    /// millions of bytes.
     private let signers = Locked<Set<Pin>>([])
 
     init(_ list: RevocationList, source: String) throws(TrustError) {
@@ -101,17 +103,17 @@ final class ParsedRevocationList: @unchecked Sendable {
         X509_CRL_free(self.pointer)
     }
 
-    /// Whether it was found before that the list is signed with a key.
+    /// True if an earlier check found that the list is signed with this key.
     func isKnownToBeSigned(with pin: Pin) -> Bool { self.signers.withLock { $0.contains(pin) } }
 
-    /// - Parameter pin: of the key.
+    /// - Parameter pin: the pin of the key.
     func isSigned(with key: OpaquePointer, pin: Pin) -> Bool {
         let isSigned = X509_CRL_verify(self.pointer, key) == 1
         if isSigned { self.signers.withLock { _ = $0.insert(pin) } } else { OpenSSLErrors.clear() }
         return isSigned
     }
 
-    /// Whether the list names a certificate, other than to take it off an earlier one.
+    /// True if the list revokes a certificate; an entry that removes it from an earlier list does not count.
     func revokes(_ certificate: OpaquePointer) -> Bool {
         var entry: OpaquePointer?
         return X509_CRL_get0_by_cert(self.pointer, &entry, certificate) == 1

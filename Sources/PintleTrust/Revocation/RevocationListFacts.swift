@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the rules ask of a revocation list beside what OpenSSL says of it, read from its DER once (RFC 5280 §5.1).
+/// Facts about a revocation list that OpenSSL's functions do not give, read from its DER once (RFC 5280 §5.1).
 struct RevocationListFacts {
-    /// See `SignatureAlgorithm.securityBits`.
+    /// The strength of the signature; see `SignatureAlgorithm.securityBits`.
     let signatureBits: Int
-    /// The two places that name the signature's algorithm say the same.
+    /// True if the two fields for the signature's algorithm are equal.
     let namesOneSignatureAlgorithm: Bool
-    /// It has the changes since another list only (§5.2.4).
+    /// True if it only has the changes since another list (§5.2.4).
     let isDelta: Bool
-    /// Some entry has a critical extension. None is understood here: the only one of RFC 5280, the issuer of the certificate
-    /// (§5.3.3), stands in lists about other issuers.
+    /// True if an entry has a critical extension. None is understood here: the only one of RFC 5280, the issuer of the
+    /// certificate (§5.3.3), occurs in lists about other issuers.
     let hasCriticalEntries: Bool
 
     /// - Parameter der: the list.
@@ -20,11 +20,11 @@ struct RevocationListFacts {
         _ = try list.next(DERTag.bitString)
         try list.end()
         self.signatureBits = try SignatureAlgorithm.securityBits(of: outerAlgorithm)
-        // The version, which lists of the first one do not have.
+        // The version, which lists of version 1 omit.
         _ = try body.optional(DERTag.integer)
         self.namesOneSignatureAlgorithm = try body.next(DERTag.sequence).encoding == outerAlgorithm.encoding
         _ = try body.next(DERTag.sequence)
-        // From and to, of which the second may be missing.
+        // The dates of this update and of the next one, which may be missing.
         _ = try body.next()
         if body.nextTag == DERTag.utcTime || body.nextTag == DERTag.generalizedTime { _ = try body.next() }
         self.hasCriticalEntries = try body.optional(DERTag.sequence).map(Self.hasCriticalEntries) ?? false

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Revocation by lists that are configured (RFC 5280 §6.3).
+/// Revocation by configured lists (RFC 5280 §6.3).
 ///
-/// An issuer of which there is a list must have a usable one: valid at the moment, signed by its key with a digest that
-/// certificates may have too, and plain. An issuer without any list is not asked, since nobody said that it has one.
+/// An issuer that has a list here must have a usable one: valid at the moment, signed by its key with a digest that
+/// certificates may use too, and plain. An issuer without any list is not checked, since it may not publish one.
 struct RevocationRules: Sendable {
     private let lists: [DistinguishedName: [ParsedRevocationList]]
 
-    /// - Returns: nil for no lists at all.
+    /// - Returns: nil if there are no lists.
     init?(_ lists: [RevocationList]) throws(TrustError) {
         guard !lists.isEmpty else { return nil }
         var index: [DistinguishedName: [ParsedRevocationList]] = [:]
@@ -18,14 +18,14 @@ struct RevocationRules: Sendable {
         self.lists = index
     }
 
-    /// The first certificate from the leaf upwards that is revoked, or of which nobody can say.
+    /// Returns the first certificate from the leaf upwards that is revoked, or has no usable list.
     ///
-    /// An issuer that has rolled its key over signs its lists with the new one: any key of its name on the path will do, since
-    /// the path vouches for all of them.
+    /// An issuer that has changed its key signs its lists with the new one: any key of its name on the path is accepted,
+    /// since the path proves all of them.
     ///
     /// - Parameters:
-    ///   - securityBits: those that signatures of lists must have.
-    ///   - budget: what the search that arrived here may still spend.
+    ///   - securityBits: the strength that signatures of lists must have.
+    ///   - budget: the remaining work of the path search.
     func finding(
         on path: Path, at moment: UnixTime, securityBits: Int, budget: inout WorkBudget
     ) -> Finding? {
@@ -44,12 +44,12 @@ struct RevocationRules: Sendable {
         return nil
     }
 
-    /// The first moment at which an issuer of the path has no current list any more; nil where no list is asked.
+    /// Returns the first moment at which an issuer of the path no longer has a current list; nil if no list applies.
     ///
-    /// - Parameter path: one without a finding at that moment.
+    /// - Parameter path: a path without a finding at that moment.
     func end(on path: Path, at moment: UnixTime) -> UnixTime? {
         path.certificates.dropFirst().compactMap { issuer in
-            // The last of them counts: one current list is enough.
+            // The last of their ends counts: one current list is enough.
             (self.lists[issuer.facts.subject.name] ?? []).compactMap(\.validity)
                 .filter { $0.contains(moment) }.map(\.upperBound).max()
         }.min().map { $0.advanced(by: .seconds(1)) }

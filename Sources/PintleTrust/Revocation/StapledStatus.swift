@@ -2,25 +2,25 @@
 
 internal import CPintleOpenSSL
 
-/// What a server says, in its issuer's words, of its own certificate: an OCSP response (RFC 6960) that it stapled.
+/// The status of a server's certificate in an OCSP response of its issuer (RFC 6960), which the server stapled.
 package enum StapledStatus: Equatable, Sendable {
-    /// Until that moment, clocks that differ allowed for; nil where the response's dates cannot be read.
+    /// Good until that moment, which includes the tolerance for clocks; nil if the response's dates cannot be read.
     case good(until: UnixTime?)
     case revoked
     /// Nothing was stapled.
     case missing
-    /// What was stapled cannot be read, is not of the issuer, is out of date, or speaks of another certificate.
+    /// The response cannot be read, is not from the issuer, is out of date, or is about another certificate.
     case unusable
 
-    /// Clocks differ.
+    /// Allowed clock skew, in seconds.
     private static let toleratedSeconds = 300
-    /// How long a status counts that does not say until when: newer information is then said to be available at any
-    /// time (RFC 6960 §4.2.2.1).
+    /// The validity in seconds of a status without an end, for which newer information is available at any time (RFC 6960
+    /// §4.2.2.1).
     private static let secondsWithoutEnd = 86_400
 
     /// - Parameters:
-    ///   - connection: an `SSL *` of which the certificate was verified.
-    ///   - issuer: who signed the leaf on the verified path.
+    ///   - connection: an `SSL *` whose certificate was verified.
+    ///   - issuer: the certificate that signed the leaf on the verified path.
     init(onConnection connection: OpaquePointer, leaf: Certificate, issuer: Certificate) {
         var bytes: UnsafePointer<UInt8>?
         let count = pintle_ssl_stapled_status(connection, &bytes)
@@ -31,7 +31,7 @@ package enum StapledStatus: Equatable, Sendable {
         self.init(response: UnsafeBufferPointer(start: bytes, count: count), leaf: leaf, issuer: issuer)
     }
 
-    /// - Parameter response: in DER; what follows it makes it unusable.
+    /// - Parameter response: the response in DER; bytes after it make it unusable.
     package init(response bytes: UnsafeBufferPointer<UInt8>, leaf: Certificate, issuer: Certificate) {
         var cursor = bytes.baseAddress
         let response = d2i_OCSP_RESPONSE(nil, &cursor, bytes.count)
@@ -47,8 +47,8 @@ package enum StapledStatus: Equatable, Sendable {
         self = Self.isSigned(basic, by: issuer) ? Self.status(of: leaf, issuer, in: basic) : .unusable
     }
 
-    /// Signed by the issuer, or by somebody whom it appointed for that, with a digest that certificates may have too: OpenSSL
-    /// would take MD5.
+    /// True if the response is signed by the issuer, or by a responder that it appointed, with a digest that certificates
+    /// may use too: OpenSSL would accept MD5.
     private static func isSigned(_ response: OpaquePointer, by issuer: PathCertificate) -> Bool {
         let algorithm = X509View.encoding(of: OCSP_resp_get0_tbs_sigalg(response))
         let element = try? DERReader.only(DERTag.sequence, in: algorithm[...])
@@ -62,7 +62,8 @@ package enum StapledStatus: Equatable, Sendable {
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         guard issuer.read({ X509_STORE_add_cert(store, $0) }) == 1 else { return false }
         return candidates.lend { candidates in
-            // A response brings its signer along, and the server chose it: no key that is refused, and no chain of them.
+            // A response brings its signer along, chosen by the server: a key that would be refused must not be used, nor a
+            // chain of such keys.
             var signer: OpaquePointer?
             guard OCSP_resp_get0_signer(response, &signer, candidates) == 1, let signer,
                 let key = X509View(pointer: signer).subjectPublicKeyInfo,
@@ -95,7 +96,7 @@ package enum StapledStatus: Equatable, Sendable {
         return .unusable
     }
 
-    /// When the response stops to count.
+    /// Returns the moment at which the response expires.
     private static func end(
         from: UnsafePointer<ASN1_GENERALIZEDTIME>?, to: UnsafePointer<ASN1_GENERALIZEDTIME>?
     ) -> UnixTime? {
@@ -103,7 +104,7 @@ package enum StapledStatus: Equatable, Sendable {
         return end?.advanced(by: .seconds(self.toleratedSeconds))
     }
 
-    /// The rule that is broken, nil for none.
+    /// Returns the rule that is broken; nil for none.
     func breach(under stapling: SecurityPolicy.Stapling) -> Rule? {
         switch self {
         case .good: nil

@@ -11,23 +11,24 @@ struct Finding {
     }
 }
 
-/// A way from a leaf upwards: the leaf first, an anchor last once it is complete.
+/// A path from a leaf upwards: the leaf first, and once it is complete, an anchor last.
 struct Path {
     private(set) var certificates: [PathCertificate]
-    /// Set once the path has arrived.
+    /// The anchor that the path ends at; nil as long as it is incomplete.
     var anchor: Anchor?
 
     init(_ leaf: PathCertificate) {
         self.certificates = [leaf]
     }
 
-    /// The certificate that still needs an issuer.
+    /// The last certificate of the path, which still needs an issuer.
     var top: PathCertificate { self.certificates[self.certificates.count - 1] }
     var leaf: PathCertificate { self.certificates[0] }
-    /// Authorities between the leaf and the top, the top included.
+    /// The authorities above the leaf, up to and including the top.
     var authorities: ArraySlice<PathCertificate> { self.certificates.dropFirst() }
 
-    /// The first moment at which one of the certificates has expired. A certificate's last second still counts.
+    /// The first moment at which one of the certificates has expired. The last second of a certificate still counts as
+    /// valid.
     var end: UnixTime? {
         self.certificates.map(\.certificate.notAfter).min().map { $0.advanced(by: .seconds(1)) }
     }
@@ -45,25 +46,25 @@ struct Path {
     }
 }
 
-/// What one search may spend, so that no chain, however hostile, keeps anybody waiting for long.
+/// The work that one search may cost, so that even a hostile chain is judged quickly.
 struct WorkBudget {
-    /// Signatures, those of slow keys counted more than once (`PublicKeyFacts.cost`).
+    /// Signature checks; those with slow keys count more than once (`PublicKeyFacts.cost`).
     var signatures = 256
-    /// Certificates looked at as somebody's issuer.
+    /// Certificates that are tried as an issuer.
     var steps = 8192
-    /// Names compared with constraints of their form.
+    /// Comparisons of names with constraints of their form.
     var comparisons = 1 << 18
-    /// Certificates beside the leaf that are read at all; those behind them are no part of any path. A chain given to
-    /// `pintle verify` has 2000 at most.
+    /// Certificates beside the leaf that are read at all; further ones are part of no path. A chain for `pintle verify` has
+    /// 2000 at most.
     var certificates = 2000
 
-    /// For `pintle verify` and what else has nobody waiting: a few seconds.
+    /// For `pintle verify` and other uses that may take a few seconds.
     static let offline = WorkBudget()
-    /// For handshakes, which hold up everything else on their loop: some milliseconds. Honest chains need four signatures,
-    /// a dozen steps and a few hundred comparisons.
+    /// For handshakes, which block everything else on their event loop: some milliseconds. Honest chains need four
+    /// signatures, a dozen steps and a few hundred comparisons.
     static let handshake = WorkBudget(signatures: 32, steps: 1024, comparisons: 1 << 13, certificates: 32)
 
-    /// How many certificates a chain may have, far above what a handshake can carry.
+    /// The most certificates that a chain may have, far above the number that a handshake can carry.
     static let mostCertificates = 2000
 
     var isExhausted: Bool { self.signatures <= 0 || self.steps <= 0 || self.comparisons <= 0 }

@@ -2,13 +2,13 @@
 
 internal import Glibc
 
-/// The rules of good form (`Rule.isForm`), applied to a path that is complete.
+/// The rules of good form (`Rule.isForm`), applied to a complete path.
 ///
-/// The anchor is not asked: of it a path takes the name, the key and the dates (RFC 5280 §6.1.1 (d)), and many a root is
-/// older than the rules.
+/// The anchor is not checked: a path only takes its name, key and dates (RFC 5280 §6.1.1 (d)), and many roots are older
+/// than the rules.
 struct FormRules {
-    /// The breach of each certificate at each place where it was judged. One search arrives at anchors by many paths,
-    /// and a certificate may have tens of thousands of names.
+    /// The breach of each certificate at each place where it was judged, remembered because one search reaches anchors by
+    /// many paths, and a certificate may have tens of thousands of names.
     struct Memory {
         fileprivate struct Place: Hashable {
             let certificate: ObjectIdentifier
@@ -18,9 +18,9 @@ struct FormRules {
         fileprivate var breaches: [Place: Rule?] = [:]
     }
 
-    /// The first breach of each certificate below the anchor, from the leaf upwards.
+    /// Returns the first breach of each certificate below the anchor, from the leaf upwards.
     ///
-    /// - Parameter memory: of the same search, whose certificates live as long as it does.
+    /// - Parameter memory: the memory of one search; the certificates live as long as the search.
     static func findings(on path: Path, memory: inout Memory) -> [Finding] {
         var findings: [Finding] = []
         for (index, certificate) in path.certificates.dropLast().enumerated() {
@@ -47,7 +47,7 @@ struct FormRules {
         let extensions = facts.extensions
         if let defect = extensions.defects.first { return defect }
         if !facts.encodesDatesProperly { return .dateEncoding }
-        // Zero is one byte of nothing, and a negative number begins with a one.
+        // Zero is a byte without a set bit, and a negative number begins with a set bit.
         let isPositive = facts.serial.first.map { $0 < 0x80 } == true && facts.serial.contains { $0 != 0 }
         if !isPositive || facts.serial.drop(while: { $0 == 0 }).count > 20 { return .serialNumber }
         if case .rsa(let bits) = facts.key.kind, !bits.isMultiple(of: 8) { return .unevenKey }
@@ -103,9 +103,9 @@ struct FormRules {
     }
 }
 
-/// Whether a common name that means a host of the alternative names is written as it is there.
+/// Checks that a common name is spelled like the alternative name that stands for its host.
 ///
-/// Other common names are free: they do not count, and certificates for organisations have had them for ever.
+/// Other common names are not restricted: they do not count, and certificates for organisations have always had them.
 private struct CommonNameSpelling {
     private let dns: Set<[UInt8]>
     private let folded: Set<[UInt8]>
@@ -122,16 +122,16 @@ private struct CommonNameSpelling {
     func isNoCopy(_ commonName: String) -> Bool {
         let bytes = Array(commonName.utf8)
         guard !self.dns.contains(bytes) else { return false }
-        // Another spelling of a listed name or address.
+        // True for another spelling of a listed name or address.
         if self.folded.contains(bytes.map(ASCIIByte.lower)) { return true }
         if let address = CommonNameSpelling.address(commonName), self.addresses.contains(address) {
             return address.description != commonName
         }
-        // What is read by people can be mistaken for another host in other scripts.
+        // Names in other scripts can be mistaken by people for another host.
         return CommonNameSpelling.isInternational(bytes)
     }
 
-    /// An address in any notation that system calls understand, octal and hexadecimal too.
+    /// Returns the address in any notation that system calls understand, including octal and hexadecimal.
     private static func address(_ text: String) -> IPAddress? {
         var address = in_addr()
         if let strict = IPAddress(text) { return strict }
@@ -139,7 +139,7 @@ private struct CommonNameSpelling {
         return IPAddress(bytes: withUnsafeBytes(of: &address.s_addr) { Array($0) })
     }
 
-    /// A host with letters of other scripts, spelled out or as A-labels (RFC 5890 §2.3.2.1).
+    /// True for a host with letters of other scripts, spelled out or as A-labels (RFC 5890 §2.3.2.1).
     private static func isInternational(_ name: [UInt8]) -> Bool {
         guard name.contains(ASCIIByte.dot), !name.contains(0x20) else { return false }
         if name.contains(where: { $0 >= 0x80 }) { return true }

@@ -2,16 +2,16 @@
 
 internal import CPintleOpenSSL
 
-/// Whether a certificate is for a host (RFC 9525).
+/// The check that a certificate is for a host (RFC 9525).
 ///
-/// Only the subjectAltName counts; a wildcard stands for the whole left-most label and no more, and never right in
-/// front of a public suffix, where it would stand for other people's names. A policy may let the common name count for
-/// a certificate that has no alternative names at all.
+/// Only the subjectAltName counts. A wildcard stands for the whole leftmost label and no more, and never directly before a
+/// public suffix, where it would stand for the names of strangers. A policy may accept the common name of a certificate
+/// that has no alternative names at all.
 struct NameRule {
     let allowsCommonName: Bool
 
-    /// - Parameter host: a DNS name in its ASCII form, with or without the trailing dot, or an IP address, brackets
-    ///   or not.
+    /// - Parameter host: a DNS name in its ASCII form, with or without the trailing dot, or an IP address, with or without
+    ///   brackets.
     func matches(host: String, leaf: PathCertificate) -> Bool {
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
         let subject = leaf.facts.subject
@@ -33,7 +33,7 @@ struct NameRule {
         return !PublicSuffixes.contains(pattern.withoutWildcard)
     }
 
-    /// The code that a name which does not match gets in OpenSSL.
+    /// Returns OpenSSL's code for a name that does not match.
     static func verifyError(host: String) -> CInt {
         IPAddress(host: host) == nil ? X509_V_ERR_HOSTNAME_MISMATCH : X509_V_ERR_IP_ADDRESS_MISMATCH
     }

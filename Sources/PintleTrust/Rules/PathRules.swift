@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rules that a path must keep wherever its anchor comes from.
+/// The rules that a path must keep, regardless of its anchor's origin.
 ///
-/// They are applied from the leaf upwards as the path grows, so that a wrong turn is left at once. An anchor is a
-/// certificate like any other to them, except that its own signature does not matter: its dates, its key, its marking
-/// as an authority, its path length, its purposes and its name constraints count. Who trusts a certificate trusts it
-/// with what it says of itself.
+/// They are applied from the leaf upwards as the path grows, so that a wrong path is abandoned at once. They apply to an
+/// anchor as to any certificate, except that its own signature does not matter: its dates, its key, its marking as an
+/// authority, its path length, its purposes and its name constraints count. To trust a certificate is to trust its
+/// contents.
 struct PathRules {
-    /// When the certificates must be valid.
+    /// The moment at which the certificates must be valid.
     let moment: UnixTime
     /// Bits of security that keys and signatures must have.
     let securityBits: Int
-    /// Whether a common name stands in for missing alternative names, and is then under name constraints too.
+    /// True if a common name replaces missing alternative names; name constraints then apply to it too.
     let usesCommonName: Bool
 
-    /// OpenSSL's security levels; RSA of 2048 bits is the least that any of them gets here.
+    /// Returns the bits of OpenSSL's security level, but at least those of RSA with 2048 bits.
     static func securityBits(ofLevel level: CInt) -> Int {
         switch level {
         case ...2: 112
@@ -24,9 +24,9 @@ struct PathRules {
         }
     }
 
-    /// What is wrong with the certificate of the peer, by itself.
+    /// Returns the rule that the peer's certificate breaks by itself, if any.
     ///
-    /// - Parameter isAnchor: somebody trusts exactly this certificate.
+    /// - Parameter isAnchor: true if exactly this certificate is trusted.
     func finding(onLeaf leaf: PathCertificate, isAnchor: Bool) -> Finding? {
         let facts = leaf.facts
         if let rule = self.commonFinding(leaf, isAnchor: isAnchor) { return Finding(rule, leaf) }
@@ -35,7 +35,7 @@ struct PathRules {
         if let purposes = facts.extensions.purposes, !purposes.includesServers {
             return Finding(.serverPurpose, leaf)
         }
-        // An authority may serve with its own certificate, and says what its key is for as an authority does.
+        // An authority may serve with its own certificate, which has the keyUsage of an authority.
         if let usage = facts.extensions.keyUsage, !usage.servesHandshakes,
             !(facts.extensions.isAuthority && usage.signsCertificates)
         {
@@ -44,14 +44,14 @@ struct PathRules {
         return nil
     }
 
-    /// What keeps a certificate from having issued the top of a path; the signature is not looked at.
+    /// Returns the reason why a certificate cannot have issued the top of a path, if any; the signature is not checked.
     func finding(onIssuer issuer: PathCertificate, isAnchor: Bool, of path: Path, budget: inout WorkBudget) -> Finding?
     {
         let facts = issuer.facts
         let extensions = facts.extensions
         if let rule = self.commonFinding(issuer, isAnchor: isAnchor) { return Finding(rule, issuer) }
         if facts.subject.name.isEmpty { return Finding(.emptySubject, issuer) }
-        // Roots of the first version cannot say that they are authorities. Who gives one means it.
+        // Roots of version 1 cannot be marked as authorities; a user who configures one means it to be one.
         let isOldRoot = isAnchor && facts.version == 1
         guard extensions.isAuthority || isOldRoot else { return Finding(.notAnAuthority, issuer) }
         if facts.version != 3 && !isOldRoot { return Finding(.version, issuer) }
@@ -67,7 +67,7 @@ struct PathRules {
         return self.nameFinding(under: issuer, path: path, budget: &budget)
     }
 
-    /// What holds for every certificate.
+    /// Returns the rule that any certificate may break, if it is broken.
     private func commonFinding(_ certificate: PathCertificate, isAnchor: Bool) -> Rule? {
         let facts = certificate.facts
         if certificate.certificate.notBefore > self.moment { return .notYetValid }
@@ -85,7 +85,7 @@ struct PathRules {
     private func nameFinding(under issuer: PathCertificate, path: Path, budget: inout WorkBudget) -> Finding? {
         guard let constraints = issuer.facts.extensions.nameConstraints else { return nil }
         for (index, certificate) in path.certificates.enumerated() {
-            // So that an authority may roll its key over; the leaf has no such excuse.
+            // Self-issued authorities are exempt, so that an authority can change its key; a self-issued leaf is not.
             if index > 0 && certificate.facts.isSelfIssued { continue }
             for name in self.names(of: certificate, isLeaf: index == 0) {
                 budget.comparisons -= constraints.cost(of: name)
@@ -100,7 +100,7 @@ struct PathRules {
         return nil
     }
 
-    /// The names that constraints apply to: the subject, addresses for mail in it, and the alternative names.
+    /// Returns the names that constraints apply to: the subject, mail addresses in it, and the alternative names.
     private func names(of certificate: PathCertificate, isLeaf: Bool) -> [GeneralName] {
         let subject = certificate.facts.subject
         var names = certificate.facts.extensions.alternativeNames ?? []

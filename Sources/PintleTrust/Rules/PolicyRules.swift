@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Certificate policies as RFC 5280 §6.1 processes them for a verifier that accepts any policy.
+/// Certificate policies, processed by RFC 5280 §6.1 for a verifier that accepts any policy.
 ///
-/// Such a verifier looks at policies only where an authority demands that there be one. Then it needs to know whether
-/// any policy is left at the leaf, not which: of the tree of §6.1.2 the lowest level is enough.
+/// Such a verifier needs policies only if an authority demands that there be one. It then must know if any policy is left
+/// at the leaf, but not which one: the lowest level of the tree of §6.1.2 is enough.
 struct PolicyRules {
     private var accepted: Set<OID> = [.anyPolicy]
     private var explicitPolicy: Int
     private var inhibitAnyPolicy: Int
     private var policyMapping: Int
 
-    /// The certificate at which the last policy is lost, when one is demanded.
+    /// Returns the certificate at which the last policy is lost, if a policy is demanded.
     static func finding(on path: Path) -> Finding? {
-        // Nobody demands one, as nearly always.
+        // Nearly always, no certificate demands one.
         guard path.certificates.contains(where: { $0.facts.extensions.policyConstraints != nil }) else { return nil }
-        // The anchor's constraints count from below it.
+        // The anchor's constraints apply to the certificates below it.
         let chain = Array(path.certificates.reversed())
         var rules = PolicyRules(length: chain.count)
         for (index, certificate) in chain.enumerated() {
@@ -36,7 +36,7 @@ struct PolicyRules {
         self.policyMapping = length + 1
     }
 
-    /// §6.1.3 (d) to (f).
+    /// Processes a certificate by §6.1.3 (d) to (f).
     private mutating func enter(_ facts: CertificateFacts, isLeaf: Bool) {
         guard let policies = facts.extensions.policies else {
             self.accepted = []
@@ -49,7 +49,7 @@ struct PolicyRules {
         self.accepted = next
     }
 
-    /// §6.1.4, and §6.1.5 (a) and (b) for the leaf.
+    /// Prepares for the next certificate by §6.1.4, or ends at the leaf by §6.1.5 (a) and (b).
     private mutating func leave(_ facts: CertificateFacts, isLeaf: Bool) {
         let extensions = facts.extensions
         if !isLeaf {
@@ -60,7 +60,7 @@ struct PolicyRules {
                 self.inhibitAnyPolicy = max(0, self.inhibitAnyPolicy - 1)
             }
         } else {
-            // Whether the leaf is issued by itself or not, §6.1.5 (a).
+            // §6.1.5 (a), for self-issued leaves too.
             self.explicitPolicy = max(0, self.explicitPolicy - 1)
         }
         if let demanded = extensions.policyConstraints?.requireExplicitPolicy {

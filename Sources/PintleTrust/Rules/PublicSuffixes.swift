@@ -2,12 +2,13 @@
 
 internal import Glibc
 
-/// Names below which registries give names to anybody, as `com` or `co.uk`.
+/// Names directly below which registries give names to the public, for example `com` or `co.uk`.
 ///
-/// A single label is one. Longer ones are looked up in libpsl where the system has it: the list changes weekly, and the distribution keeps it. It is opened when it is first needed.
+/// A single label is one. Longer names are looked up in libpsl if the system has it: the list changes weekly, and the
+/// distribution updates it. The library is opened at the first use.
 ///
-/// The list's private section does not count. Who runs `github.io` holds the key for all names below it, and a wildcard
-/// is how such services work.
+/// The list's private section does not count: the operator of `github.io` holds the key for all names below it, and such
+/// services work by a wildcard.
 package enum PublicSuffixes {
     private typealias Builtin = @convention(c) () -> OpaquePointer?
     private typealias IsPublicSuffix = @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, CInt) -> CInt
@@ -17,8 +18,8 @@ package enum PublicSuffixes {
     /// `PSL_TYPE_ANY`: both sections.
     private static let anySection: CInt = 3
 
-    /// The library's list and its question, nil where there is no library. The list is static memory of the library,
-    /// which is never closed, and only read.
+    /// The library's list and its lookup function; nil if the library is missing. The list is static memory of the library,
+    /// which is never closed, and is only read.
     private nonisolated(unsafe) static let library: (list: OpaquePointer, ask: IsPublicSuffix)? = {
         guard let handle = dlopen("libpsl.so.5", RTLD_NOW | RTLD_LOCAL), let builtin = dlsym(handle, "psl_builtin"),
             let question = dlsym(handle, "psl_is_public_suffix2"),
@@ -27,15 +28,15 @@ package enum PublicSuffixes {
         return (list, unsafeBitCast(question, to: IsPublicSuffix.self))
     }()
 
-    /// Whether the machine has the list. Where it has not, a wildcard in front of `co.uk` counts as one of a company's.
+    /// True if the machine has the list. Without it, a wildcard before `co.uk` is treated like one before a company's name.
     package static var areKnown: Bool { self.library != nil }
 
-    /// What to say where the list is missing.
+    /// The warning about a missing list.
     package static let missing =
         "libpsl.so.5 is missing, and with it the list of public suffixes: a certificate for *.co.uk passes for every host "
         + "right below co.uk; install libpsl5"
 
-    /// Tells whether strangers have names below `name`, by the list's private section, too: no cookie is for all of them.
+    /// True if strangers have names below `name`, also by the list's private section: no cookie may be set for all of them.
     ///
     /// - Parameter name: a DNS name in ASCII.
     package static func isShared(_ name: String) -> Bool {
@@ -44,12 +45,15 @@ package enum PublicSuffixes {
         return library.ask(library.list, name, self.anySection) != 0
     }
 
+    /// True if registries give names to the public directly below `name`.
+    ///
     /// - Parameter name: a DNS name in ASCII.
     static func contains(_ name: [UInt8]) -> Bool {
         guard name.contains(ASCIIByte.dot) else { return true }
         guard let library = self.library else { return false }
         let text = String(decoding: name.map(ASCIIByte.lower), as: UTF8.self)
-        // A list knows nothing of `example.internal`; libpsl's rule for what is not listed is the last label, as ours.
+        // For names that are not listed, as `example.internal`, libpsl takes the last label as the suffix, as this function
+        // does.
         return library.ask(library.list, text, self.registries) != 0
     }
 }

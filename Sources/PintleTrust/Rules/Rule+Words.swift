@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Rule {
-    /// What the breach is, in few words; the identifier where it says enough.
+    /// A few words that describe the breach; the rule's identifier if that says enough.
     var words: String {
         switch self {
         case .dateEncoding: "its dates are not encoded as RFC 5280 asks"

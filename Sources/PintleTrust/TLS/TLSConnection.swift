@@ -4,59 +4,59 @@ internal import CPintleOpenSSL
 internal import Glibc
 internal import PintleSystem
 
-/// One half of a TLS connection: a server's or a client's, over a non-blocking socket or inside of another connection.
+/// One end of a TLS connection: a server's or a client's, over a non-blocking socket or inside another TLS connection.
 ///
-/// The first calls shake hands. Used by one thread at a time. The process must ignore SIGPIPE.
+/// The first calls perform the handshake. Used by one thread at a time. The process must ignore SIGPIPE.
 package final class TLSConnection {
-    /// The outcome of an attempt.
+    /// The outcome of one call.
     package enum Outcome: Sendable, Hashable {
-        /// So many bytes were moved, at least one.
+        /// This number of bytes was moved, at least one.
         case bytes(Int)
-        /// The peer has sent everything.
+        /// The peer will send no more.
         case end
-        /// Nothing can be moved before the socket can be read from.
+        /// The call can continue when the socket is readable.
         case wantsRead
-        /// Nothing can be moved before the socket can be written to.
+        /// The call can continue when the socket is writable.
         case wantsWrite
-        /// Nothing can be moved before there is an identity to show (``IdentityChoice/later``).
+        /// The call can continue when there is an identity to show (``IdentityChoice/later``).
         case wantsIdentity
-        /// The connection cannot be used any more.
+        /// The connection can no longer be used.
         case failed(TLSFailure)
     }
 
-    /// Keeps what its callbacks use: a server's context.
+    /// The server's context, kept alive for its callbacks.
     private let context: TLSServerContext?
-    /// The connection that carries this one; nil where a socket does.
+    /// The connection that carries this one; nil if a socket does.
     private let outer: TLSConnection?
     private let pointer: OpaquePointer
     private var failure: TLSFailure?
-    /// The number of times that OpenSSL may still look for bytes in the call under way.
+    /// The number of times that OpenSSL may still read from the socket in this call.
     fileprivate var looks = 0
-    /// OpenSSL goes on while there are records, and looks twice for each: one that is in order has 16 KiB, and a hostile one a
-    /// byte. Whoever sends many of those goes on in the next turn.
+    /// The limit of reads from the socket in one call. OpenSSL continues while there are records, and reads twice for each:
+    /// a normal one has 16 KiB, a hostile one a single byte. A peer that sends many of those has to wait for the next turn.
     private static let mostLooks = 512
-    /// An error takes a connection back into its handshake, as OpenSSL counts.
+    /// True if the handshake was complete before an error. OpenSSL's own state returns to the handshake after one.
     private var wasEstablished = false
-    /// Chooses a server's identity in the handshake; nil where it is the context's.
+    /// Chooses a server's identity in the handshake; nil if it is the context's.
     fileprivate private(set) var choose: ((_ serverName: String?) -> IdentityChoice)?
-    /// The socket's, while bytes that were read before wait in a BIO of their own.
+    /// The BIO of the socket, while bytes that were read earlier wait in a BIO of their own.
     private var laterInput: OpaquePointer?
 
     /// Begins as a server.
     ///
-    /// - Parameter descriptor: stays its owner's, who closes it after this object's last use.
-    /// - Throws: `.library` when memory is short.
+    /// - Parameter descriptor: the socket; its owner closes it after this object's last use.
+    /// - Throws: `.library` if memory is short.
     package convenience init(_ context: TLSServerContext, descriptor: Int32) throws(TrustError) {
         try self.init(of: context.pointer, keeping: context, over: .socket(descriptor))
         SSL_set_accept_state(self.pointer)
     }
 
-    /// Says what a server shows a client that has said whom it wants.
+    /// The choice of a server's identity for a client that has named the server it wants.
     package enum IdentityChoice {
         case identity(ClientIdentity)
-        /// There is none yet: the connection tells so (``Outcome/wantsIdentity``), and asks again in its next call.
+        /// There is no identity yet: the call ends with ``Outcome/wantsIdentity``, and the next call asks again.
         case later
-        /// The client wants a server that is not here; it is told so by an alert, unrecognized_name (RFC 6066 §3).
+        /// The server does not have this name; the client gets the alert unrecognized_name (RFC 6066 §3).
         case refused
     }
 
@@ -64,9 +64,9 @@ package final class TLSConnection {
     ///
     /// - Parameters:
     ///   - early: bytes of the client that were read before.
-    ///   - choose: asked during the handshake, once or several times, with the name in the ClientHello; nil where there is
+    ///   - choose: called during the handshake, once or several times, with the name in the ClientHello; nil if it has
     ///     none.
-    /// - Throws: `.library` when memory is short.
+    /// - Throws: `.library` if memory is short.
     package convenience init(
         _ context: TLSServerContext, over carrier: Carrier, behind early: [UInt8],
         choosing choose: @escaping (_ serverName: String?) -> IdentityChoice
@@ -74,7 +74,7 @@ package final class TLSConnection {
         try self.init(of: context.pointer, keeping: context, over: carrier)
         SSL_set_accept_state(self.pointer)
         self.choose = choose
-        // It goes with this object.
+        // Valid as long as the connection, since both end with this object.
         let argument = Unmanaged.passUnretained(self).toOpaque()
         guard pintle_ssl_set_app_data(self.pointer, argument) == 1 else {
             throw OpenSSLErrors.failure(of: "SSL_set_app_data")
@@ -93,13 +93,13 @@ package final class TLSConnection {
     /// Begins as a client under a policy, which decides the handshake (`TrustEvaluator.install`).
     ///
     /// - Parameters:
-    ///   - host: the name or address that the server must prove, and that it is asked for where it is a name.
-    ///   - protocols: what may be spoken, as ALPN names it (RFC 7301), the best first.
-    ///   - session: of an earlier connection to the same host under the same policy.
-    ///   - report: told of the verdict, once per full handshake; of a stapled status that is refused, too.
+    ///   - host: the name or address that the server must prove; a name is also sent to it.
+    ///   - protocols: the protocols to offer, by their ALPN names (RFC 7301), the best first.
+    ///   - session: a session of an earlier connection to this host under this policy.
+    ///   - report: called with the verdict once per full handshake, and again if a stapled status is refused.
     ///   - decide: the program's own decision, asked before the policy. Default: the policy decides.
-    ///   - identity: called where the server asks for a certificate. Default: it gets none.
-    /// - Throws: `.library` when OpenSSL cannot make the offer.
+    ///   - identity: called if the server asks for a certificate. Default: none is sent.
+    /// - Throws: `.library` if OpenSSL cannot make the offer.
     package convenience init(
         to host: String, protocols: [String], under evaluator: TrustEvaluator, over carrier: Carrier,
         resuming session: TLSSession?, report: @escaping (Verdict) -> Void,
@@ -111,7 +111,7 @@ package final class TLSConnection {
         // The connection holds a reference of its own.
         defer { SSL_CTX_free(context) }
         pintle_ssl_ctx_prepare_client(context)
-        // Before the policy, which may demand more.
+        // Before the policy is installed, since it may demand more.
         try HandshakeOffer(protocols: protocols).apply(to: context)
         evaluator.install(on: context, host: host, report: report, decide: decide, identity: identity)
         try self.init(of: context, keeping: nil, over: carrier)
@@ -135,7 +135,7 @@ package final class TLSConnection {
             guard SSL_set_fd(pointer, descriptor) == 1 else { throw OpenSSLErrors.failure(of: "SSL_set_fd") }
             let input = SSL_get_rbio(pointer)
             BIO_set_callback_ex(input, countLook)
-            // Both go with this object.
+            // Both end with this object.
             BIO_set_callback_arg(
                 input,
                 UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque()).assumingMemoryBound(to: CChar.self))
@@ -149,46 +149,47 @@ package final class TLSConnection {
 
     deinit {
         BIO_free(self.laterInput)
-        // A connection that was not ended in TLS takes its session with it, as OpenSSL sees it; RFC 8446 §6.1 does not.
+        // Marks the connection as ended in TLS. Otherwise OpenSSL discards its session too, which RFC 8446 §6.1 does not
+        // demand.
         if self.failure == nil { SSL_set_shutdown(self.pointer, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
         SSL_free(self.pointer)
         OpenSSLErrors.clear()
     }
 
-    /// Carries the records of a connection.
+    /// The carrier of a connection's records.
     package enum Carrier {
-        /// A connected, non-blocking descriptor, which stays its owner's.
+        /// A connected, non-blocking descriptor, which its owner closes.
         case socket(Int32)
-        /// Another connection, which is established.
+        /// Another TLS connection, which is established.
         case stream(TLSConnection)
     }
 
-    /// True where the handshake is complete.
+    /// True if the handshake is complete.
     package var isEstablished: Bool { SSL_is_init_finished(self.pointer) == 1 }
 
-    /// What the handshake agreed on; nil before its end.
+    /// The settings that the handshake agreed on; nil before its end.
     package var negotiated: NegotiatedTLS? { self.isEstablished ? NegotiatedTLS(self.pointer) : nil }
 
-    /// Tells whether the verdict that the connection, or the session that it resumed, began with holds at a moment
-    /// (``Verdict/end``). Only of a client.
+    /// True if the verdict that the connection, or the session that it resumed, began with holds at a moment
+    /// (``Verdict/end``). Only for clients.
     package func isTrusted(at moment: UnixTime) -> Bool { VerdictEnd.holds(on: self.pointer, at: moment) }
 
-    /// The name that the client has asked for in its handshake (RFC 6066 §3); nil where it has named none. Only of a server.
+    /// The name that the client asked for in its handshake (RFC 6066 §3); nil if it named none. Only for servers.
     package var serverName: String? { PintleTrust.serverName(of: self.pointer) }
 
-    /// The session, for connections that come later; nil where the server has not said how to resume it.
+    /// The session, for later connections; nil if the server has not said how to resume it.
     package var session: TLSSession? {
         guard let pointer = SSL_get1_session(self.pointer) else { return nil }
         let session = TLSSession(pointer)
         return SSL_SESSION_is_resumable(pointer) == 1 ? session : nil
     }
 
-    /// True where a session was resumed, and nothing judged.
+    /// True if a session was resumed, in which case no certificate was judged.
     package var isResumed: Bool { SSL_session_reused(self.pointer) == 1 }
 
-    /// Shakes hands as far as that is possible.
+    /// Continues the handshake as far as possible.
     ///
-    /// - Returns: `end` when the handshake is complete.
+    /// - Returns: `end` if the handshake is complete.
     package func shakeHands() -> Outcome {
         if let failure { return .failed(failure) }
         OpenSSLErrors.clear()
@@ -199,7 +200,7 @@ package final class TLSConnection {
         return .end
     }
 
-    /// Shows what has come, and leaves it to be read.
+    /// Copies bytes that have been received, and leaves them to be read.
     package func peek(into space: UnsafeMutableRawBufferPointer) -> Outcome {
         if let failure { return .failed(failure) }
         var count = 0
@@ -209,8 +210,8 @@ package final class TLSConnection {
         return result == 1 ? .bytes(count) : self.outcome(of: result)
     }
 
-    /// True where as much is taken from the socket at once as has come, up to ``aheadCapacity``, and not one record after
-    /// another with two system calls for each. Records that were read ahead wait here, where no descriptor tells of them.
+    /// True to read all received bytes from the socket at once, up to ``aheadCapacity``, instead of record after record
+    /// with two system calls for each. Records that were read ahead wait here, where epoll does not report them.
     package var readsAhead = false {
         didSet {
             guard self.readsAhead != oldValue else { return }
@@ -219,10 +220,10 @@ package final class TLSConnection {
         }
     }
 
-    /// In bytes. OpenSSL has such a buffer only while there is something in it (`SSL_MODE_RELEASE_BUFFERS`).
+    /// Size in bytes. OpenSSL has such a buffer only while it is not empty (`SSL_MODE_RELEASE_BUFFERS`).
     private static let aheadCapacity = 128 * 1024
 
-    /// True where bytes wait that were taken from the socket, whatever they are.
+    /// True if bytes wait that were read from the socket, of any kind.
     package var hasWaiting: Bool { SSL_has_pending(self.pointer) == 1 }
 
     private func allowLooks() {
@@ -230,7 +231,7 @@ package final class TLSConnection {
         self.outer?.allowLooks()
     }
 
-    /// Takes in what has come.
+    /// Reads bytes that have been received.
     package func read(into space: UnsafeMutableRawBufferPointer) -> Outcome {
         if let failure { return .failed(failure) }
         var count = 0
@@ -242,10 +243,11 @@ package final class TLSConnection {
         return .bytes(count)
     }
 
-    /// Takes in one record after another, as long as there is room for a whole one. Behind one that is short nothing is
-    /// looked for: often that was all, and looking would be a system call for each message.
+    /// Reads records as long as there is room for a whole one. Stops after a record that is not full: often it was the last
+    /// one, and to try again would cost a system call for each message.
     ///
-    /// - Returns: the number of bytes; and `bytes` where there may be more, otherwise why there are not, also behind some.
+    /// - Returns: the number of bytes; and `bytes` if there may be more, otherwise the reason why not, perhaps after some
+    ///   bytes.
     package func fill(_ space: UnsafeMutableRawBufferPointer) -> (count: Int, outcome: Outcome) {
         if let failure { return (0, .failed(failure)) }
         var filled = 0
@@ -266,8 +268,8 @@ package final class TLSConnection {
     /// The most bytes in a record (RFC 8446 §5.1).
     private static let fullRecord = 16 * 1024
 
-    /// Sends the beginning of `bytes`, which are not empty. After `wantsRead` and `wantsWrite` it must be asked with the
-    /// same bytes again, which may be elsewhere, and more behind them.
+    /// Sends the beginning of `bytes`, which must not be empty. After `wantsRead` or `wantsWrite`, the next call must pass
+    /// these bytes again; they may be at another address, and more may follow them.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         if let failure { return .failed(failure) }
         var count = 0
@@ -276,14 +278,14 @@ package final class TLSConnection {
         let result = SSL_write_ex(self.pointer, bytes.baseAddress, bytes.count, &count)
         if result == 1 { return .bytes(count) }
         let outcome = self.outcome(of: result)
-        // A peer that takes no more may have said why before.
+        // A peer that closed may have sent its reason before, so reading stays possible.
         if case .failed(let failure) = outcome, case .broken = failure.reason { self.failure = nil }
         return outcome
     }
 
-    /// Tells the peer that nothing more comes (RFC 8446 §6.1). What it still sends can be read.
+    /// Tells the peer that no more bytes follow (RFC 8446 §6.1). Bytes that it still sends can be read.
     ///
-    /// - Returns: `end` when that is done, also where it cannot be said because there is no connection.
+    /// - Returns: `end` if that is done, or if it cannot be sent because there is no connection.
     package func finishOutput() -> Outcome {
         guard self.failure == nil, self.isEstablished else { return .end }
         OpenSSLErrors.clear()
@@ -316,7 +318,7 @@ package final class TLSConnection {
         }
     }
 
-    /// The bytes that were read before are used up, so that the rest comes from the socket. Epoll tells of it, as of any.
+    /// Switches to the socket after the early bytes are used up. Epoll reports it as usual.
     private func readOnFromSocket() {
         guard let laterInput else { return }
         self.laterInput = nil
@@ -331,7 +333,7 @@ package final class TLSConnection {
     }
 }
 
-/// OpenSSL's `cert_cb` (SSL_CTX_set_cert_cb(3)): 1 goes on, 0 fails, and -1 waits.
+/// OpenSSL's `cert_cb` (SSL_CTX_set_cert_cb(3)): 1 continues, 0 fails, and -1 waits.
 private func chooseIdentity(connection: OpaquePointer?, argument: UnsafeMutableRawPointer?) -> CInt {
     guard let connection, let argument else { return 0 }
     let owner = Unmanaged<TLSConnection>.fromOpaque(argument).takeUnretainedValue()
@@ -342,7 +344,7 @@ private func chooseIdentity(connection: OpaquePointer?, argument: UnsafeMutableR
     }
 }
 
-/// OpenSSL's callback for the server name. Called before `cert_cb`, it can say with which alert a handshake ends.
+/// OpenSSL's callback for the server name. It is called before `cert_cb`, and can choose the alert that ends a handshake.
 func judgeServerName(
     connection: OpaquePointer?, alert: UnsafeMutablePointer<CInt>?, argument: UnsafeMutableRawPointer?
 ) -> CInt {
@@ -357,7 +359,7 @@ private func serverName(of connection: OpaquePointer) -> String? {
     SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
 }
 
-/// Says that there are no bytes for now, when OpenSSL has looked for them often enough (BIO_set_callback_ex(3)).
+/// Tells OpenSSL that there are no bytes for now, once it has read often enough in this call (BIO_set_callback_ex(3)).
 private func countLook(
     input: OpaquePointer?, operation: CInt, argument: UnsafePointer<CChar>?, length: Int, number: CInt, long: Int,
     result: CInt, processed: UnsafeMutablePointer<Int>?

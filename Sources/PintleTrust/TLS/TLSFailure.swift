@@ -2,23 +2,23 @@
 
 internal import PintleSystem
 
-/// Tells why a TLS connection came to nothing.
+/// The reason why a TLS connection failed.
 package struct TLSFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Reason: Sendable, Hashable {
-        /// The peer said so.
+        /// The peer sent this alert.
         case alert(TLSAlert)
-        /// The peer has ended the connection without saying that it sends no more.
+        /// The peer closed the connection without announcing the end of its data.
         case cutOff
-        /// The socket is broken; `errno`.
+        /// The socket failed with this `errno`.
         case broken(Int32)
-        /// The peer broke the protocol, or nothing that it offers will do: OpenSSL's words.
+        /// The peer broke the protocol, or nothing that it offers is acceptable; the text is OpenSSL's.
         case misbehaved(String)
     }
 
     package let reason: Reason
-    /// True where there was no connection yet.
+    /// True if the handshake was not complete.
     package let isOfHandshake: Bool
-    /// True where the peer is a server.
+    /// True if the peer is a server.
     package let isOfServer: Bool
 
     package init(reason: Reason, isOfHandshake: Bool, isOfServer: Bool = false) {
@@ -27,7 +27,7 @@ package struct TLSFailure: Error, Sendable, Hashable, CustomStringConvertible {
         self.isOfServer = isOfServer
     }
 
-    /// What happened, in one line.
+    /// A description on one line.
     package var description: String {
         let peer = self.isOfServer ? "the server" : "the client"
         return switch self.reason {

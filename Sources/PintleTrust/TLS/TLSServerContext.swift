@@ -2,35 +2,34 @@
 
 internal import CPintleOpenSSL
 
-/// What all TLS connections of a listening port have in common: the identity that clients are shown, the versions and the
-/// protocols.
+/// State shared by all TLS connections of a listening port: the identity shown to clients, the versions and the protocols.
 ///
-/// One serves any number of connections, on any thread. Its tickets can be resumed with it alone: who puts another one in
-/// its place makes clients shake hands anew. Connections are made of it by ``TLSConnection``, which may be given
-/// another identity before its handshake (`ClientIdentity.isInstalled(onConnection:)`).
+/// One context serves any number of connections, on any thread. Its tickets can be resumed with it alone: after it is
+/// replaced, clients need a full handshake. ``TLSConnection`` makes connections from it, and may give them another identity
+/// before the handshake (`ClientIdentity.isInstalled(onConnection:)`).
 package final class TLSServerContext: @unchecked Sendable {
     // Why @unchecked holds: the context is prepared in `init` and never changed; OpenSSL counts its references, and keys
     // its tickets, under locks of its own.
     let pointer: OpaquePointer
-    /// Whom clients see; nil where each connection chooses for itself.
+    /// The identity shown to clients; nil if each connection chooses its own.
     package let identity: ClientIdentity?
-    /// Outlives the callback's context: connections keep this object.
+    /// Kept alive for the callback: connections keep this object.
     private let protocols: ProtocolList
 
     /// - Parameters:
     ///   - identity: the server's certificate with its signers and its key.
-    ///   - protocols: what is spoken, as ALPN names it (RFC 7301), the best first; 1 to 255 bytes each. A client that
-    ///     offers protocols, and none of these, is refused.
-    /// - Throws: `.unreadableIdentity` when OpenSSL does not accept the identity, as when its key is too short.
+    ///   - protocols: the supported protocols by their ALPN names (RFC 7301), the best first; 1 to 255 bytes each. A client
+    ///     that only offers others is refused.
+    /// - Throws: `.unreadableIdentity` if OpenSSL does not accept the identity, for instance because its key is too short.
     package convenience init(identity: ClientIdentity, protocols: [String]) throws(TrustError) {
         try self.init(showing: identity, protocols)
     }
 
-    /// For connections that choose their identity when they have read whom the client wants
+    /// Makes a context for connections that choose their identity after reading the name that the client wants
     /// (``TLSConnection/init(_:over:behind:choosing:)``).
     ///
-    /// - Parameter protocols: as above.
-    /// - Throws: `.library` when OpenSSL has trouble.
+    /// - Parameter protocols: the supported protocols, as above.
+    /// - Throws: `.library` if OpenSSL fails.
     package convenience init(protocols: [String]) throws(TrustError) { try self.init(showing: nil, protocols) }
 
     private init(showing identity: ClientIdentity?, _ protocols: [String]) throws(TrustError) {
@@ -38,7 +37,7 @@ package final class TLSServerContext: @unchecked Sendable {
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw OpenSSLErrors.failure(of: "SSL_CTX_new") }
         let list = ProtocolList(protocols)
         SSL_CTX_set_options(context, pintle_ssl_server_options())
-        // Without a cache of sessions nothing grows; tickets do the same for clients.
+        // No session cache, which would grow; tickets do the same for clients.
         pintle_ssl_ctx_prepare_server(context)
         pintle_ssl_ctx_ask_server_name(context, judgeServerName)
         SSL_CTX_set_alpn_select_cb(context, chooseProtocol, Unmanaged.passUnretained(list).toOpaque())
@@ -66,7 +65,7 @@ package final class TLSServerContext: @unchecked Sendable {
     }
 }
 
-/// Protocols as ALPN has them on the wire, each behind a byte with its length, where C may point to.
+/// Protocols in their form on the wire for ALPN, each after a byte with its length, at an address that C may keep.
 private final class ProtocolList: @unchecked Sendable {
     // Why @unchecked holds: the bytes are written in `init` only.
     let bytes: UnsafeMutableBufferPointer<UInt8>
@@ -88,7 +87,7 @@ private func chooseProtocol(
 ) -> CInt {
     guard let list, let chosen, let length, let offered else { return SSL_TLSEXT_ERR_ALERT_FATAL }
     let own = Unmanaged<ProtocolList>.fromOpaque(list).takeUnretainedValue().bytes
-    // Points into `own`; what it is without a match is not looked at.
+    // Points into `own`; ignored if there is no match.
     var start: UnsafeMutablePointer<UInt8>?
     let result = SSL_select_next_proto(
         &start, length, own.baseAddress, CUnsignedInt(own.count), offered, offeredLength)

@@ -2,11 +2,11 @@
 
 internal import CPintleOpenSSL
 
-/// A session of TLS that a client can resume.
+/// A TLS session that a client can resume.
 package final class TLSSession {
     let pointer: OpaquePointer
 
-    /// Takes over a reference.
+    /// Takes over a reference to the session.
     init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { SSL_SESSION_free(self.pointer) }

@@ -6,12 +6,12 @@ internal import Glibc
 extension Certificate {
     /// Reads certificates from a file, or from the files of a folder.
     ///
-    /// A file holds PEM (one certificate or many) or one DER certificate. Of a folder, the files ending in `.cer`,
-    /// `.crt`, `.der` or `.pem` are read, in the order of their names; hidden files and sub-folders are not.
+    /// A file has PEM (one certificate or many) or one DER certificate. In a folder, the files ending in `.cer`, `.crt`,
+    /// `.der` or `.pem` are read, in the order of their names, but no hidden files or sub-folders.
     ///
     /// - Returns: at least one certificate, each once.
-    /// - Throws: `.unreadableCertificate`, naming the file: it cannot be read, is not a certificate, or holds
-    ///   something else beside certificates (a private key, for one). Nothing is skipped silently.
+    /// - Throws: `.unreadableCertificate`, naming the file: it cannot be read, is not a certificate, or has other blocks
+    ///   besides certificates (for instance a private key). Nothing is skipped silently.
     public static func load(path: String) throws(TrustError) -> [Certificate] {
         guard try CertificateFiles.isFolder(path) else {
             return try self.load(bytes: CertificateFiles.read(path), file: path)
@@ -29,9 +29,9 @@ extension Certificate {
         return certificates.withoutDuplicates()
     }
 
-    /// Reads the certificates of a PEM text; what stands between the blocks is commentary.
+    /// Reads the certificates of a PEM text; text between the blocks is ignored.
     ///
-    /// - Parameter file: where the text comes from, for messages.
+    /// - Parameter file: the origin of the text, for messages.
     /// - Returns: at least one certificate, each once.
     /// - Throws: `.unreadableCertificate` if there is none, a block is cut short, or a block is no certificate.
     public static func load(pem: [UInt8], file: String) throws(TrustError) -> [Certificate] {
@@ -42,7 +42,7 @@ extension Certificate {
         return certificates.withoutDuplicates()
     }
 
-    /// Hands over the bytes of each certificate of a PEM text, and what a message calls it.
+    /// Calls `read` with the bytes of each certificate of a PEM text and its name in messages.
     static func readBlocks(
         of pem: [UInt8], file: String, _ read: (_ der: [UInt8], _ source: String) throws(TrustError) -> Void
     ) throws(TrustError) {
@@ -88,7 +88,7 @@ extension Certificate {
 }
 
 extension Array where Element: Hashable {
-    /// Each element once, where it first stands.
+    /// Returns each element once, at its first place.
     func withoutDuplicates() -> [Element] {
         var seen: Set<Element> = []
         return self.filter { seen.insert($0).inserted }

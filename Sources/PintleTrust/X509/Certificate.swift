@@ -4,39 +4,40 @@ internal import CPintleOpenSSL
 
 /// An X.509 certificate: its DER bytes, parsed once by OpenSSL.
 ///
-/// Two certificates are equal when their bytes are.
+/// Two certificates are equal if their bytes are.
 public struct Certificate: Sendable {
-    /// The encoding, byte for byte as it was given where that is DER; BER around the signed part, as in a signature with unused
-    /// bits, is written as DER.
+    /// The encoding, byte for byte as given if that is DER. BER around the signed part, for instance a signature with
+    /// unused bits, is converted to DER.
     public let der: [UInt8]
-    /// On one line, most specific part first, as `CN=api.example,O=Example` (RFC 4514); empty when there is none.
+    /// The subject on one line, most specific part first, for example `CN=api.example,O=Example` (RFC 4514); empty if there
+    /// is none.
     public let subject: String
-    /// Who signed, written as `subject` is.
+    /// The issuer, in the form of `subject`.
     public let issuer: String
     /// First moment of validity.
     public let notBefore: UnixTime
     /// Last moment of validity.
     public let notAfter: UnixTime
-    /// Upper-case hexadecimal, two digits a byte.
+    /// The serial number in upper-case hexadecimal, two digits per byte.
     public let serial: String
-    /// The DNS names and IP addresses of the subjectAltName; bytes that do not print are shown as `?`.
+    /// The DNS names and IP addresses of the subjectAltName; bytes that cannot be printed are shown as `?`.
     public let names: [String]
     /// The pin of its public key.
     public let spkiPin: Pin
-    /// Algorithm and size of the key, as `EC P-256`, `RSA 2048` or `Ed25519`.
+    /// The algorithm and size of the key, for example `EC P-256`, `RSA 2048` or `Ed25519`.
     public let keyType: String
-    /// Whether subject and issuer are the same name, as in a root.
+    /// True if subject and issuer are equal, as in a root.
     public let isSelfIssued: Bool
 
     /// Parses one certificate.
     ///
-    /// - Throws: `.unreadableCertificate` if the bytes are not exactly one certificate; bytes after it count as an
-    ///   error, since nobody can say what they were meant to be.
+    /// - Throws: `.unreadableCertificate` if the bytes are not exactly one certificate; bytes after it are an error, since
+    ///   their meaning is unknown.
     public init(der: [UInt8]) throws(TrustError) {
         try self.init(der: der, source: "the DER bytes")
     }
 
-    /// - Parameter source: where the bytes come from, as a message names it.
+    /// - Parameter source: the origin of the bytes, for messages.
     init(der: [UInt8], source: String) throws(TrustError) {
         let handle = try X509Handle(der: der, source: source)
         guard let certificate = handle.read({ Certificate($0) }) else {
@@ -48,7 +49,7 @@ public struct Certificate: Sendable {
         self = certificate
     }
 
-    /// Copies what a parsed certificate says, or nil where its dates or its key cannot be read.
+    /// Copies the fields of a parsed certificate; nil if its dates or its key cannot be read.
     init?(_ view: X509View) {
         guard let der = view.der, let notBefore = view.notBefore, let notAfter = view.notAfter,
             let spki = view.subjectPublicKeyInfo
@@ -67,14 +68,14 @@ public struct Certificate: Sendable {
 }
 
 extension Certificate {
-    /// The subject in quotation marks as messages name it, cut short: a peer may choose it, at any length.
+    /// The subject in quotation marks, for messages. It is cut short, since a peer may choose it, at any length.
     var label: String {
         self.subject.count > 200 ? "\"\(self.subject.prefix(200))…\"" : "\"\(self.subject)\""
     }
 }
 
 extension Certificate: Hashable {
-    /// Whether the encodings are the same, byte for byte.
+    /// True if the encodings are equal, byte for byte.
     public static func == (left: Certificate, right: Certificate) -> Bool {
         left.der == right.der
     }
@@ -85,11 +86,11 @@ extension Certificate: Hashable {
     }
 }
 
-/// One owned `X509 *`, freed when the handle goes.
+/// One owned `X509 *`, freed with the handle.
 struct X509Handle: ~Copyable {
     private let pointer: OpaquePointer
 
-    /// Shares a certificate with whoever has it already.
+    /// Takes a further reference to a certificate that has another owner.
     init(sharing pointer: OpaquePointer) {
         X509_up_ref(pointer)
         self.pointer = pointer
@@ -122,7 +123,7 @@ struct X509Handle: ~Copyable {
         X509_free(self.pointer)
     }
 
-    /// Lends the certificate for the time of `body`.
+    /// Lends the certificate to `body`.
     func read<Result>(_ body: (X509View) -> Result) -> Result {
         body(X509View(pointer: self.pointer))
     }

@@ -3,9 +3,9 @@
 internal import Glibc
 internal import PintleSystem
 
-/// The file system, as far as certificates need it.
+/// The functions of the file system that certificates need.
 enum CertificateFiles {
-    /// Far above any bundle of roots (about 220 KiB), far below what would hurt.
+    /// The size limit of a file in bytes: far above any bundle of roots (about 220 KiB), and far below sizes that do harm.
     private static let largestFile = 8 << 20
 
     private static let endings = [".cer", ".crt", ".der", ".pem"]
@@ -14,7 +14,7 @@ enum CertificateFiles {
         try self.mode(of: path) & S_IFMT == S_IFDIR
     }
 
-    /// The certificate files right inside a folder, sorted by name.
+    /// Returns the certificate files directly in a folder, sorted by name.
     static func certificateFiles(inFolder path: String) throws(TrustError) -> [String] {
         let wanted = try self.names(inFolder: path).filter { name in
             !name.hasPrefix(".") && self.endings.contains { name.lowercased().hasSuffix($0) }
@@ -27,7 +27,7 @@ enum CertificateFiles {
         return files
     }
 
-    /// What stands in a folder, in no order.
+    /// Returns the names in a folder, in no order.
     static func names(inFolder path: String) throws(TrustError) -> [String] {
         guard let folder = opendir(path) else { throw self.unreadable(path) }
         defer { closedir(folder) }
@@ -38,9 +38,9 @@ enum CertificateFiles {
         return names
     }
 
-    /// The bytes of a regular file of at most 8 MiB.
+    /// Returns the bytes of a regular file of at most 8 MiB.
     static func read(_ path: String) throws(TrustError) -> [UInt8] {
-        // Checked before opening: a named pipe would block until somebody writes to it.
+        // Checked before opening: to open a named pipe would block until another process writes to it.
         guard try self.mode(of: path) & S_IFMT == S_IFREG else {
             throw TrustError(
                 code: .unreadableCertificate, message: "\(path): not a regular file; name a certificate file")

@@ -2,18 +2,18 @@
 
 internal import CPintleOpenSSL
 
-/// The public key of a certificate, and whether anything about the certificate is too weak to be relied on.
+/// The public key of a certificate, and its weakness, if it is too weak.
 package struct CertificateKey: Sendable, Hashable {
-    /// As people call it: `RSA 2048`, `EC P-256`, `Ed25519`.
+    /// The name of the key's kind and size: `RSA 2048`, `EC P-256`, `Ed25519`.
     package let description: String
-    /// Why nobody should rely on it (CA/Browser Forum, Baseline Requirements §6.1.5), or nil.
+    /// The reason why the key is too weak (CA/Browser Forum, Baseline Requirements §6.1.5); nil if it is not.
     package let weakness: String?
-    /// Whether the certificate may sign others.
+    /// True if the certificate may sign others.
     package let isAuthority: Bool
 
     /// Reads the key of `certificate`.
     ///
-    /// - Throws: `.unreadableCertificate` for a key that OpenSSL does not know.
+    /// - Throws: `.unreadableCertificate` for a kind of key that OpenSSL does not know.
     package init(of certificate: Certificate) throws(TrustError) {
         let handle = try X509Handle(der: certificate.der, source: certificate.label)
         guard let key = handle.read({ CertificateKey($0) }) else {
@@ -42,7 +42,7 @@ package struct CertificateKey: Sendable, Hashable {
             self.weakness = "a DSA key, which TLS 1.3 has no signatures for"
         default:
             let name = EVP_PKEY_get0_type_name(key).map { String(cString: $0) } ?? "key"
-            // OpenSSL has ED25519 for what its authors call Ed25519.
+            // OpenSSL writes ED25519 for the algorithm that its authors call Ed25519.
             self.description = name.hasPrefix("ED") ? "Ed" + name.dropFirst(2) : name
             self.weakness = nil
         }

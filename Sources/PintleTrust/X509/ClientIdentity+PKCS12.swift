@@ -3,11 +3,11 @@
 internal import CPintleOpenSSL
 
 extension ClientIdentity {
-    /// Reads a PKCS#12 file (RFC 7292), mostly called `.p12` or `.pfx`.
+    /// Reads a PKCS#12 file (RFC 7292), mostly named `.p12` or `.pfx`.
     ///
     /// The client's certificate is the one that the key belongs to; all others are its signers, in the file's order.
     ///
-    /// - Parameter password: of the file, in UTF-8; nil and the empty text open what has none.
+    /// - Parameter password: the password of the file, in UTF-8; nil and the empty text open a file without one.
     /// - Throws: `.unreadableIdentity`, naming the file: it cannot be read, is no PKCS#12, does not open with the
     ///   password, is encrypted in a way that OpenSSL no longer supports, or lacks the key or its certificate.
     public init(pkcs12File path: String, password: String? = nil) throws(TrustError) {
@@ -66,9 +66,9 @@ private struct PKCS12File: ~Copyable {
         PKCS12_free(self.pointer)
     }
 
-    /// The caller frees what it gets; when this throws, that is nothing.
+    /// Opens the file. The caller frees the results; there are none if this throws.
     ///
-    /// - Parameter others: becomes a `STACK_OF(X509)` of the certificates that are not the key's.
+    /// - Parameter others: set to a `STACK_OF(X509)` of the certificates other than the key's.
     func open(
         password: String?, _ key: inout OpaquePointer?, _ leaf: inout OpaquePointer?, _ others: inout OpaquePointer?
     ) throws(TrustError) {

@@ -2,28 +2,28 @@
 
 internal import CPintleOpenSSL
 
-/// A certificate with its private key, by which a program proves to servers who it is (RFC 8446 §4.4.2).
+/// A certificate with its private key, which proves a program's identity to servers (RFC 8446 §4.4.2).
 ///
-/// The key stays inside of OpenSSL: nothing hands it out or describes it. Copies share one key.
+/// The key stays inside OpenSSL: only `keyPEM` hands it out, and no description contains it. Copies share one key.
 public struct ClientIdentity: Sendable {
-    /// What a server is sent, in this order and nothing else: the certificate, then its signers as the file lists them.
+    /// The certificates that a server is sent, in this order: the client's own, then its signers in the order of the file.
     public let chain: [Certificate]
 
     private let credentials: ClientCredentials
 
-    /// Reads PEM files: certificate and key in one, or each in its own.
+    /// Reads PEM files: certificate and key in one file, or each in its own.
     ///
-    /// The first certificate is the client's, those that follow are its signers. An expired one is read like any other;
-    /// its server will refuse it. The permissions of the files are not judged.
+    /// The first certificate is the client's, the following ones are its signers. An expired one is read like any other;
+    /// the server will refuse it. The permissions of the files are not checked.
     ///
     /// - Parameters:
     ///   - certificateFile: the certificate and, optionally, its signers.
-    ///   - keyFile: where the key is; nil means in `certificateFile`. When it is given, a key in `certificateFile` does
-    ///     not count.
-    ///   - password: of an encrypted key, PKCS#8 or traditional; at most 1024 bytes of UTF-8. A key that is not
-    ///     encrypted needs none.
-    /// - Throws: `.unreadableIdentity`, naming the file: it cannot be read, holds no certificate, not exactly one key,
-    ///   something else, a key that the password does not open, or a key that does not belong to the certificate.
+    ///   - keyFile: the file of the key; nil means that it is in `certificateFile`. If it is given, a key in
+    ///     `certificateFile` is ignored.
+    ///   - password: the password of an encrypted key, PKCS#8 or traditional; at most 1024 bytes of UTF-8. A key that is
+    ///     not encrypted needs none.
+    /// - Throws: `.unreadableIdentity`, naming the file: it cannot be read, has no certificate, no key or several ones, or
+    ///   other blocks; the password does not open the key; or the key does not belong to the certificate.
     public init(
         certificateFile: String, keyFile: String? = nil, password: String? = nil
     ) throws(TrustError) {
@@ -37,7 +37,7 @@ public struct ClientIdentity: Sendable {
         try self.init(chain: certificates.certificates, key: key, certificateFile, keyFile ?? certificateFile)
     }
 
-    /// - Parameter chain: not empty.
+    /// - Parameter chain: the certificates, leaf first; not empty.
     init(
         chain: [Certificate], key: consuming PrivateKey, _ certificateFile: String, _ keyFile: String
     ) throws(TrustError) {
@@ -50,7 +50,7 @@ public struct ClientIdentity: Sendable {
 
     /// Takes a certificate that was just issued for `key`.
     ///
-    /// - Parameter issuers: the signers that are sent with it.
+    /// - Parameter issuers: the signers to send with it.
     init(
         issued leaf: consuming X509Handle, by issuers: [Certificate], key: consuming PrivateKey
     ) throws(TrustError) {
@@ -61,8 +61,8 @@ public struct ClientIdentity: Sendable {
 
     /// Gives every connection of an `SSL_CTX` this identity, for servers that ask for one.
     ///
-    /// - Throws: `.unreadableIdentity` when OpenSSL does not accept it, as when the context's security level demands a
-    ///   longer key.
+    /// - Throws: `.unreadableIdentity` if OpenSSL does not accept it, for instance because the context's security level
+    ///   demands a longer key.
     package func install(on sslContext: OpaquePointer) throws(TrustError) {
         guard self.isInstalled(onContext: sslContext) else {
             throw TrustError(
@@ -73,14 +73,14 @@ public struct ClientIdentity: Sendable {
         }
     }
 
-    /// The private key in PKCS#8, as a PEM text without a password. Keep it from everybody else.
+    /// Returns the private key in PKCS#8, as a PEM text without a password, which the caller must keep secret.
     ///
-    /// - Throws: `.library` when OpenSSL has trouble.
+    /// - Throws: `.library` if OpenSSL fails.
     package func keyPEM() throws(TrustError) -> String { PEMText.block("PRIVATE KEY", try self.credentials.pkcs8()) }
 
     /// Gives every connection of a context this identity.
     ///
-    /// - Returns: whether OpenSSL accepts it; its reason otherwise stays in the error queue.
+    /// - Returns: true if OpenSSL accepts it; otherwise the reason stays in the error queue.
     func isInstalled(onContext context: OpaquePointer) -> Bool {
         OpenSSLErrors.clear()
         return self.credentials.lend { leaf, key, issuers in
@@ -90,7 +90,7 @@ public struct ClientIdentity: Sendable {
 
     /// Gives one connection this identity, in place of the context's.
     ///
-    /// - Returns: whether OpenSSL accepts it; its reason otherwise stays in the error queue.
+    /// - Returns: true if OpenSSL accepts it; otherwise the reason stays in the error queue.
     func isInstalled(onConnection connection: OpaquePointer) -> Bool {
         OpenSSLErrors.clear()
         return self.credentials.lend { leaf, key, issuers in
@@ -100,22 +100,22 @@ public struct ClientIdentity: Sendable {
 }
 
 extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Whom the certificate is for, who signed it and until when it holds.
+    /// The certificate's subject, its issuer and the end of its validity.
     public var description: String {
         guard let leaf = self.chain.first else { return "client certificate" }
         return
             "client certificate \(leaf.label), issued by \"\(leaf.issuer.prefix(200))\", valid until \(leaf.notAfter)"
     }
 
-    /// The same.
+    /// Equal to `description`.
     public var debugDescription: String { self.description }
 }
 
 /// The OpenSSL objects of an identity.
 ///
 /// `@unchecked Sendable`, because the compiler cannot see into the pointers. They are set in `init` and never changed:
-/// `init` found key and certificate to match, parameters included, so OpenSSL has nothing to complete in them when a
-/// context takes them. It takes them by reference counts, which are atomic, and copies the list of the issuers.
+/// `init` checked that key and certificate match, including parameters, so OpenSSL has nothing to complete in them when a
+/// context takes them. It takes them by atomic reference counts, and copies the list of the issuers.
 private final class ClientCredentials: @unchecked Sendable {
     private let leaf: X509Handle
     private let issuers: OfflineChain
@@ -144,9 +144,9 @@ private final class ClientCredentials: @unchecked Sendable {
 
     func pkcs8() throws(TrustError) -> [UInt8] { try self.key.pkcs8() }
 
-    /// Lends certificate, key and `STACK_OF(X509)` of the issuers.
+    /// Lends the certificate, the key and a `STACK_OF(X509)` of the issuers.
     ///
-    /// The stack may be empty but is never missing: without one OpenSSL would send what it finds in the context's store.
+    /// The stack may be empty but is always there: without one OpenSSL would send certificates of the context's store.
     func lend(_ body: (OpaquePointer, OpaquePointer, OpaquePointer) -> Bool) -> Bool {
         self.leaf.read { leaf in
             self.issuers.lend { issuers in body(leaf.pointer, self.key.pointer, issuers) }

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// An IPv4 or IPv6 address in network byte order: 4 or 16 bytes, as an iPAddress of a subjectAltName.
+/// An IPv4 or IPv6 address in network byte order: 4 or 16 bytes, as in an iPAddress of a subjectAltName.
 struct IPAddress: Hashable {
     let bytes: [UInt8]
 
@@ -11,20 +11,20 @@ struct IPAddress: Hashable {
         self.bytes = bytes
     }
 
-    /// Reads an address of which every character counts: dotted IPv4 with all four numbers, or IPv6.
+    /// Reads text that is an address as a whole: dotted IPv4 with all four numbers, or IPv6.
     ///
-    /// Brackets and zones belong to places where somebody says how to connect, which certificates do not: text that has
-    /// one would be the address to one reader and another name to the next.
+    /// Brackets and zones are refused: they belong to texts about connecting, not to certificates, and one reader would
+    /// take a text with them for the address, another for a name.
     init?(_ text: String) {
-        // `inet_pton` stops at a NUL, and the rest would go unread.
+        // `inet_pton` stops at a NUL, and would ignore the rest.
         guard !text.utf8.contains(0) else { return nil }
         guard let bytes = IPAddress.parse(text, AF_INET, 4) ?? IPAddress.parse(text, AF_INET6, 16) else { return nil }
         self.bytes = bytes
     }
 
-    /// Reads the address that a host is, as people and URLs write it: IPv6 with or without brackets and zone too.
+    /// Reads a host that is an address, in the form in which people and URLs write it: IPv6 may have brackets and a zone.
     ///
-    /// A zone (RFC 4007 §11) says which link an address is on; certificates cannot. Only IPv6 has any.
+    /// A zone (RFC 4007 §11) names the link of an address; certificates cannot. Only IPv6 has zones.
     init?(host: String) {
         var address = host[...]
         let isBracketed = address.hasPrefix("[")
@@ -40,8 +40,8 @@ struct IPAddress: Hashable {
         self = read
     }
 
-    /// The IPv4 address that is written as an IPv6 one, `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2); nil for any other. Connecting
-    /// to either goes to the same machine.
+    /// The IPv4 address in an IPv6 address of the form `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2); nil for any other.
+    /// Connections to either reach the same machine.
     var mapped: IPAddress? {
         guard self.bytes.count == 16, self.bytes.starts(with: IPAddress.mappedPrefix) else { return nil }
         return IPAddress(bytes: Array(self.bytes.suffix(4)))

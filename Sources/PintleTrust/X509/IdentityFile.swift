@@ -10,7 +10,7 @@ struct IdentityFile {
 
     /// Reads the file and its certificates; a key is only counted.
     ///
-    /// - Throws: `.unreadableIdentity` when it cannot be read, is no PEM, or holds anything else.
+    /// - Throws: `.unreadableIdentity` if it cannot be read, is no PEM, or has other blocks.
     init(_ path: String) throws(TrustError) {
         let text = try IdentityFile.read(path)
         guard PEMBlocks.count(in: text) > 0 else {
@@ -26,7 +26,7 @@ struct IdentityFile {
                 case "CERTIFICATE", "X509 CERTIFICATE":
                     let number = certificates.count + 1
                     certificates.append(try Certificate(der: block.bytes, source: "\(path): certificate \(number)"))
-                // Some programs write the curve in front of the key, which names it too.
+                // Some programs write the curve before the key, which names it too.
                 case "EC PARAMETERS": break
                 case let label where label.hasSuffix("PRIVATE KEY"): keyCount += 1
                 case let label:
@@ -43,7 +43,7 @@ struct IdentityFile {
         self.keyCount = keyCount
     }
 
-    /// - Throws: `.unreadableIdentity` when there is not exactly one key, or it cannot be opened.
+    /// - Throws: `.unreadableIdentity` if there is not exactly one key, or it cannot be opened.
     func privateKey(password: String?) throws(TrustError) -> PrivateKey {
         guard self.keyCount > 0 else {
             throw TrustError.identity(
@@ -56,7 +56,7 @@ struct IdentityFile {
         return try PrivateKey(pem: self.text, file: self.path, password: password)
     }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     static func read(_ path: String) throws(TrustError) -> [UInt8] {
         do throws(TrustError) {
             return try CertificateFiles.read(path)
@@ -67,12 +67,12 @@ struct IdentityFile {
 }
 
 extension TrustError {
-    /// - Parameter file: where the identity should have come from.
+    /// - Parameter file: the file that should have the identity.
     static func identity(_ file: String, _ message: String, cause: String? = nil) -> TrustError {
         TrustError(code: .unreadableIdentity, message: "\(file): \(message)", cause: cause)
     }
 
-    /// The same, said of an identity instead of a certificate.
+    /// This error as one about an identity instead of a certificate.
     fileprivate var ofIdentity: TrustError {
         TrustError(code: .unreadableIdentity, message: self.message, cause: self.cause)
     }

@@ -3,7 +3,7 @@
 internal import CPintleOpenSSL
 
 extension X509View {
-    /// The members of a `STACK_OF(X509)`, none for nil.
+    /// Returns the members of a `STACK_OF(X509)`; none for nil.
     static func all(in stack: OpaquePointer?) -> [X509View] {
         (0..<max(0, pintle_x509_stack_count(stack))).compactMap { index in
             pintle_x509_stack_value(stack, index).map(X509View.init(pointer:))
@@ -11,7 +11,7 @@ extension X509View {
     }
 }
 
-/// Certificates for OpenSSL: an owned `STACK_OF(X509)`, freed with its members when it goes.
+/// Certificates for OpenSSL: an owned `STACK_OF(X509)`, freed with its members.
 struct OfflineChain: ~Copyable {
     private let stack: OpaquePointer
 
@@ -35,7 +35,7 @@ struct OfflineChain: ~Copyable {
         guard isAdded else { throw OpenSSLErrors.failure(of: "sk_X509_push") }
     }
 
-    /// Lends the stack itself, which may be empty.
+    /// Lends the stack, which may be empty.
     func lend<Result>(_ body: (OpaquePointer) -> Result) -> Result {
         body(self.stack)
     }

@@ -4,8 +4,8 @@ internal import CPintleOpenSSL
 
 /// OpenSSL's error queue of the calling thread.
 ///
-/// Whoever calls OpenSSL clears the queue first: an error that an earlier call left there, libcurl's perhaps, would
-/// otherwise pass for the answer of this one.
+/// Callers of OpenSSL clear the queue first: an error that an earlier call left there, for instance by libcurl, would
+/// otherwise be taken for the result of theirs.
 enum OpenSSLErrors {
     static func clear() {
         ERR_clear_error()
@@ -13,7 +13,7 @@ enum OpenSSLErrors {
 
     /// Empties the queue.
     ///
-    /// - Returns: what they say in Pintle's words, oldest first, each once; nil if there were none.
+    /// - Returns: the errors in Pintle's words, oldest first, each once; nil if there were none.
     static func drain() -> String? {
         var texts: [String] = []
         while true {
@@ -26,7 +26,7 @@ enum OpenSSLErrors {
         return texts.isEmpty ? nil : texts.joined(separator: "; ")
     }
 
-    /// A refusal for a call that fails only when OpenSSL itself is in trouble.
+    /// Returns the error for a call that fails only if OpenSSL itself has a problem.
     static func failure(of call: String) -> TrustError {
         TrustError(
             code: .library,
@@ -35,7 +35,7 @@ enum OpenSSLErrors {
     }
 }
 
-/// A string of the characters before the terminating zero.
+/// Returns the string of the characters before the terminating zero.
 func string(cString buffer: [CChar]) -> String {
     String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }

@@ -2,15 +2,16 @@
 
 /// OpenSSL's reasons in Pintle's words.
 ///
-/// Its numbers are macros that Swift does not see, so its texts (crypto/err, ssl/ssl_err.c of OpenSSL 3) are the keys.
+/// Swift cannot see OpenSSL's numbers, which are macros, so its texts (crypto/err, ssl/ssl_err.c of OpenSSL 3) are the
+/// keys.
 enum OpenSSLWords {
     /// - Parameters:
-    ///   - reason: OpenSSL's text for the reason of an error; nil where it has none.
-    ///   - code: the error, for what has no words here.
+    ///   - reason: OpenSSL's text for the reason of an error; nil if it has none.
+    ///   - code: the error's number, for reasons without words here.
     static func text(for reason: String?, code: UInt) -> String {
         if let reason {
             if let words = self.words[reason] { return words }
-            // An alert's name is TLS's own (RFC 8446 §6).
+            // The name of an alert is TLS's own (RFC 8446 §6).
             for prefix in ["sslv3 alert ", "tlsv1 alert ", "tlsv13 alert ", "tlsv1 "] where reason.hasPrefix(prefix) {
                 return "the other end says: \(reason.dropFirst(prefix.count))"
             }

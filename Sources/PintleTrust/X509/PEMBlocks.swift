@@ -2,10 +2,10 @@
 
 internal import CPintleOpenSSL
 
-/// Takes a PEM text apart, one block at a time.
+/// Parses a PEM text, one block at a time.
 struct PEMBlocks: ~Copyable {
     struct Block {
-        /// What stands after `BEGIN`, as `CERTIFICATE`.
+        /// The label after `BEGIN`, for example `CERTIFICATE`.
         let label: String
         let bytes: [UInt8]
     }
@@ -14,7 +14,7 @@ struct PEMBlocks: ~Copyable {
     private let file: String
     private var remaining: Int
 
-    /// - Throws: `.unreadableCertificate` when the text has no block at all.
+    /// - Throws: `.unreadableCertificate` if the text has no block.
     init(_ text: [UInt8], file: String) throws(TrustError) {
         let blocks = PEMBlocks.count(in: text)
         guard blocks > 0 else {
@@ -38,9 +38,9 @@ struct PEMBlocks: ~Copyable {
         BIO_free(self.bio)
     }
 
-    /// The next block, nil after the last.
+    /// Returns the next block; nil after the last.
     ///
-    /// - Throws: `.unreadableCertificate` when a block that begins is damaged or never ends.
+    /// - Throws: `.unreadableCertificate` if a block is damaged or never ends.
     mutating func next() throws(TrustError) -> Block? {
         guard self.remaining > 0 else { return nil }
         self.remaining -= 1
@@ -50,7 +50,7 @@ struct PEMBlocks: ~Copyable {
         var data: UnsafeMutablePointer<UInt8>?
         var length = 0
         OpenSSLErrors.clear()
-        // Every BEGIN must yield a block: OpenSSL by itself would pass over one whose first line is damaged.
+        // Every BEGIN must yield a block: OpenSSL by itself would skip one with a damaged first line.
         guard PEM_read_bio(self.bio, &name, &header, &data, &length) == 1, let name, let data else {
             throw TrustError(
                 code: .unreadableCertificate,
@@ -65,7 +65,7 @@ struct PEMBlocks: ~Copyable {
         return Block(label: String(cString: name), bytes: Array(UnsafeBufferPointer(start: data, count: length)))
     }
 
-    /// The certificates of a text, whatever else it holds; damaged blocks are passed over.
+    /// Returns the certificates of a text, which may have other blocks; damaged blocks are skipped.
     static func certificates(in text: [UInt8]) -> [[UInt8]] {
         guard var blocks = try? PEMBlocks(text, file: "") else { return [] }
         var certificates: [[UInt8]] = []
@@ -76,12 +76,12 @@ struct PEMBlocks: ~Copyable {
         return certificates
     }
 
-    /// How many blocks begin in a text; 0 for DER.
+    /// Returns the number of blocks that begin in a text; 0 for DER.
     static func count(in text: [UInt8]) -> Int {
         let marker = Array("-----BEGIN".utf8)
         guard text.count >= marker.count else { return 0 }
         return (0...(text.count - marker.count)).count { start in
-            // The first byte decides nearly always, without a slice.
+            // The first byte nearly always decides, without a slice.
             text[start] == marker[0] && text[start..<(start + marker.count)].elementsEqual(marker)
         }
     }

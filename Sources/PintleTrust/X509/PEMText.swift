@@ -8,7 +8,7 @@ package enum PEMText {
         certificates.map { self.block("CERTIFICATE", $0.der) }.joined()
     }
 
-    /// One block with any label.
+    /// Returns one block with any label.
     package static func block(_ label: String, _ bytes: [UInt8]) -> String {
         var digits = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
         EVP_EncodeBlock(&digits, bytes, CInt(bytes.count))

@@ -2,7 +2,7 @@
 
 internal import CPintleOpenSSL
 
-/// One owned `EVP_PKEY *`, freed when the value goes.
+/// One owned `EVP_PKEY *`, freed with the value.
 struct PrivateKey: ~Copyable {
     let pointer: OpaquePointer
 
@@ -12,7 +12,7 @@ struct PrivateKey: ~Copyable {
 
     /// Makes a key on the curve P-256.
     ///
-    /// - Throws: `.library` when OpenSSL has trouble.
+    /// - Throws: `.library` if OpenSSL fails.
     static func onP256() throws(TrustError) -> PrivateKey {
         OpenSSLErrors.clear()
         guard let pointer = pintle_pkey_new_p256() else {
@@ -23,7 +23,7 @@ struct PrivateKey: ~Copyable {
 
     /// Reads the first key of a PEM text.
     ///
-    /// - Throws: `.unreadableIdentity` when the key is damaged, or encrypted with another password.
+    /// - Throws: `.unreadableIdentity` if the key is damaged, or encrypted with another password.
     init(pem text: [UInt8], file: String, password: String?) throws(TrustError) {
         let prompt = PasswordPrompt(password)
         OpenSSLErrors.clear()
@@ -44,7 +44,7 @@ struct PrivateKey: ~Copyable {
         EVP_PKEY_free(self.pointer)
     }
 
-    /// The key as a PrivateKeyInfo in DER (RFC 5208), readable for everybody.
+    /// Returns the key as a PrivateKeyInfo in DER (RFC 5208), not encrypted.
     func pkcs8() throws(TrustError) -> [UInt8] {
         OpenSSLErrors.clear()
         guard let info = EVP_PKEY2PKCS8(self.pointer) else { throw OpenSSLErrors.failure(of: "EVP_PKEY2PKCS8") }
@@ -56,7 +56,7 @@ struct PrivateKey: ~Copyable {
     }
 }
 
-/// Answers OpenSSL, which would otherwise ask whoever sits at the terminal.
+/// Answers OpenSSL's request for a password, which would otherwise appear on the terminal.
 private final class PasswordPrompt {
     private let password: [UInt8]?
     private var wasAsked = false
@@ -73,7 +73,7 @@ private final class PasswordPrompt {
         return CInt(password.count)
     }
 
-    /// Why there is no key.
+    /// The reason why there is no key.
     var explanation: String {
         guard self.wasAsked else { return "the private key is damaged, or of a kind that OpenSSL does not know" }
         return self.password == nil

@@ -3,7 +3,7 @@
 internal import CPintleOpenSSL
 internal import Glibc
 
-/// Reads an `X509 *` that somebody else keeps alive.
+/// Reads an `X509 *` that another owner keeps alive.
 struct X509View {
     let pointer: OpaquePointer
 
@@ -21,7 +21,7 @@ struct X509View {
     var notBefore: UnixTime? { X509View.moment(X509_get0_notBefore(self.pointer)) }
     var notAfter: UnixTime? { X509View.moment(X509_get0_notAfter(self.pointer)) }
 
-    /// Upper-case hexadecimal, two digits a byte.
+    /// The serial number in upper-case hexadecimal, two digits per byte.
     var serial: String {
         guard let number = X509_get0_serialNumber(self.pointer) else { return "" }
         let digits = X509View.bytes(of: number).map { byte in
@@ -31,7 +31,7 @@ struct X509View {
         return (ASN1_STRING_type(number) == V_ASN1_NEG_INTEGER ? "-" : "") + digits.joined()
     }
 
-    /// DER.
+    /// The SubjectPublicKeyInfo in DER.
     var subjectPublicKeyInfo: [UInt8]? {
         X509View.encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(self.pointer), $0) }
     }
@@ -62,17 +62,17 @@ struct X509View {
         return Array(UnsafeBufferPointer(start: buffer, count: Int(length)))
     }
 
-    /// The DER of a name.
+    /// Returns the DER of a name.
     static func encoding(of name: OpaquePointer?) -> [UInt8] {
         X509View.encoded { i2d_X509_NAME(name, $0) } ?? []
     }
 
-    /// The DER of an algorithm with its parameters.
+    /// Returns the DER of an algorithm with its parameters.
     static func encoding(of algorithm: UnsafePointer<X509_ALGOR>?) -> [UInt8] {
         X509View.encoded { i2d_X509_ALGOR(algorithm, $0) } ?? []
     }
 
-    /// A name on one line (RFC 4514).
+    /// Returns a name on one line (RFC 4514).
     static func text(of name: OpaquePointer?) -> String {
         guard let bio = BIO_new(BIO_s_mem()) else { return "" }
         defer { BIO_free(bio) }
@@ -94,7 +94,7 @@ struct X509View {
         return Array(UnsafeBufferPointer(start: data, count: Int(ASN1_STRING_length(string))))
     }
 
-    /// A peer chooses these bytes, and they end up in logs and in problem bodies.
+    /// Returns text for logs and problem bodies: a peer chooses these bytes, so those that cannot be printed are replaced.
     private static func printable(_ bytes: [UInt8]) -> String {
         String(decoding: bytes.map { (0x21...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
