@@ -4,34 +4,36 @@ package import Logging
 internal import PintleSystem
 import Synchronization
 
-/// What the proxy is doing: counts every exchange and tells when there is activity to show.
+/// Counts every exchange of the proxy, and decides when to show that it is active.
 ///
-/// Safe on every thread. An exchange costs a few atomics. The state machine is asked, under a lock, only when the number
-/// of open exchanges leaves or reaches zero in a state where that matters, and under steady traffic, where it does so for
-/// every request, at most every ``grace``.
+/// Safe on every thread. An exchange costs a few atomics. The state machine runs, under a lock, only if the number of open
+/// exchanges leaves or reaches zero in a state in which that matters. Steady traffic crosses zero with every request; there
+/// it runs at most every ``grace``.
 package final class Activity: Sendable {
     fileprivate struct Shown: Sendable {
         var machine: ActivityStateMachine
-        /// The timer that the machine waits for.
+        /// The timer that the machine last asked for.
         var wanted: ActivityStateMachine.Timer?
-        /// When the scheduled call comes, which may be earlier than the timer.
+        /// The time of the scheduled call, which may be earlier than the timer's deadline.
         var callAt: ContinuousClock.Instant?
         var cancellation: Scheduler.Cancellation?
-        /// Takes the last scheduled look at the count back; nothing happens when it was taken.
+        /// Cancels the last check of the count that was scheduled; does nothing if it has run.
         var settling: Scheduler.Cancellation?
-        /// What the machine asked for and nobody has done yet.
+        /// Actions of the machine that are still to be performed.
         var actions: [ActivityStateMachine.Action] = []
-        /// Whether some thread is doing it. One at a time keeps timers, log lines and callbacks in order.
+        /// True while a thread performs them. Only one does at a time, which keeps timers, log lines and callbacks in
+        /// order.
         var isPerforming = false
     }
 
-    /// How long the count must stay at zero before the end begins to be delayed; part of the completion delay.
+    /// The time for which the count must stay at zero before the machine begins to delay the end. Part of the completion
+    /// delay.
     package static let grace = Duration.milliseconds(10)
 
     private let open = Atomic<Int>(0)
-    /// The machine's state, for those who only want to know whether it needs to be asked.
+    /// The phase of the machine, which tells without the lock whether the machine must be called.
     private let phase = Atomic<Phase>(.other)
-    /// Whether a look at the count is scheduled.
+    /// True while a check of the count is scheduled.
     private let isSettling = Atomic<Bool>(false)
     private let settlesAtOnce: Atomic<Bool>
     private let shown: Locked<Shown>
@@ -40,13 +42,13 @@ package final class Activity: Sendable {
     private let logger: Logger
     private let visibilityChanged: (@Sendable (Bool) -> Void)?
 
-    /// Begins quiet. Activity shows from here on; counters are logged by themselves after ``start()``.
+    /// Starts in the quiet state. Activity is shown from now on; counters are logged at intervals only after ``start()``.
     ///
     /// - Parameters:
-    ///   - counters: the table of the configuration in force.
-    ///   - settings: delays and the interval of logging.
+    ///   - counters: the counters of the current configuration.
+    ///   - settings: the delays, and the interval at which counters are logged.
     ///   - scheduler: the clock and the timers.
-    ///   - logger: told of every step and of the counters.
+    ///   - logger: logs the machine's transitions and the counters.
     ///   - visibilityChanged: called when activity begins and ceases to be shown, on any thread, one call at a time.
     package init(
         counters: Counters,
@@ -67,49 +69,49 @@ package final class Activity: Sendable {
         self.visibilityChanged = visibilityChanged
     }
 
-    /// An exchange or tunnel has begun.
+    /// Counts an exchange or tunnel that begins.
     package func started(route: RouteCounters) {
         route.started()
-        // Whoever asks the machine reads the count under the lock, notes the new phase, and reads the count again: either
-        // it sees this start, or this start sees the phase.
+        // A thread that runs the machine reads the count under the lock, stores the new phase, and reads the count again.
+        // So either that thread sees this start, or this start sees the new phase.
         guard self.open.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue == 0 else { return }
         if self.phase.load(ordering: .sequentiallyConsistent) == .other { self.recount() }
     }
 
-    /// An exchange or tunnel is over. Call it once for each start.
+    /// Counts the end of an exchange or tunnel. Call it once for each start.
     ///
     /// - Parameters:
     ///   - route: the counters given to ``started(route:)``.
-    ///   - outcome: how it ended.
-    ///   - bytesUp: body bytes sent upstream and not yet told to ``RouteCounters/moved(bytesUp:bytesDown:)``.
-    ///   - bytesDown: body bytes sent to the client and not yet told.
+    ///   - outcome: the way in which it ended.
+    ///   - bytesUp: body bytes sent upstream and not yet counted by ``RouteCounters/moved(bytesUp:bytesDown:)``.
+    ///   - bytesDown: body bytes sent to the client and not yet counted.
     package func finished(route: RouteCounters, outcome: Outcome, bytesUp: Int, bytesDown: Int) {
         route.finished(outcome, bytesUp: bytesUp, bytesDown: bytesDown)
         guard self.release() == 1 else { return }
         switch self.phase.load(ordering: .sequentiallyConsistent) {
-        // While the start is delayed only its timer decides.
+        // While the start is delayed, only the timer decides.
         case .delayingStart: break
         case .active: self.settle()
         case .other: self.recount()
         }
     }
 
-    /// How many exchanges are open.
+    /// The number of open exchanges.
     package var openExchanges: Int { self.open.load(ordering: .relaxed) }
 
-    /// Where the indicator stands.
+    /// The state of the activity indicator.
     package var state: ActivityStateMachine.State { self.shown.withLock { $0.machine.state } }
 
-    /// The table of the configuration in force.
+    /// The counters of the current configuration.
     package var counters: Counters { self.report.counters }
 
-    /// Begins to log the counters at intervals, and to show activity again after ``stop()``, from its next change on.
+    /// Starts to log the counters at intervals. After ``stop()`` it also lets activity show again, from the next change on.
     package func start() {
         self.shown.withLock { $0.machine.enable() }
         self.report.start()
     }
 
-    /// Stops every timer, and with that hides what is shown. Counting goes on.
+    /// Stops every timer and hides the indicator. Exchanges are still counted.
     package func stop() {
         self.report.stop()
         self.input { shown, _ in shown.machine.disable() }
@@ -127,11 +129,11 @@ package final class Activity: Sendable {
         self.report.dump()
     }
 
-    /// Goes on under a new configuration. A timer that runs keeps its delay.
+    /// Applies a new configuration. A running timer keeps its delay.
     ///
     /// - Parameters:
-    ///   - settings: delays and the interval of logging.
-    ///   - counters: the new table, made with `continuing:` the one before.
+    ///   - settings: the delays, and the interval at which counters are logged.
+    ///   - counters: the new counters, made with `continuing:` the old ones.
     package func reload(settings: ActivitySettings, counters: Counters) {
         self.shown.withLock { shown in
             shown.machine.activationDelay = settings.activationDelay
@@ -143,7 +145,7 @@ package final class Activity: Sendable {
 }
 
 extension Activity {
-    /// Lowers the count, never below zero, and returns what it was.
+    /// Decrements the count, but not below zero. Returns the count before.
     private func release() -> Int {
         var count = self.open.load(ordering: .relaxed)
         while count > 0 {
@@ -155,12 +157,12 @@ extension Activity {
         return count
     }
 
-    /// The part of the completion delay that comes after the grace.
+    /// Returns the part of the completion delay that comes after the grace.
     private static func delay(_ settings: ActivitySettings) -> Duration {
         settings.completionDelay < Self.grace ? settings.completionDelay : settings.completionDelay - Self.grace
     }
 
-    /// Looks at the count after the grace, once for all that happens until then.
+    /// Checks the count after the grace. All calls until then share one check.
     private func settle() {
         if self.settlesAtOnce.load(ordering: .relaxed) { return self.recount() }
         guard !self.isSettling.exchange(true, ordering: .sequentiallyConsistent) else { return }
@@ -173,12 +175,12 @@ extension Activity {
     }
 
     private func recount() {
-        // Read in there, not passed in: another thread may have crossed zero since.
+        // The count is read inside the lock: another thread may have crossed zero since.
         self.input { shown, now in shown.machine.counted(self.openExchanges, at: now) }
     }
 
     private func schedule(_ timer: ActivityStateMachine.Timer, after delay: Duration) {
-        // Noted first: the call may come on another thread before `schedule` returns.
+        // Stored before the call of `schedule`, because the timer may fire on another thread before that returns.
         let superseded = self.shown.withLock { shown in
             defer { (shown.cancellation, shown.callAt) = (nil, timer.deadline) }
             return shown.cancellation
@@ -205,20 +207,21 @@ extension Activity {
 
     private func fired(_ timer: ActivityStateMachine.Timer) {
         self.input { shown, now in
-            // An edge that has not reached the lock yet must not find its activity hidden.
+            // A start that is still waiting for the lock must not find its activity hidden.
             let counted = shown.machine.counted(self.openExchanges, at: now)
             guard counted == .none else { return counted }
             return shown.machine.fired(timer, at: now)
         }
     }
 
-    /// Gives the machine an input and has the outcome performed, by this thread or by the one that is at it.
+    /// Gives the machine an input. The resulting actions are performed by this thread, or by the thread that already
+    /// performs some.
     private func input(_ input: (inout Shown, ContinuousClock.Instant) -> ActivityStateMachine.Action) {
         let now = self.scheduler.now()
         let performs = self.shown.withLock { shown in
             var action = input(&shown, now)
             self.phase.store(Phase(shown.machine.state), ordering: .sequentiallyConsistent)
-            // Who crossed zero in between may have seen the phase before.
+            // A thread that crossed zero in between may have seen the old phase.
             if Phase(shown.machine.state) == .other, self.openExchanges > 0 {
                 action = action.followed(by: shown.machine.counted(self.openExchanges, at: now))
                 self.phase.store(Phase(shown.machine.state), ordering: .sequentiallyConsistent)
@@ -233,13 +236,13 @@ extension Activity {
         while let action = self.shown.withLock({ $0.nextAction() }) { self.perform(action) }
     }
 
-    /// Outside the lock, since loggers, timers and callbacks belong to others.
+    /// Performs an action without holding the lock, because loggers, timers and callbacks are foreign code.
     private func perform(_ action: ActivityStateMachine.Action) {
         for transition in action.transitions { self.logger.log(transition: transition) }
         switch action.timer {
         case .arm(let timer, after: let delay):
-            // Under steady traffic the timer is armed and cancelled for every request. A call that is scheduled for an
-            // earlier time serves: it looks at what is wanted then.
+            // Steady traffic arms and cancels the timer for every request. A call that is scheduled for an earlier time
+            // serves as well: it then looks at the timer that is wanted.
             let isScheduled = self.shown.withLock { shown in
                 shown.wanted = timer
                 return shown.callAt.map { $0 <= timer.deadline } ?? false
@@ -252,13 +255,13 @@ extension Activity {
     }
 }
 
-/// What a crossing of zero means to the machine.
+/// The effect that a crossing of zero has on the machine.
 private enum Phase: UInt8, AtomicRepresentable {
-    /// Nothing.
+    /// It has no effect.
     case delayingStart
-    /// The end may be near.
+    /// The traffic may be ending.
     case active
-    /// It must be told at once.
+    /// The machine must be called at once.
     case other
 
     init(_ state: ActivityStateMachine.State) {

@@ -2,14 +2,14 @@
 
 /// The configuration's `activity` section.
 package struct ActivitySettings: Hashable, Sendable {
-    /// How long work must last before it shows. Default 1 s; zero shows at once.
+    /// The time that work must last before it is shown. Default 1 s; zero shows it at once.
     package var activationDelay: Duration
-    /// How long it must be quiet before it hides. Default 170 ms; zero hides at once.
+    /// The time that must pass without work before the indicator hides. Default 170 ms; zero hides it at once.
     package var completionDelay: Duration
-    /// How often changed counters are logged. Default 60 s; zero logs them on demand only.
+    /// The interval at which counters that changed are logged. Default 60 s; zero logs them on demand only.
     package var logInterval: Duration
 
-    /// Gives what differs from the defaults.
+    /// Creates settings; the parameters default to the values above.
     package init(
         activationDelay: Duration = .seconds(1),
         completionDelay: Duration = .milliseconds(170),

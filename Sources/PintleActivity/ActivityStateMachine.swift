@@ -2,82 +2,82 @@
 
 /// Decides when traffic counts as visible activity.
 ///
-/// A short request must not make the indicator flicker, nor may a short pause between two requests; so showing waits for
-/// ``activationDelay`` and hiding for ``completionDelay``. The machine is a pure value: it is told the time, and returns
-/// what its owner has to do.
+/// Neither a short request nor a short pause between two requests shall make the indicator flicker: showing waits for
+/// ``activationDelay``, hiding for ``completionDelay``. The machine is a pure value: the owner passes the time, and
+/// performs the actions that the machine returns.
 package struct ActivityStateMachine: Sendable {
-    /// Where the indicator stands. Raw values are what the log says.
+    /// The state of the indicator. The raw values appear in the log.
     package enum State: String, Sendable, CaseIterable {
-        /// Nothing to show.
+        /// There is nothing to show.
         case notActive = "not_active"
-        /// Work has begun; it shows if it lasts.
+        /// Work has begun; it will be shown if it lasts.
         case delayingStart = "delaying_start"
-        /// Shown.
+        /// The indicator shows.
         case active = "active"
-        /// Work has ended; still shown, in case more follows at once.
+        /// Work has ended; the indicator still shows, in case more work follows at once.
         case delayingEnd = "delaying_end"
     }
 
     /// A timer that the owner runs for the machine.
     ///
-    /// The deadline doubles as identity: a timer that fires although it was cancelled is recognised and ignored.
+    /// The deadline also serves as identity: a timer that fires although it was cancelled is recognised and ignored.
     package struct Timer: Hashable, Sendable {
-        /// What the timer decides.
+        /// The decision that the timer triggers.
         package enum Kind: Hashable, Sendable {
-            /// Whether work has lasted long enough to be shown.
+            /// Work has lasted long enough to be shown.
             case activation
-            /// Whether it has been quiet long enough to hide.
+            /// It has been quiet long enough to hide the indicator.
             case completion
         }
 
-        /// What the timer decides.
+        /// The decision that the timer triggers.
         package let kind: Kind
-        /// When it is due.
+        /// The time at which the timer fires.
         package let deadline: ContinuousClock.Instant
     }
 
-    /// What to do with the one timer that may run.
+    /// A change to the one timer that may run.
     package enum TimerChange: Hashable, Sendable {
         /// Call ``ActivityStateMachine/fired(_:at:)`` with this timer after the delay.
         case arm(Timer, after: Duration)
-        /// Stop this timer. Being late is harmless.
+        /// Stop this timer. It is harmless if it still fires.
         case cancel(Timer)
     }
 
-    /// A step from one state to another.
+    /// A change from one state to another.
     package struct Transition: Hashable, Sendable {
-        /// The state that was left.
+        /// The old state.
         package let from: State
-        /// The state that was entered.
+        /// The new state.
         package let to: State
 
-        /// Names a step.
+        /// Creates a transition.
         package init(from: State, to: State) {
             self.from = from
             self.to = to
         }
     }
 
-    /// What the owner has to do after an input, all of it in one value.
+    /// All that the owner has to do after an input.
     package struct Action: Hashable, Sendable {
-        /// The steps taken, in order; two when a delay is zero.
+        /// The transitions made, in order; two if a delay is zero.
         package var transitions: [Transition]
-        /// What to do with the timer, if anything.
+        /// The change to the timer, if any.
         package var timer: TimerChange?
-        /// The new visibility, only when it changed.
+        /// The new visibility; nil if it did not change.
         package var visibility: Bool?
 
-        /// Nothing to do.
+        /// An action with nothing to do.
         package static let none = Action()
 
-        /// Spells out an action.
+        /// Creates an action from its parts.
         package init(transitions: [Transition] = [], timer: TimerChange? = nil, visibility: Bool? = nil) {
             self.transitions = transitions
             self.timer = timer
             self.visibility = visibility
         }
 
-        /// This action and then another one, as one.
+        /// Returns one action that does this one, then the next.
         func followed(by next: Action) -> Action {
             Action(
                 transitions: self.transitions + next.transitions, timer: next.timer ?? self.timer,
@@ -85,23 +85,25 @@ package struct ActivityStateMachine: Sendable {
         }
     }
 
-    /// How long work must last before it shows. Read when the timer starts; zero or less shows at once. Default 1 s.
+    /// The time that work must last before it is shown. Read when the timer starts; zero or less shows it at once. Default
+    /// 1 s.
     package var activationDelay: Duration
-    /// How long it must be quiet before it hides. Read when the timer starts; zero or less hides at once. Default 170 ms.
+    /// The time that must pass without work before the indicator hides. Read when the timer starts; zero or less hides it
+    /// at once. Default 170 ms.
     package var completionDelay: Duration
 
-    /// Where the machine stands.
+    /// The current state.
     package private(set) var state: State = .notActive
-    /// How many exchanges are open; followed even while disabled, and never negative.
+    /// The number of open exchanges; updated even while the machine is disabled, and never negative.
     package private(set) var count = 0
-    /// Whether activity moves the state at all.
+    /// False while the machine ignores activity.
     package private(set) var isEnabled: Bool
-    /// Whether the indicator shows.
+    /// True if the indicator shows.
     package private(set) var isVisible = false
 
     private var armed: Timer?
 
-    /// Starts quiet, with nothing open.
+    /// Creates a machine in the quiet state, with no open exchange.
     package init(
         activationDelay: Duration = .seconds(1),
         completionDelay: Duration = .milliseconds(170),
@@ -112,17 +114,17 @@ package struct ActivityStateMachine: Sendable {
         self.isEnabled = isEnabled
     }
 
-    /// One more exchange is open.
+    /// Counts one more open exchange.
     package mutating func started(at now: ContinuousClock.Instant) -> Action {
         self.counted(self.count + 1, at: now)
     }
 
-    /// One exchange fewer is open. At zero it stays zero.
+    /// Counts one open exchange less, but not below zero.
     package mutating func ended(at now: ContinuousClock.Instant) -> Action {
         self.counted(self.count - 1, at: now)
     }
 
-    /// So many exchanges are open now, for owners that count by themselves. A negative count is taken as zero.
+    /// Sets the number of open exchanges, for owners that count by themselves. A negative count is taken as zero.
     package mutating func counted(_ count: Int, at now: ContinuousClock.Instant) -> Action {
         self.count = max(0, count)
         guard self.isEnabled else { return .none }
@@ -136,13 +138,13 @@ package struct ActivityStateMachine: Sendable {
         case (.delayingEnd, true):
             self.enterActive(&action)
         case (.notActive, false), (.delayingStart, _), (.active, true), (.delayingEnd, false):
-            // While the start is delayed only its timer decides, so that back-to-back short requests add up.
+            // While the start is delayed, only the timer decides, so that short requests in a row add up.
             break
         }
         return action
     }
 
-    /// A timer has run out. One that was cancelled or replaced is ignored.
+    /// Handles a timer that has fired. Ignores it if it was cancelled or replaced.
     package mutating func fired(_ timer: Timer, at now: ContinuousClock.Instant) -> Action {
         guard timer == self.armed else { return .none }
         self.armed = nil
@@ -157,12 +159,12 @@ package struct ActivityStateMachine: Sendable {
         return action
     }
 
-    /// Lets activity move the state again, from the next change of the count on.
+    /// Lets activity change the state again, from the next change of the count on.
     package mutating func enable() {
         self.isEnabled = true
     }
 
-    /// Falls silent at once: hidden, no timer. The count is still followed.
+    /// Hides the indicator at once and stops the timer. The count is still updated.
     package mutating func disable() -> Action {
         self.isEnabled = false
         var action = Action.none

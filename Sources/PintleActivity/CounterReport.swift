@@ -3,14 +3,14 @@
 import Logging
 internal import PintleSystem
 
-/// Logs the counters at intervals, as long as they change.
+/// Logs the counters at intervals if they have changed.
 final class CounterReport: Sendable {
     fileprivate struct State: Sendable {
         var counters: Counters
         var interval: Duration
         var last: Counters.Snapshot
         var isRunning = false
-        /// Tells the timer in force from one that a restart has replaced.
+        /// Tells the current timer from those that a restart has replaced.
         var generation = 0
         var cancellation: Scheduler.Cancellation?
     }
@@ -27,7 +27,7 @@ final class CounterReport: Sendable {
 
     var counters: Counters { self.state.withLock { $0.counters } }
 
-    /// Begins a new interval. Zero or less: reports are only made on demand.
+    /// Starts a new interval. If the interval is zero or less, counters are logged on demand only.
     func start() {
         let (interval, next) = self.state.withLock { state in
             state.isRunning = true
@@ -37,7 +37,7 @@ final class CounterReport: Sendable {
         self.arm(next.generation, after: interval)
     }
 
-    /// Reports another table from now on. A running timer is replaced only when the interval changes.
+    /// Reports other counters from now on. A running timer is replaced only if the interval changes.
     func reload(_ counters: Counters, interval: Duration) {
         let restarts = self.state.withLock { state in
             state.counters = counters
@@ -55,7 +55,7 @@ final class CounterReport: Sendable {
         cancellation?()
     }
 
-    /// Logs now, changed or not.
+    /// Logs the counters now, even if they have not changed.
     func dump() {
         self.logger.log(counters: self.state.withLock { $0.take() })
     }
@@ -84,7 +84,7 @@ final class CounterReport: Sendable {
 }
 
 extension CounterReport.State {
-    /// Makes the running timer the past.
+    /// Makes the running timer outdated. Returns the new generation, and the cancellation of the old timer.
     fileprivate mutating func supersede() -> (generation: Int, cancellation: Scheduler.Cancellation?) {
         self.generation += 1
         let cancellation = self.cancellation

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The table of route counters that one configuration uses.
+/// The counters of all routes of one configuration.
 ///
-/// The table never changes: finding a route's counters is an array index, counting is a few relaxed atomics, and both
-/// are safe on every thread. The overall numbers are the sum of the routes, taken when somebody asks.
+/// The table is immutable: a route's counters are found by an array index, and counting costs a few relaxed atomics. Both
+/// are safe on every thread. The overall numbers are summed up over the routes when they are read.
 package final class Counters: Sendable {
-    /// One moment of all counters.
+    /// The values of all counters at one moment.
     package struct Snapshot: Hashable, Sendable {
-        /// One route's counters.
+        /// The counters of one route.
         package struct Route: Hashable, Sendable {
-            /// The route's name, `-` for no route.
+            /// The route's name; `-` for no route.
             package var name: String
-            /// What it did.
+            /// The values.
             package var counts: Counts
 
-            /// Pairs a name with counters.
+            /// Creates an entry.
             package init(name: String, counts: Counts) {
                 self.name = name
                 self.counts = counts
@@ -23,18 +23,18 @@ package final class Counters: Sendable {
 
         /// The sum of all routes.
         package var overall: Counts
-        /// In the order of the configuration, then `-`, then routes that an earlier configuration had.
+        /// The routes in the order of the configuration, then `-`, then routes that only an earlier configuration had.
         package var routes: [Route]
-        /// What was held for others.
+        /// The memory held for buffered bodies and the like.
         package var memory = MemoryBudget.Reading()
 
-        /// Adds the routes up.
+        /// Creates a snapshot and adds the routes up.
         package init(routes: [Route]) {
             self.routes = routes
             self.overall = routes.reduce(into: Counts()) { sum, route in sum += route.counts }
         }
 
-        /// The counters of a route by name.
+        /// Returns the counters of the route with a name.
         package subscript(route name: String) -> Counts? {
             self.routes.first { $0.name == name }?.counts
         }
@@ -43,21 +43,21 @@ package final class Counters: Sendable {
     /// The name under which exchanges without a route are counted.
     package static let noRoute = "-"
 
-    /// Counts exchanges that no route matched.
+    /// The counters of exchanges that no route matched.
     package let unrouted: RouteCounters
-    /// Counts what is held for others, on all routes and under every configuration of the process.
+    /// The memory held for buffered bodies and the like, over all routes and all configurations of the process.
     package let memory: MemoryBudget
 
     private let routes: [RouteCounters]
-    /// `routes` without repetition, `unrouted`, and what earlier configurations had.
+    /// The counters of `routes` without repetition, `unrouted`, and those that only earlier configurations had.
     private let all: [RouteCounters]
 
-    /// Makes a table for the routes of a configuration.
+    /// Creates the counters for the routes of a configuration.
     ///
     /// - Parameters:
-    ///   - names: the routes' names, in order. Routes of the same name share their counters.
-    ///   - previous: the table before a reload. Routes go on from there by name, and those that disappeared stay in the
-    ///     snapshot, because a counter that falls reads as a restart.
+    ///   - names: the routes' names, in order. Routes with equal names share their counters.
+    ///   - previous: the counters before a reload. Routes of equal names continue their counters. Routes that disappeared
+    ///     stay in the snapshot, because a counter that falls looks like a restart.
     package init(routes names: [String], continuing previous: Counters? = nil) {
         var known: [String: RouteCounters] = [:]
         for route in previous?.all ?? [] { known[route.name] = route }
@@ -78,7 +78,7 @@ package final class Counters: Sendable {
         self.all = all
     }
 
-    /// The counters of the route at a position of the configuration; nil for no route.
+    /// Returns the counters of the route at an index of the configuration; nil means no route.
     package subscript(index: Int?) -> RouteCounters {
         guard let index else { return self.unrouted }
         return self.routes[index]

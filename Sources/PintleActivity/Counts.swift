@@ -1,59 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The counters at one moment, of one route or of all.
+/// The values of the counters at one moment, for one route or for all.
 package struct Counts: Hashable, Sendable {
-    /// Violations by kind.
+    /// The numbers of violations by kind.
     package struct Violations: Hashable, Sendable {
         private var counts = [Int](repeating: 0, count: ViolationKind.allCases.count)
 
-        /// No violation.
+        /// Creates counts of zero.
         package init() {}
 
-        /// How many of one kind.
+        /// The number of violations of one kind.
         package subscript(kind: ViolationKind) -> Int {
             get { self.counts[kind.index] }
             set { self.counts[kind.index] = newValue }
         }
 
-        /// How many of all kinds.
+        /// The number of violations of all kinds.
         package var total: Int { self.counts.reduce(0, +) }
     }
 
-    /// Exchanges begun.
+    /// Exchanges that have begun.
     package var started = 0
-    /// Exchanges begun and not over.
+    /// Exchanges that have begun and not ended.
     package var active = 0
-    /// Exchanges that ended well.
+    /// Exchanges whose response the client received whole.
     package var completed = 0
-    /// Exchanges that ended badly.
+    /// Exchanges that broke, or that a rule refused.
     package var failed = 0
-    /// Exchanges that the client gave up.
+    /// Exchanges that the client abandoned.
     package var cancelled = 0
     /// Body bytes sent upstream.
     package var bytesUp = 0
     /// Body bytes sent to clients.
     package var bytesDown = 0
-    /// Broken contracts, by kind.
+    /// Violations of contracts, by kind.
     package var violations = Violations()
     /// Handshakes that presented no pinned key.
     package var pinFailures = 0
-    /// Handshakes in intercepted tunnels whose client refused the certificate that it was shown.
+    /// Handshakes in intercepted tunnels in which the client refused the certificate that the proxy presented.
     package var certificatesRefused = 0
-    /// Requests that were answered with what is kept.
+    /// Requests that were answered from the cache.
     package var cacheHits = 0
-    /// Requests of routes with a cache that went to an origin.
+    /// Requests of routes with a cache that were sent to an origin.
     package var cacheMisses = 0
-    /// Requests that were answered with the answer to an equal one.
+    /// Requests that were answered with the response to an equal request.
     package var coalesced = 0
-    /// Tunnels established.
+    /// Tunnels that were established.
     package var tunnelsOpened = 0
-    /// Tunnels established and not closed.
+    /// Tunnels that are established and not closed.
     package var tunnelsActive = 0
 
-    /// All zero.
+    /// Creates counts of zero.
     package init() {}
 
-    /// The plain counters under the names that logs and endpoints use. ``violations`` come beside them.
+    /// The counters by the names that logs and endpoints use, without ``violations``.
     package var named: [(name: String, value: Int)] {
         [
             ("started", self.started), ("active", self.active), ("completed", self.completed),

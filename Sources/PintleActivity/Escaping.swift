@@ -2,19 +2,19 @@
 
 internal import PintleSystem
 
-/// A part of a text that may not stand in a log line as it is: what JSON escapes, and what is deceptive
+/// A scalar that must be escaped in a log line: one that JSON escapes, or that is deceptive
 /// (``Unicode/Scalar/isDeceptive``).
 enum Hazard {
     /// A quotation mark or a backslash.
     case quoting(UInt8)
-    /// A control or an invisible mark, in so many bytes.
+    /// A control or another invisible character, with its length in UTF-8 bytes.
     case invisible(Unicode.Scalar, length: Int)
 
     var isQuoting: Bool {
         if case .quoting = self { true } else { false }
     }
 
-    /// Judges the scalar that begins at `index` of valid UTF-8; nil when it may stand as it is.
+    /// Examines the scalar at `index` of valid UTF-8; nil if it needs no escape.
     init?(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) {
         let byte = bytes[index]
         switch byte {
@@ -22,7 +22,7 @@ enum Hazard {
             self = .quoting(byte)
         case 0x20..<0x7f: return nil
         case 0..<0x80: self = .invisible(Unicode.Scalar(byte), length: 1)
-        // The rest of a scalar that was judged at its first byte.
+        // Continuation bytes of a scalar that was examined at its first byte.
         case 0x80..<0xc0: return nil
         default:
             let length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
@@ -35,9 +35,9 @@ enum Hazard {
 }
 
 extension [UInt8] {
-    /// Appends text with every hazard escaped as in a JSON string, without the quotation marks around it.
+    /// Appends text with every hazard escaped as in a JSON string, but without quotation marks around it.
     ///
-    /// - Parameter quoting: whether quotation marks and backslashes are hazards, as they are between quotation marks.
+    /// - Parameter quoting: true if quotation marks and backslashes are hazards, as they are between quotation marks.
     mutating func append(escaped text: String, quoting: Bool = true) {
         var text = text
         text.withUTF8 { bytes in
@@ -63,8 +63,8 @@ extension [UInt8] {
         self.append(UInt8(ascii: "\""))
     }
 
-    /// Appends text bare when it is one plain word; between single quotation marks when it is a sentence that has double
-    /// ones, which would have to be escaped otherwise; else as a JSON string.
+    /// Appends text as it is if it is one plain word; between single quotation marks if it contains double ones, which
+    /// would have to be escaped otherwise; else as a JSON string.
     mutating func append(word text: String) {
         if text.isPlainWord {
             self.append(contentsOf: text.utf8)
@@ -77,7 +77,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends a number.
+    /// Appends a number in decimal digits.
     mutating func append(decimal value: Int) {
         if value < 0 { self.append(UInt8(ascii: "-")) }
         let start = self.count
@@ -89,7 +89,7 @@ extension [UInt8] {
         self[start...].reverse()
     }
 
-    /// Returns how many bytes of the text were replaced.
+    /// Appends the escape of a hazard. Returns the number of bytes of the text that it replaces.
     private mutating func append(_ hazard: Hazard) -> Int {
         switch hazard {
         case .quoting(let byte):
@@ -110,7 +110,7 @@ extension [UInt8] {
 }
 
 extension String {
-    /// Whether double quotation marks are all that a JSON string would escape, and there are no single ones.
+    /// True if the text has double quotation marks, no single ones, and nothing else that a JSON string would escape.
     fileprivate var isQuotingSentence: Bool {
         var text = self
         return text.withUTF8 { bytes in

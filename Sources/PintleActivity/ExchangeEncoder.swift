@@ -2,20 +2,20 @@
 
 internal import PintleSystem
 
-/// Writes exchange records as lines that no client can forge and that show no secret.
+/// Writes exchange records as lines that no client can forge and that reveal no secret.
 package struct ExchangeEncoder: Sendable {
     private let format: LogFormat
     private let redaction: Redaction
 
-    /// Fixes how lines look.
+    /// Creates an encoder for one format.
     package init(format: LogFormat, redaction: Redaction) {
         self.format = format
         self.redaction = redaction
     }
 
-    /// Appends one line, with its newline, to a buffer that the caller may use again.
+    /// Appends one line, with its newline, to a buffer that the caller can reuse.
     package func encode(_ record: ExchangeRecord, into buffer: inout [UInt8]) {
-        // The buffer moves into the writer and back: a copy would cost its storage each time.
+        // The buffer is moved into the writer and back, because a copy would allocate its storage each time.
         var bytes: [UInt8] = []
         swap(&bytes, &buffer)
         var line = LineWriter(self.format, appendingTo: consume bytes)

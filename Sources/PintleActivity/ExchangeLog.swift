@@ -4,18 +4,18 @@ import Glibc
 package import Logging
 internal import PintleSystem
 
-/// Where exchange records go, one line each.
+/// The log of exchanges: one line for each record.
 ///
-/// Safe on every thread, and waits for nobody: records are encoded on the caller's, and written by one of its own, before
-/// which up to 4 MiB wait. Call ``flush(within:)`` before the process ends.
+/// Safe on every thread, and never blocks its caller. The caller's thread encodes records; a thread of the log writes them,
+/// and up to 4 MiB may wait for it. Call ``flush(within:)`` before the process ends.
 package final class ExchangeLog: Sendable {
-    /// Where the lines go.
+    /// The place to which lines are written.
     package enum Destination: Hashable, Sendable {
-        /// Nowhere.
+        /// Lines are not written at all.
         case off
-        /// Standard output: exchange lines are data, unlike what is logged about the proxy itself.
+        /// Standard output, because exchange lines are data, unlike the log of the proxy itself.
         case standardOutput
-        /// A file, appended to and created with mode 0640.
+        /// A file, which is created with mode 0640 and appended to.
         case file(String)
 
         /// Reads the configuration's `log.exchanges`: `-`, `off` or a path.
@@ -28,18 +28,19 @@ package final class ExchangeLog: Sendable {
         }
     }
 
-    /// Whether it is worth making a record at all.
+    /// False if records are not written, so that the caller need not create them.
     package let isEnabled: Bool
 
     private let destination: Destination
     private let encoder: ExchangeEncoder
     private let writer: LogWriter?
-    /// Takes records instead of a writer.
+    /// Receives records in place of a writer.
     private let take: (@Sendable (ExchangeRecord) -> Void)?
 
-    /// Gives records to the process itself instead of writing lines; ``reopen()`` and ``flush(within:)`` have nothing to do.
+    /// Passes records to a closure instead of writing lines; ``reopen()`` and ``flush(within:)`` have nothing to do.
     ///
-    /// - Parameter take: told the plain truth, secrets and all, on the thread that the exchange ended on: it must be quick.
+    /// - Parameter take: receives records with all their secrets, on the thread on which the exchange ended: it must be
+    ///   quick.
     package init(givingTo take: @escaping @Sendable (ExchangeRecord) -> Void) {
         self.destination = .off
         self.encoder = ExchangeEncoder(format: .json, redaction: .on)
@@ -50,8 +51,8 @@ package final class ExchangeLog: Sendable {
 
     /// Opens the log.
     ///
-    /// - Parameter logger: told once when a line cannot be written, and once when one has to be dropped.
-    /// - Throws: when the file cannot be opened.
+    /// - Parameter logger: notified of the first line that cannot be written, and of the first that must be dropped.
+    /// - Throws: an error if the file cannot be opened.
     package init(
         _ destination: Destination, format: LogFormat, redaction: Redaction, logger: Logger
     ) throws(LogFileError) {
@@ -68,9 +69,9 @@ package final class ExchangeLog: Sendable {
         self.isEnabled = self.writer != nil
     }
 
-    /// How many records could not be written.
+    /// The number of records that could not be written.
     package var failures: Int { self.writer?.failures ?? 0 }
-    /// How many records were dropped, because too many waited to be written.
+    /// The number of records that were dropped because too many waited to be written.
     package var dropped: Int { self.writer?.dropped ?? 0 }
 
     /// Writes one record.
@@ -78,7 +79,7 @@ package final class ExchangeLog: Sendable {
         if let take { return take(record) }
         guard let writer else { return }
         var bytes: [UInt8] = []
-        // A line with everything in it rarely has more.
+        // A line with all fields is rarely longer.
         bytes.reserveCapacity(1024)
         self.encoder.encode(record, into: &bytes)
         writer.write(bytes)
@@ -94,23 +95,23 @@ package final class ExchangeLog: Sendable {
         writer.write(bytes)
     }
 
-    /// Opens the file anew by its path, for after log rotation. Does nothing for other destinations.
+    /// Opens the file again by its path, after log rotation. Does nothing for other destinations.
     ///
-    /// Records that were written before go into the old file, after ``flush(within:)`` for certain.
+    /// Records that were written before go to the old file; only ``flush(within:)`` ensures that they are there.
     ///
-    /// - Throws: when the file cannot be opened; the old one stays in use.
+    /// - Throws: an error if the file cannot be opened; the old one stays in use.
     package func reopen() throws(LogFileError) {
         guard case .file(let path) = self.destination, let writer else { return }
         writer.replace(with: try LineOutput.open(path))
     }
 
-    /// Waits, blocking the thread, until every record is written that was given so far.
+    /// Waits, blocking the thread, until every record given so far is written.
     ///
-    /// - Returns: whether that was so within `limit`; a log that nobody reads takes longer than anybody can wait.
+    /// - Returns: true if they were written within `limit`; a pipe without a reader could block for ever.
     @discardableResult
     package func flush(within limit: Duration) -> Bool { self.writer?.flush(within: limit) ?? true }
 
-    /// Once for each kind: a full disk would otherwise answer every exchange with another line.
+    /// Logs a loss. Called once for each kind: with a full disk, every exchange would otherwise log another line.
     private static func tell(_ logger: Logger, of loss: LogWriter.Loss, in destination: Destination) {
         let reason =
             switch loss {

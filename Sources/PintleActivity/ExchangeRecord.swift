@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What happened in one exchange or tunnel: the line that the exchange log writes for it.
+/// The facts about one exchange or tunnel, which the exchange log writes as one line.
 ///
-/// Fields are in the order of the line; those that are nil, and empty lists, are left out. The record
-/// holds the plain truth; secrets are taken out where it is encoded.
+/// Fields are in the order of the line; those that are nil, and empty lists, are left out. The record has secrets in plain
+/// text; the encoder removes them.
 package struct ExchangeRecord: Hashable, Sendable {
-    /// When the exchange began.
+    /// The time at which the exchange began.
     package var time: Timestamp
-    /// The exchange's id, as in problems and the admin endpoints.
+    /// The exchange's id, which problem responses and the admin endpoints use too.
     package var id: String
     /// The client's address and port.
     package var client: String?
     /// The user of `clients.basic_auth` that the client has proved to be.
     package var user: String?
-    /// How the proxy was used: forward, gateway, tunnel, verify, intercept.
+    /// The mode in which the proxy was used: forward, gateway, tunnel, verify, intercept.
     package var mode: String?
-    /// True for the second record of a tunnel, which was opened to be intercepted and cannot be. Not in the log.
+    /// True for the second record of a tunnel that was opened to be intercepted and could not be. Not in the log.
     package var continuesTunnel = false
     /// The request's method.
     package var method: String?
@@ -23,25 +23,25 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var url: String?
     /// The destination's name and port.
     package var host: String?
-    /// The address that was dialled.
+    /// The address to which the proxy connected.
     package var address: String?
     /// The route that matched.
     package var route: String?
-    /// The rule that decided.
+    /// The rule that made the decision.
     package var rule: String?
     /// The decision of the policy: `allow`, `would-deny`, `deny`, `reject` or `error`.
     package var decision: String?
-    /// True where the policy let the exchange pass, be it because a rule only reports.
+    /// True if the policy let the exchange pass, even if only because a rule reports without denying.
     package var hasPassed: Bool { self.decision == "allow" || self.decision == "would-deny" }
-    /// The trust policy in force.
+    /// The name of the trust policy that applied.
     package var trust: String?
-    /// The pin that matched; where none did, that of the leaf's key, and `violations` has a `pin-mismatch`.
+    /// The pin that matched; if none did, the pin of the leaf's key, and `violations` has a `pin-mismatch`.
     package var pin: String?
-    /// Rules of form that the origin's chain breaks, each once.
+    /// The rules of form that the origin's chain breaks, each once.
     package var form: [String] = []
-    /// Where no pin matched, the pins of all keys of the chain, leaf first.
+    /// The pins of all keys of the chain, leaf first, if no pin matched.
     package var chain: [String] = []
-    /// How far the destination was verified: probed, observed.
+    /// The way in which the destination was verified: probed, observed.
     package var assurance: String?
     /// The status sent to the client.
     package var status: Int?
@@ -51,32 +51,32 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var bytesIn: Int?
     /// Body bytes sent to the client.
     package var bytesOut: Int?
-    /// From the first byte of the request to the end. Written in whole milliseconds, as are the others.
+    /// The time from the first byte of the request to the end. The log has this and the other times in whole milliseconds.
     package var duration: Duration?
-    /// Until the connection stood.
+    /// The time until the connection was established.
     package var connect: Duration?
-    /// Until the TLS handshake was done.
+    /// The time until the TLS handshake was complete.
     package var tlsHandshake: Duration?
-    /// Until the first byte of the answer.
+    /// The time until the first byte of the response.
     package var firstByte: Duration?
-    /// The TLS version upstream.
+    /// The TLS version of the upstream connection.
     package var tls: String?
-    /// The HTTP version upstream.
+    /// The HTTP version of the upstream connection.
     package var http: String?
-    /// Whether the upstream connection had been used before.
+    /// True if the upstream connection had been used before.
     package var reused: Bool?
     /// The number of times that the request was sent again, or another connection was tried for it.
     package var retries: Int?
-    /// The number of redirects that were followed.
+    /// The number of redirects that the proxy followed.
     package var redirects: Int?
-    /// The fate of the request where answers are kept: `hit`, `miss` and others.
+    /// The part that the cache had in the response: `hit`, `miss` and others.
     package var cache: String?
-    /// How the response broke its contract.
+    /// The ways in which the response broke its contract.
     package var violations: [ViolationKind] = []
-    /// Why there was no proper answer.
+    /// The reason why there was no proper response.
     package var error: String?
 
-    /// Begins a record; what else is known is set on it.
+    /// Creates a record whose other fields are set later.
     package init(time: Timestamp, id: String) {
         self.time = time
         self.id = id

@@ -4,31 +4,32 @@ package import Logging
 
 /// Writes log messages to standard error, one line each.
 ///
-/// In text: time, level, message, then metadata as `key=value`, sorted, nested keys joined by dots. In JSON: an object
-/// with `time`, `level`, `message` and the metadata beside them. Nothing in a value can break out of its line. To make
-/// it the process's own:
+/// In text: time, level, message, then metadata as `key=value`, sorted, nested keys joined by dots. In JSON: an object with
+/// `time`, `level`, `message` and the metadata beside them. No value can break out of its line. To use it for the whole
+/// process:
 ///
 /// ```swift
 /// LoggingSystem.bootstrap { _ in LineLogHandler(format: .text, level: .info) }
 /// ```
 package struct LineLogHandler: LogHandler {
-    /// Goes with every message.
+    /// Metadata that is added to every message.
     package var metadata: Logger.Metadata = [:]
-    /// Asked at each message for more.
+    /// A provider that is asked at each message for more metadata.
     package var metadataProvider: Logger.MetadataProvider?
-    /// Messages below are not written.
+    /// The lowest level that is written.
     package var logLevel: Logger.Level
 
     private let format: LogFormat
     private let output: Output
     private let now: @Sendable () -> Timestamp
 
-    /// Writes to standard error, or to another descriptor that stays open as long as any copy of the handler.
+    /// Creates a handler that writes to standard error, or to another descriptor. The descriptor must stay open as long as
+    /// any copy of the handler is in use.
     ///
     /// - Parameters:
-    ///   - format: how lines look.
-    ///   - level: messages below are not written.
-    ///   - descriptor: where they go. Default 2, standard error.
+    ///   - format: the format of the lines.
+    ///   - level: the lowest level that is written.
+    ///   - descriptor: the descriptor to write to. Default 2, standard error.
     ///   - now: the clock.
     package init(
         format: LogFormat,
@@ -42,8 +43,8 @@ package struct LineLogHandler: LogHandler {
         self.now = now
     }
 
-    /// Writes by a thread of its own, so that whoever logs waits for no reader; ``LogWriter/flush(within:)`` before the
-    /// process ends.
+    /// Creates a handler whose lines are written by the thread of `writer`, so that logging never blocks. Call
+    /// ``LogWriter/flush(within:)`` before the process ends.
     package init(format: LogFormat, level: Logger.Level, writer: LogWriter) {
         self.format = format
         self.logLevel = level
@@ -56,13 +57,14 @@ package struct LineLogHandler: LogHandler {
         case queued(LogWriter)
     }
 
-    /// One entry of the metadata that goes with every message.
+    /// One entry of the metadata that is added to every message.
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { self.metadata[key] }
         set { self.metadata[key] = newValue }
     }
 
-    /// Writes one message. When that fails, or it has to be dropped, there is nobody left to tell.
+    /// Writes one message. If it cannot be written or must be dropped, the error is ignored: there is no other place to
+    /// report it.
     package func log(event: LogEvent) {
         var line = LineWriter(self.format, appendingTo: [])
         let level = event.level.rawValue

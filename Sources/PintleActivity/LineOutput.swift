@@ -3,15 +3,15 @@
 import Glibc
 internal import PintleSystem
 
-/// A file descriptor that takes whole lines from any thread.
+/// A file descriptor to which any thread can write whole lines.
 ///
-/// Each call is one write(2), so that lines of several processes stay apart on a file opened for appending. A write that
-/// fails loses its lines and nothing else.
+/// Each call is one write(2), so that several processes can append to the same file without mixing their lines. A write
+/// that fails loses its own lines only.
 final class LineOutput: Sendable {
     private struct State: Sendable {
         var descriptor: Int32
         let isOwned: Bool
-        /// The last write stopped within a line, as it does when the disk fills up.
+        /// True if the last write ended within a line, as it does if the disk fills up.
         var isTorn = false
 
         init(_ descriptor: Int32, isOwned: Bool) {
@@ -20,27 +20,27 @@ final class LineOutput: Sendable {
         }
     }
 
-    /// Why lines were lost.
+    /// The reason why lines were lost, as a system error number.
     struct Failure: Error {
         let code: Int32
     }
 
     private let state: Locked<State>
 
-    /// Without this, a reader that closes its end of a pipe ends the process. A handler of the host's own stays.
+    /// Makes writes to a closed pipe fail instead of ending the process. If the host has a SIGPIPE handler, that stays.
     private static let brokenPipesAreErrors: Void = {
         var current = sigaction()
         guard sigaction(SIGPIPE, nil, &current) == 0, current.__sigaction_handler.sa_handler == nil else { return }
         signal(SIGPIPE, SIG_IGN)
     }()
 
-    /// Writes to a descriptor that somebody else keeps open.
+    /// Writes to a descriptor that the caller keeps open.
     init(borrowing descriptor: Int32) {
         Self.brokenPipesAreErrors
         self.state = Locked(State(descriptor, isOwned: false))
     }
 
-    /// Appends to a file, made for its owner and group when there is none.
+    /// Appends to a file. If there is none, creates one for its owner and group.
     init(appendingTo path: String) throws(LogFileError) {
         Self.brokenPipesAreErrors
         self.state = Locked(State(try Self.open(path), isOwned: true))
@@ -52,7 +52,7 @@ final class LineOutput: Sendable {
         }
     }
 
-    /// Goes on in another file, which it owns, and closes the one before.
+    /// Switches to another file, which it will own, and closes the previous one.
     func replace(with descriptor: Int32) {
         let old = self.state.withLock { state in
             defer { state = State(descriptor, isOwned: true) }
@@ -67,7 +67,7 @@ final class LineOutput: Sendable {
             var isTorn = state.isTorn
             let code =
                 if isTorn {
-                    // What follows must not look like the rest of the torn line.
+                    // The next line must not look like the rest of the torn one.
                     Self.write([UInt8(ascii: "\n")] + lines, to: state.descriptor, isTorn: &isTorn)
                 } else {
                     Self.write(lines, to: state.descriptor, isTorn: &isTorn)
@@ -77,7 +77,7 @@ final class LineOutput: Sendable {
         }
     }
 
-    /// Returns an error number, 0 for none.
+    /// Writes all bytes. Returns an error number, or 0 for none.
     private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, isTorn: inout Bool) -> Int32 {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -87,7 +87,7 @@ final class LineOutput: Sendable {
                     rest = rest.dropFirst(count)
                     isTorn = !rest.isEmpty
                 } else if count == 0 {
-                    // Never seen on a file; without this a device that takes nothing would hold the thread.
+                    // Not known of any file, but a device that accepts no bytes would otherwise block the thread for ever.
                     return EIO
                 } else if errno != EINTR {
                     return errno
@@ -97,13 +97,13 @@ final class LineOutput: Sendable {
         }
     }
 
-    /// True if a file ends within a line: a disk was full when it was written last, or the machine lost power.
+    /// True if a file ends within a line: the disk was full at the last write, or the machine lost power.
     private static func endsWithinLine(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
             return false
         }
-        // The log's own descriptor is for writing alone.
+        // The log's own descriptor is write-only.
         let reading = PintleSystem.open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
         guard reading >= 0 else { return false }
         defer { _ = close(reading) }
@@ -113,7 +113,7 @@ final class LineOutput: Sendable {
     }
 
     static func open(_ path: String) throws(LogFileError) -> Int32 {
-        // A pipe that nobody reads would hold up whoever opens it; as it is, that is an error.
+        // With O_NONBLOCK, opening a pipe that has no reader fails instead of blocking.
         let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
         let descriptor = PintleSystem.open(path, flags, 0o640)
         guard descriptor >= 0 else { throw LogFileError(path: path, code: errno) }

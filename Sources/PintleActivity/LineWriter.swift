@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How log lines are written.
+/// The format of log lines.
 package enum LogFormat: String, Sendable, CaseIterable {
-    /// `key=value` pairs; values in quotation marks where they would be ambiguous.
+    /// `key=value` pairs; values that would be ambiguous are in quotation marks.
     case text
-    /// One JSON object a line.
+    /// One JSON object for each line.
     case json
 }
 
 /// Writes the fields of one log line.
 struct LineWriter {
-    /// What has been written.
+    /// The bytes written so far.
     var bytes: [UInt8]
     private let format: LogFormat
-    /// Whether the next field of the innermost JSON object, or of the text line, needs no separator before it.
+    /// True if the next field of the innermost JSON object, or of the text line, needs no separator before it.
     private var isFirst = true
-    /// Names of the open groups, for text, where nesting is spelled `outer.inner=value`.
+    /// Names of the open groups; used in text only, which writes nested fields as `outer.inner=value`.
     private var path: [String] = []
 
     init(_ format: LogFormat, appendingTo bytes: consuming [UInt8]) {
@@ -43,7 +43,7 @@ struct LineWriter {
         self.bytes.append(decimal: value)
     }
 
-    /// - Parameter number: digits as both formats have them.
+    /// - Parameter number: digits that are valid in both formats.
     mutating func field(_ key: String, number: String) {
         self.key(key)
         self.bytes.append(contentsOf: number.utf8)
@@ -61,7 +61,7 @@ struct LineWriter {
         if self.format == .json { self.bytes.append(UInt8(ascii: "\"")) }
     }
 
-    /// Several values: a JSON array, or one word with commas.
+    /// Writes several values: a JSON array, or one word with commas.
     mutating func field(_ key: String, _ values: [String]) {
         guard self.format == .json else { return self.field(key, values.joined(separator: ",")) }
         self.key(key)
@@ -73,7 +73,7 @@ struct LineWriter {
         self.bytes.append(UInt8(ascii: "]"))
     }
 
-    /// Fields that belong together: a JSON object, or keys with a common prefix.
+    /// Writes a group of fields: a JSON object, or keys with a common prefix.
     mutating func group(_ key: String, _ fields: (inout LineWriter) -> Void) {
         switch self.format {
         case .text:
@@ -90,12 +90,12 @@ struct LineWriter {
         }
     }
 
-    /// Words that stand for themselves at the head of a text line.
+    /// Writes the head of a text line: parts without keys.
     mutating func bare(_ time: Timestamp, level: String, message: String) {
         self.bytes.append(time)
         self.bytes.append(UInt8(ascii: " "))
         self.bytes.append(contentsOf: level.utf8)
-        // Aligned for `info` and `error`, the levels of nearly every line.
+        // Padded to five characters, for `info` and `error`, the levels of nearly every line.
         for _ in level.utf8.count..<max(5, level.utf8.count) { self.bytes.append(UInt8(ascii: " ")) }
         self.bytes.append(UInt8(ascii: " "))
         self.bytes.append(escaped: message, quoting: false)

@@ -2,75 +2,75 @@
 
 package import Logging
 
-/// The messages and metadata keys of Pintle's own log lines, so that a line can be found by its name.
+/// The messages and metadata keys of Pintle's own log lines, by which lines can be found.
 package enum LogKeys {
-    /// The activity machine took a step.
+    /// The activity state machine changed its state.
     package static let activityState: Logger.Message = "activity.state"
-    /// The counters, now.
+    /// The current counters.
     package static let activityCounters: Logger.Message = "activity.counters"
-    /// Other networks can, or cannot, be reached any more.
+    /// Other networks have become reachable or unreachable.
     package static let reachabilityChanged: Logger.Message = "reachability.changed"
-    /// An exchange could not be written to its log. Said once; the rest is only counted.
+    /// An exchange could not be written to its log. Logged once; later failures are only counted.
     package static let exchangeLogFailed: Logger.Message = "exchange_log.failed"
 
-    /// Exchanges are missing from their log.
+    /// Exchanges are missing from the exchange log.
     package static let exchangeLogIncomplete: Logger.Message = "exchange_log.incomplete"
-    /// One turn of an engine thread took longer than it may, and everybody on that thread has waited.
+    /// One turn of an engine thread took longer than its limit, and delayed all connections of that thread.
     package static let slowTurn: Logger.Message = "loop.slow_turn"
-    /// The turns of the engine's threads, now.
+    /// Statistics of the turns of the engine's threads.
     package static let loopTurns: Logger.Message = "loop.turns"
 
     /// A client of a listener with TLS did not complete the handshake.
     package static let handshakeFailed: Logger.Message = "tls.handshake_failed"
 
-    /// A client did not accept the certificate that it was shown in an intercepted tunnel.
+    /// A client refused the certificate that the proxy presented in an intercepted tunnel.
     package static let certificateRefused: Logger.Message = "interception.certificate_refused"
 
-    /// The state that was left.
+    /// The old state.
     package static let from = "from"
-    /// The state that was entered.
+    /// The new state.
     package static let to = "to"
-    /// Whether other networks can be reached.
+    /// The reachability of other networks.
     package static let reachability = "reachability"
-    /// Counters of one route each, by name.
+    /// The counters of each route, by name.
     package static let routes = "routes"
-    /// Violations by kind.
+    /// The violations by kind.
     package static let violations = "violations"
-    /// A file.
+    /// The path of a file.
     package static let path = "path"
-    /// Why, in words.
+    /// The reason, in words.
     package static let reason = "reason"
     /// The remedy, in words.
     package static let hint = "hint"
-    /// What went wrong.
+    /// An error.
     package static let error = "error"
 
-    /// The engine thread.
+    /// The name of the engine thread.
     package static let loop = "loop"
-    /// The thread's processor time for a turn.
+    /// The thread's processor time for the turn.
     package static let processorTime = "processor_ms"
-    /// The most that it may be.
+    /// The limit of a turn's processor time.
     package static let limit = "limit_ms"
-    /// The part of a turn that took longest.
+    /// The part of the turn that took longest.
     package static let doing = "doing"
     /// The processor time of that part.
     package static let doingTime = "doing_ms"
-    /// The parts of a turn by kind: how many there were, and their processor time.
+    /// The parts of the turn by kind: their number and their processor time.
     package static let parts = "parts"
-    /// How many.
+    /// The number of such parts.
     package static let count = "count"
-    /// How many turns there were.
+    /// The number of turns.
     package static let turns = "turns"
-    /// How many of them took more than 10 ms, elapsed time.
+    /// The number of turns that took more than 10 ms of elapsed time.
     package static let longTurns = "over_10ms"
-    /// How many were told of as too long.
+    /// The number of turns that were logged as too long.
     package static let slowTurns = "slow"
-    /// The longest one, elapsed time.
+    /// The longest turn, in elapsed time.
     package static let longestTurn = "longest_ms"
 
-    /// Exchanges that were not logged, because too many waited to be written.
+    /// The number of exchanges that were not logged because too many waited to be written.
     package static let dropped = "dropped"
-    /// Exchanges that could not be written.
+    /// The number of exchanges that could not be written.
     package static let unwritten = "unwritten"
 
     /// The exchange's id.
@@ -79,11 +79,11 @@ package enum LogKeys {
     package static let client = "pintle.client"
     /// The destination's name and port.
     package static let authority = "pintle.authority"
-    /// What was decided about a request.
+    /// The decision about a request.
     package static let decision = "pintle.decision"
-    /// The rule that decided.
+    /// The rule that made the decision.
     package static let rule = "pintle.rule"
-    /// What trust evaluation found.
+    /// The result of trust evaluation.
     package static let trustVerdict = "pintle.trust.verdict"
     /// The status sent to the client.
     package static let status = "pintle.status"
@@ -91,12 +91,12 @@ package enum LogKeys {
     package static let bytesUp = "pintle.bytes.up"
     /// Body bytes sent to the client.
     package static let bytesDown = "pintle.bytes.down"
-    /// How long it took.
+    /// The duration of the exchange.
     package static let duration = "pintle.duration_ms"
 }
 
 extension Logger {
-    /// Logs a step of the activity machine, at debug: each request of a quiet machine makes four.
+    /// Logs a transition of the activity machine, at debug: each request to an idle proxy makes four.
     package func log(transition: ActivityStateMachine.Transition) {
         self.debug(
             LogKeys.activityState,
@@ -106,8 +106,8 @@ extension Logger {
             ])
     }
 
-    /// Logs the counters that are not zero: overall ones under their own names, the others under `routes` and the route's
-    /// name.
+    /// Logs the counters that are not zero: overall ones under their own names, the others under `routes` and the name of
+    /// the route.
     package func log(counters: Counters.Snapshot) {
         self.info(LogKeys.activityCounters, metadata: counters.metadata)
     }

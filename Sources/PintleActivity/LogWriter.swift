@@ -2,20 +2,20 @@
 
 internal import PintleSystem
 
-/// Has lines written by a thread of its own, so that whoever logs waits for neither a reader nor a disk.
+/// Writes log lines on a thread of its own, so that logging blocks neither on a reader nor on a disk.
 ///
-/// Lines keep their order and stay whole. What does not fit into the queue is dropped and counted: a log that nobody reads
-/// must not stop those that are logged about.
+/// Lines keep their order and stay whole. Lines that do not fit into the queue are dropped and counted: a log without a
+/// reader must not stop the proxy.
 package final class LogWriter: Sendable {
-    /// Why lines are missing from a log.
+    /// The reason why lines are missing from a log.
     package enum Loss: Sendable, Equatable {
-        /// They could not be written; the system's error number.
+        /// The lines could not be written; has the system's error number.
         case failed(Int32)
-        /// The queue of so many bytes was full.
+        /// The queue was full; has its capacity in bytes.
         case dropped(capacity: Int)
     }
 
-    /// As much as some ten thousand exchanges, and little beside what they took.
+    /// Bytes of some ten thousand exchange lines: little compared with the memory that those exchanges took.
     package static let standardCapacity = 4 << 20
 
     private let queue: LineQueue
@@ -23,9 +23,9 @@ package final class LogWriter: Sendable {
     /// Starts the thread.
     ///
     /// - Parameters:
-    ///   - output: where the lines go; nobody else writes there.
-    ///   - capacity: the most bytes that wait.
-    ///   - whenLosing: called once for each kind of loss, on the thread that logs or on that of the writer.
+    ///   - output: the destination of the lines; it must have no other writer.
+    ///   - capacity: the maximum of bytes that wait.
+    ///   - whenLosing: called once for each kind of loss, on the thread that logs or on the writer's thread.
     init(
         _ output: LineOutput, capacity: Int = LogWriter.standardCapacity,
         whenLosing: @escaping @Sendable (Loss) -> Void
@@ -42,7 +42,7 @@ package final class LogWriter: Sendable {
         }
     }
 
-    /// Writes to a descriptor that somebody else keeps open.
+    /// Writes to a descriptor that the caller keeps open.
     package convenience init(
         borrowing descriptor: Int32, capacity: Int = LogWriter.standardCapacity,
         whenLosing: @escaping @Sendable (Loss) -> Void = { _ in }
@@ -52,33 +52,34 @@ package final class LogWriter: Sendable {
 
     deinit { self.queue.end() }
 
-    /// Takes lines that end with a newline, or drops them all.
+    /// Queues lines that end with a newline, or drops them all.
     func write(_ lines: [UInt8]) { self.queue.append(lines) }
 
-    /// Goes on in another file; what was taken before goes into the old one.
+    /// Switches to another file. Lines that were queued before go to the old one.
     func replace(with descriptor: Int32) { self.queue.append(switchingTo: descriptor) }
 
-    /// Waits until everything is written that was taken so far.
+    /// Waits until every line queued so far is written.
     ///
-    /// - Returns: whether it was within `limit`.
+    /// - Returns: true if that happened within `limit`.
     @discardableResult
     package func flush(within limit: Duration) -> Bool { self.queue.waitUntilDone(within: limit) }
 
-    /// How many lines were dropped because the queue was full.
+    /// The number of lines that were dropped because the queue was full.
     package var dropped: Int { self.queue.dropped }
-    /// How many lines could not be written.
+    /// The number of lines that could not be written.
     package var failures: Int { self.queue.failures }
 }
 
-/// Writes the lines of a queue, on a thread of its own that holds the queue, and not the ``LogWriter``, which ends it.
+/// Writes the lines of a queue, on a thread of its own. It holds the queue but not the ``LogWriter``, whose end must end
+/// the thread.
 private struct QueueDrain {
     private let queue: LineQueue
     private let output: LineOutput
     private let whenLosing: @Sendable (LogWriter.Loss) -> Void
     private var hasFailed = false
 
-    /// The most that one write has, unless a line is longer: what a pipe takes in one piece (PIPE_BUF), so that lines of
-    /// several processes stay apart.
+    /// The maximum of bytes in one write, unless a line is longer: a pipe takes so many in one piece (PIPE_BUF), so that
+    /// lines of several processes stay apart.
     private static let piece = 4096
 
     init(queue: LineQueue, output: LineOutput, whenLosing: @escaping @Sendable (LogWriter.Loss) -> Void) {
@@ -116,46 +117,47 @@ private struct QueueDrain {
     }
 }
 
-/// Lines that wait to be written, between those who log and the one thread that writes.
+/// The queue of lines between the threads that log and the one thread that writes.
 private final class LineQueue: @unchecked Sendable {
-    // Why @unchecked holds: `state` is touched inside `changed.locked` alone.
+    // Why @unchecked holds: `state` is only accessed inside `changed.locked`.
     struct Piece {
-        /// To which the writer turns first; nil where it stays with the one that it has.
+        /// The descriptor to which the writer switches before these lines; nil if it keeps the current one.
         var descriptor: Int32?
         var lines: [UInt8] = []
     }
 
     private struct State {
         var pieces: [Piece] = []
-        /// Bytes that were taken, and those of them that were written or lost.
+        /// The number of bytes that were queued. `done` counts those of them that were written or lost.
         var taken = 0
         var done = 0
         var dropped = 0
         var failures = 0
-        /// Whether the writer sleeps until it is woken.
+        /// True while the writer sleeps until it is woken.
         var isIdle = false
-        /// Whether somebody waits for what is there to be written.
+        /// True if a thread waits in `waitUntilDone(within:)`, so that the writer must not gather more lines.
         var isUrgent = false
         var hasEnded = false
     }
 
     let capacity: Int
     private let whenDropping: @Sendable () -> Void
-    /// Both the writer and those who want to see lines written wait for it.
+    /// Signals every change, to the writer and to threads that wait for lines to be written.
     private let changed = Condition()
     private var state = State()
 
-    /// How long the writer lets lines gather, and how many bytes are enough: it must not be woken for every line.
+    /// The time for which the writer lets lines gather, and the number of bytes that ends the wait: waking it for every
+    /// line would cost too much.
     private static let gathering = Duration.milliseconds(2)
     private static let enough = 64 * 1024
 
-    /// - Parameter whenDropping: called at the first loss, on the thread that logs.
+    /// - Parameter whenDropping: called at the first drop, on the thread that logs.
     init(capacity: Int, whenDropping: @escaping @Sendable () -> Void) {
         self.capacity = capacity
         self.whenDropping = whenDropping
     }
 
-    // MARK: For those who log
+    // MARK: For threads that log
 
     var dropped: Int { self.changed.locked { self.state.dropped } }
     var failures: Int { self.changed.locked { self.state.failures } }
@@ -186,7 +188,7 @@ private final class LineQueue: @unchecked Sendable {
         let deadline = Condition.Deadline(in: limit)
         return self.changed.locked {
             let target = self.state.taken
-            // Once: two that wait would wake each other for as long as the writer is held up.
+            // Set once, not in the loop: two waiting threads would wake each other as long as the writer is blocked.
             self.state.isUrgent = true
             self.changed.broadcast()
             while self.state.done < target {
@@ -196,7 +198,7 @@ private final class LineQueue: @unchecked Sendable {
         }
     }
 
-    /// No lines come any more; what is there is still written.
+    /// Ends the queue: it accepts no more lines, but those in it are still written.
     func end() {
         self.changed.locked {
             self.state.hasEnded = true
@@ -213,9 +215,9 @@ private final class LineQueue: @unchecked Sendable {
 
     // MARK: For the writer
 
-    /// Waits for lines.
+    /// Waits for lines, and takes all of them.
     ///
-    /// - Returns: nil when everything is written and no more will come.
+    /// - Returns: nil if the queue has ended and everything is written.
     func take() -> [Piece]? {
         self.changed.locked {
             while self.state.pieces.isEmpty {

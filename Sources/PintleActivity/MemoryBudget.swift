@@ -2,36 +2,36 @@
 
 import Synchronization
 
-/// Counts the bytes that are held for others, over all threads: bodies that are kept back, what they are unpacked and parsed
-/// to, requests that came too early, and what peers have not taken yet.
+/// Counts the bytes that the proxy buffers, over all threads: bodies that are held back and their unpacked and parsed
+/// forms, requests that came too early, and bytes that peers have not read yet.
 ///
-/// It has no limit of its own, because a reload may change it: who draws from it says how far it may go. Amounts below
-/// ``unit`` are not drawn: they are bounded by the number of connections, and cost nothing so.
+/// The budget has no limit of its own, because a reload may change it: each caller passes the limit. Amounts below ``unit``
+/// are not counted: the number of connections bounds them, and so they cost nothing.
 package final class MemoryBudget: Sendable {
-    /// One moment of the count.
+    /// The values of the budget at one moment.
     package struct Reading: Hashable, Sendable {
-        /// Bytes that are held.
+        /// The number of bytes that are held.
         package var held = 0
-        /// The most that ever were.
+        /// The highest number of bytes that were ever held.
         package var peak = 0
-        /// How often there was not enough left.
+        /// The number of requests for memory that were refused.
         package var refusals = 0
 
-        /// Nothing held yet.
+        /// Creates values of zero.
         package init() {}
     }
 
-    /// What amounts are rounded down to, in bytes: a page.
+    /// The unit to which amounts are rounded down, in bytes: a page.
     package static let unit = 4096
 
     private let held = Atomic<Int>(0)
     private let peak = Atomic<Int>(0)
     private let refusals = Atomic<Int>(0)
 
-    /// Nothing held yet.
+    /// Creates a budget of which nothing is held.
     package init() {}
 
-    /// Draws `bytes`, unless more than `limit` would be held then.
+    /// Adds `bytes` to those held, unless the sum would exceed `limit`. Returns false if it would.
     package func take(_ bytes: Int, limit: Int) -> Bool {
         let sum = self.held.wrappingAdd(bytes, ordering: .relaxed).newValue
         guard sum <= limit else {
@@ -43,20 +43,20 @@ package final class MemoryBudget: Sendable {
         return true
     }
 
-    /// Counts bytes that are there already and cannot be refused any more, or gives bytes back where `change` is negative.
+    /// Counts bytes that are already held and cannot be refused any more, or returns bytes if `change` is negative.
     package func change(by change: Int) {
         let sum = self.held.wrappingAdd(change, ordering: .relaxed).newValue
         if change > 0 { self.note(sum) }
     }
 
-    /// Whether more than `limit` bytes are held; if so, something will be refused.
+    /// True if more than `limit` bytes are held; this counts as a refusal.
     package func isOver(_ limit: Int) -> Bool {
         guard self.held.load(ordering: .relaxed) > limit else { return false }
         self.refusals.wrappingAdd(1, ordering: .relaxed)
         return true
     }
 
-    /// Reads the count.
+    /// Returns the current values.
     package func read() -> Reading {
         var reading = Reading()
         reading.held = self.held.load(ordering: .relaxed)
@@ -68,18 +68,18 @@ package final class MemoryBudget: Sendable {
     private func note(_ sum: Int) { self.peak.max(sum, ordering: .relaxed) }
 }
 
-/// The part of a ``MemoryBudget`` that one holder has drawn, in whole units. The holder gives it back; what is drawn is not
-/// given back by itself, so that a holder takes no more room than a number.
+/// The bytes of a ``MemoryBudget`` that one holder has taken, in whole units. The holder must return them by itself: there
+/// is no `deinit` that does, so that a share is no larger than a number.
 package struct MemoryShare {
-    /// Bytes drawn.
+    /// The bytes that are taken.
     package private(set) var bytes = 0
 
-    /// Nothing drawn yet.
+    /// Creates a share that has taken nothing.
     package init() {}
 
-    /// Draws or gives back what is missing to hold `bytes`.
+    /// Takes or returns the difference, so that the share holds `bytes`, rounded down.
     ///
-    /// - Returns: false where that would exceed `limit`; then the share stays as it was.
+    /// - Returns: false if that would exceed `limit`; then the share is unchanged.
     package mutating func resize(to bytes: Int, of budget: MemoryBudget, limit: Int) -> Bool {
         let wanted = bytes & ~(MemoryBudget.unit - 1)
         guard wanted != self.bytes else { return true }
@@ -92,7 +92,7 @@ package struct MemoryShare {
         return true
     }
 
-    /// Holds `bytes`, whatever the limit is: for what is there already, and is bounded by other means.
+    /// Holds `bytes` without a limit: for bytes that exist already and are bounded by other means.
     package mutating func resize(to bytes: Int, of budget: MemoryBudget) {
         let wanted = bytes & ~(MemoryBudget.unit - 1)
         guard wanted != self.bytes else { return }

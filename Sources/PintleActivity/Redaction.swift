@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes secrets out of what is about to be written.
+/// Removes secrets from text that is about to be logged.
 ///
-/// It works where things are encoded, so that no caller can forget it. What is left still tells requests apart: names of
-/// query parameters stay, their values become `***`, and so does what has no name.
+/// Encoders call it, so that no caller can forget it. Requests can still be told apart: query parameters keep their names,
+/// and their values become `***`, as do parts without a name.
 package enum Redaction: String, Sendable, CaseIterable {
-    /// Secrets are replaced.
+    /// Replaces secrets.
     case on
-    /// Everything is shown: for debugging on a machine of one's own.
+    /// Shows everything: for debugging on a developer's own machine.
     case off
 
-    /// What stands where a secret was.
+    /// The text that replaces a secret.
     package static let mask = "***"
 
-    /// Field names, in lower case, whose values are credentials.
+    /// Names of fields that hold credentials, in lower case.
     private static let secretFields: Set<String> = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
-    /// Field names, in lower case, whose values are addresses.
+    /// Names of fields that hold URLs, in lower case.
     private static let addressFields: Set<String> = ["referer", "location", "content-location"]
 
-    /// The value of a header field as it may be shown.
+    /// Returns the value of a header field in a form that may be shown.
     ///
     /// - Parameters:
     ///   - name: the field's name, in any case.
     ///   - value: its value.
-    ///   - isInjected: whether a route's rules added the field; what an operator injects is taken for a secret.
+    ///   - isInjected: true if a route's rules added the field; a value that the operator injects counts as a secret.
     package func field(name: String, value: String, isInjected: Bool = false) -> String {
         guard self == .on else { return value }
         let name = name.lowercased()
@@ -31,7 +31,7 @@ package enum Redaction: String, Sendable, CaseIterable {
         return Self.addressFields.contains(name) ? self.url(value) : value
     }
 
-    /// A URL, or another form of request target, without user information and without the values of its query.
+    /// Returns a URL, or another form of request target, without its user information and its query values.
     package func url(_ url: String) -> String {
         guard self == .on else { return url }
         let bytes = url.utf8
@@ -45,12 +45,12 @@ package enum Redaction: String, Sendable, CaseIterable {
             result += Self.maskedQuery(rest[..<end])
             rest = rest[end...]
         }
-        // A fragment has no parameters by rule, and by custom carries tokens.
+        // A fragment has no parameters by specification, and in practice carries tokens.
         if rest.utf8.count > 1 { result += "#" + Self.mask } else { result += rest }
         return result
     }
 
-    /// Free text, such as an error, with the URLs in it redacted.
+    /// Returns free text, such as an error, with the URLs in it redacted.
     package func text(_ text: String) -> String {
         guard self == .on, text.utf8.contains(UInt8(ascii: ":")) else { return text }
         return text.split(separator: " ", omittingEmptySubsequences: false)
@@ -58,7 +58,7 @@ package enum Redaction: String, Sendable, CaseIterable {
             .joined(separator: " ")
     }
 
-    /// - Parameter query: from its question mark on.
+    /// - Parameter query: the query with its question mark.
     private static func maskedQuery(_ query: Substring) -> String {
         "?"
             + query.dropFirst().utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
@@ -66,10 +66,10 @@ package enum Redaction: String, Sendable, CaseIterable {
             .joined(separator: "&")
     }
 
-    /// The longest name without a value that is taken for a name: longer ones may be a token whose base64 is padded.
+    /// The maximum length of a name without a value: a longer one may be a token in padded base64.
     private static let longestBareName = 20
 
-    /// What stands without a name is a value.
+    /// Returns a query parameter with its value masked. A part without a name counts as a value.
     private static func maskedPair(_ pair: Substring) -> String {
         guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else { return pair.isEmpty ? "" : self.mask }
         let value = pair.utf8[pair.utf8.index(after: equals)...]
@@ -78,12 +78,12 @@ package enum Redaction: String, Sendable, CaseIterable {
         return String(pair[...equals]) + self.mask
     }
 
-    /// - Parameter target: up to the query.
+    /// - Parameter target: the target without its query.
     private static func withoutUser(_ target: Substring) -> String {
         let bytes = target.utf8
         var authority = bytes.startIndex
         if bytes.first == UInt8(ascii: "/") {
-            // A path, unless two slashes begin it; an at sign in a path is nobody's password.
+            // A path, unless it begins with two slashes; an at sign in a path does not end a password.
             guard target.hasPrefix("//") else { return String(target) }
             authority = bytes.index(authority, offsetBy: 2)
         } else if let scheme = Self.endOfScheme(target) {
@@ -94,7 +94,7 @@ package enum Redaction: String, Sendable, CaseIterable {
         return String(target[..<authority]) + String(target[bytes.index(after: at)...])
     }
 
-    /// Where the authority begins in `scheme://authority`.
+    /// Returns the index at which the authority of `scheme://authority` begins.
     private static func endOfScheme(_ target: Substring) -> Substring.Index? {
         let bytes = target.utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }

@@ -2,19 +2,19 @@
 
 import Synchronization
 
-/// How an exchange ended.
+/// The way in which an exchange ended.
 package enum Outcome: String, Sendable, CaseIterable {
-    /// The client has the whole answer.
+    /// The client received the whole response.
     case completed
-    /// Something broke, or a rule refused it.
+    /// The exchange broke, or a rule refused it.
     case failed
-    /// The client went away first.
+    /// The client left before the end.
     case cancelled
 }
 
-/// Counts what one route did, from any thread, without a lock.
+/// Counts the exchanges of one route, from any thread, without a lock.
 ///
-/// Get one from ``Counters`` when the route is decided and keep it for the exchange.
+/// Get it from ``Counters`` when the route is known, and keep it for the exchange.
 package final class RouteCounters: Sendable {
     /// The route's name in the configuration; `-` for exchanges that no route matched.
     package let name: String
@@ -32,33 +32,34 @@ package final class RouteCounters: Sendable {
     private let coalescings = Atomic<Int>(0)
     private let tunnelOpenings = Atomic<Int>(0)
     private let tunnelClosings = Atomic<Int>(0)
-    /// One per kind, by its index.
+    /// One counter for each kind of violation, by the kind's index.
     private let violations = InlineArray<8, Atomic<Int>> { _ in Atomic(0) }
 
     init(name: String) {
         self.name = name
     }
 
-    /// An exchange has begun.
+    /// Counts an exchange that begins.
     package func started() {
         self.starts.wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// Bytes have moved before the end: for tunnels and streams, so that hours of traffic do not appear all at once.
+    /// Counts bytes before the end of an exchange: for tunnels and streams, so that hours of traffic do not appear all at
+    /// once.
     package func moved(bytesUp: Int, bytesDown: Int) {
         if bytesUp != 0 { self.bytesUp.wrappingAdd(bytesUp, ordering: .relaxed) }
         if bytesDown != 0 { self.bytesDown.wrappingAdd(bytesDown, ordering: .relaxed) }
     }
 
-    /// An exchange is over.
+    /// Counts the end of an exchange.
     ///
     /// - Parameters:
-    ///   - outcome: how it ended.
-    ///   - bytesUp: body bytes sent upstream and not yet told to ``moved(bytesUp:bytesDown:)``.
-    ///   - bytesDown: body bytes sent to the client and not yet told.
+    ///   - outcome: the way in which it ended.
+    ///   - bytesUp: body bytes sent upstream and not yet counted by ``moved(bytesUp:bytesDown:)``.
+    ///   - bytesDown: body bytes sent to the client and not yet counted.
     package func finished(_ outcome: Outcome, bytesUp: Int, bytesDown: Int) {
         self.moved(bytesUp: bytesUp, bytesDown: bytesDown)
-        // Releasing, so that whoever reads this end also reads its start: `active` is never negative.
+        // Releasing, so that a thread that reads this end also reads its start: `active` is never negative.
         switch outcome {
         case .completed: self.completions.wrappingAdd(1, ordering: .releasing)
         case .failed: self.failures.wrappingAdd(1, ordering: .releasing)
@@ -66,44 +67,44 @@ package final class RouteCounters: Sendable {
         }
     }
 
-    /// A response broke its contract, whether it was refused or only reported.
+    /// Counts a response that broke its contract, no matter if it was refused or only reported.
     package func violated(_ kind: ViolationKind) {
         self.violations[kind.index].wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// A handshake presented no pinned key. Counted apart from the violations of the exchanges waiting for it.
+    /// Counts a handshake that presented no pinned key. The exchanges that waited for it count their own violations.
     package func pinFailed() {
         self.pinFailures.wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// A client has refused the certificate that it was shown in an intercepted tunnel.
+    /// Counts a client that refused the certificate that the proxy presented in an intercepted tunnel.
     package func certificateRefused() {
         self.refusedCertificates.wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// A request was answered with what is kept.
+    /// Counts a request that was answered from the cache.
     package func hitCache() { self.cacheHits.wrappingAdd(1, ordering: .relaxed) }
 
-    /// A request of a route with a cache went to an origin.
+    /// Counts a request of a route with a cache that was sent to an origin.
     package func missedCache() { self.cacheMisses.wrappingAdd(1, ordering: .relaxed) }
 
-    /// A request was answered with the answer to an equal one.
+    /// Counts a request that was answered with the response to an equal request.
     package func coalesced() { self.coalescings.wrappingAdd(1, ordering: .relaxed) }
 
-    /// A tunnel is up.
+    /// Counts a tunnel that was established.
     package func tunnelOpened() {
         self.tunnelOpenings.wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// A tunnel that was up is down.
+    /// Counts the end of an established tunnel.
     package func tunnelClosed() {
         self.tunnelClosings.wrappingAdd(1, ordering: .releasing)
     }
 
-    /// Reads every counter; those of running exchanges may move meanwhile.
+    /// Reads every counter. Counters of running exchanges may change meanwhile.
     func read() -> Counts {
         var counts = Counts()
-        // Ends before starts: see `finished`.
+        // Ends are read before starts: see `finished`.
         counts.completed = self.completions.load(ordering: .acquiring)
         counts.failed = self.failures.load(ordering: .acquiring)
         counts.cancelled = self.cancellations.load(ordering: .acquiring)

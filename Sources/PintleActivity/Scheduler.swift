@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Time as the activity of one proxy sees it: a clock and timers, given by whoever runs the event loops.
+/// The clock and the timers that ``Activity`` uses; the owner of the event loops provides them.
 package struct Scheduler: Sendable {
-    /// Stops a timer; harmless when it has fired. Must not wait for a firing that is under way.
+    /// Stops a timer; harmless if it has fired. Must not wait for a firing that is in progress.
     package typealias Cancellation = @Sendable () -> Void
 
-    /// Reads the clock.
+    /// Returns the current time.
     package let now: @Sendable () -> ContinuousClock.Instant
     /// Runs a closure once after a delay, on any thread.
     package let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Cancellation
 
-    /// Combines a clock and a way to run timers.
+    /// Creates a scheduler from a clock and a function that starts timers.
     package init(
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         schedule: @escaping @Sendable (Duration, @escaping @Sendable () -> Void) -> Cancellation

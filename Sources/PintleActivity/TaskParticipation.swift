@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps one task from being counted, or released, more than once.
+/// Ensures that one task is counted and released at most once at a time.
 ///
-/// A task that is suspended and then completes would otherwise lower the count twice and hide activity that another task
-/// still causes. Each task owns one value and applies the change that each event returns.
+/// A task that is suspended and then completes would otherwise decrement the count twice, and hide activity that another
+/// task still causes. Each task owns one value, and applies the change that each event returns.
 package struct TaskParticipation: Sendable {
-    /// What an event does to the activity count.
+    /// The change that an event makes to the activity count.
     package enum Change: Hashable, Sendable {
-        /// Raise it by one.
+        /// Increment the count.
         case started
-        /// Lower it by one.
+        /// Decrement the count.
         case ended
-        /// Leave it.
+        /// Leave the count unchanged.
         case none
     }
 
     private enum Phase {
-        /// Has no URL, so there is no traffic to show.
+        /// The task's request has no URL, so there is no traffic to show.
         case ignored
         case idle
         case counted
@@ -25,14 +25,14 @@ package struct TaskParticipation: Sendable {
 
     private var phase: Phase
 
-    /// A task that has not been resumed yet.
+    /// Creates the value for a task that has not been resumed yet.
     ///
-    /// - Parameter hasURL: a task whose request has no URL never counts.
+    /// - Parameter hasURL: false if the task's request has no URL; such a task is never counted.
     package init(hasURL: Bool) {
         self.phase = hasURL ? .idle : .ignored
     }
 
-    /// The task runs.
+    /// Handles that the task runs.
     package mutating func resumed() -> Change {
         switch self.phase {
         case .idle:
@@ -43,12 +43,12 @@ package struct TaskParticipation: Sendable {
         }
     }
 
-    /// The task pauses.
+    /// Handles that the task is suspended.
     package mutating func suspended() -> Change {
         self.release(to: .idle)
     }
 
-    /// The task is over, however it went.
+    /// Handles the end of the task, successful or not.
     package mutating func completed() -> Change {
         self.release(to: .completed)
     }

@@ -3,12 +3,12 @@
 import Glibc
 internal import PintleSystem
 
-/// A moment of civil time, to the millisecond.
+/// A point in civil time, with a resolution of milliseconds.
 package struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z, within the years 1970 to 9999.
     package let milliseconds: Int64
 
-    /// Clamps to the years that RFC 3339 can write and a log can mean.
+    /// Limits the time to the years 1970 to 9999, which RFC 3339 can express and which make sense in a log.
     package init(milliseconds: Int64) {
         self.milliseconds = min(max(milliseconds, 0), 253_402_300_799_999)
     }
@@ -27,7 +27,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// RFC 3339 in UTC: `2026-01-02T03:04:05.678Z`.
+    /// The time in the form of RFC 3339, in UTC: `2026-01-02T03:04:05.678Z`.
     package var description: String {
         var bytes: [UInt8] = []
         bytes.append(self)
@@ -36,10 +36,10 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension [UInt8] {
-    /// Appends RFC 3339 in UTC.
+    /// Appends the time in the form of RFC 3339, in UTC.
     ///
-    /// By hand, because `gmtime_r` takes the C library's time-zone lock and Foundation's formatters cost more than the
-    /// rest of the line.
+    /// Written by hand, because `gmtime_r` takes the C library's time-zone lock, and Foundation's formatters cost more than
+    /// the rest of the line.
     mutating func append(_ time: Timestamp) {
         let (seconds, millisecond) = time.milliseconds.quotientAndRemainder(dividingBy: 1000)
         let (day, second) = seconds.quotientAndRemainder(dividingBy: 86_400)

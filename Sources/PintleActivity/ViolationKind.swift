@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A way in which a response, or a request, broke its contract or a rule that only reports; raw values are the problem names that clients see.
+/// A way in which a response or a request broke its contract, or a rule that only reports. Raw values are the names of the
+/// problems that clients receive.
 package enum ViolationKind: String, Sendable, CaseIterable {
-    /// The status code is not one that the route accepts.
+    /// The status code is not among those that the route accepts.
     case responseStatus = "response-status"
-    /// The media type is not one that the route accepts.
+    /// The media type is not among those that the route accepts.
     case responseContentType = "response-content-type"
-    /// The body does not decode as the route says.
+    /// The body cannot be decoded as the route requires.
     case responseBody = "response-body"
     /// The body exceeds the route's maximum.
     case bodyTooLarge = "body-too-large"
@@ -14,12 +15,12 @@ package enum ViolationKind: String, Sendable, CaseIterable {
     case pinMismatch = "pin-mismatch"
     /// The chain does not lead to a trusted root, has expired, or names another host.
     case certificateInvalid = "certificate-invalid"
-    /// The request is not as its contract declares it.
+    /// The request does not have the form that its contract declares.
     case unserializableRequest = "unserializable-request"
-    /// The destination would be denied by a rule that only reports.
+    /// A rule that only reports would deny the destination.
     case destinationDenied = "destination-denied"
 
-    /// The position in tables that hold one entry per kind.
+    /// The index in tables that have one entry for each kind.
     var index: Int {
         switch self {
         case .responseStatus: 0

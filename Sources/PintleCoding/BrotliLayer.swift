@@ -2,7 +2,7 @@
 
 internal import CPintleBrotli
 
-/// br, with Brotli's decoder.
+/// The layer for br, with Brotli's decoder.
 final class BrotliLayer: CodingLayer {
     let coding = ContentCoding.br
     private(set) var isAtEnd = true
@@ -12,7 +12,7 @@ final class BrotliLayer: CodingLayer {
     init() throws(ContentDecodingError) {
         guard let decoder = BrotliDecoderCreateInstance(nil, nil, nil) else { throw .outOfMemory(.br) }
         self.decoder = decoder
-        // Windows over 16 MiB are an extension, and no part of the content coding (RFC 9659 §2).
+        // Windows over 16 MiB are an extension and not part of the content coding (RFC 9659 §2).
         BrotliDecoderSetParameter(decoder, BROTLI_DECODER_PARAM_LARGE_WINDOW, 0)
     }
 

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The content codings that can be undone (RFC 9110 §8.4.1, RFC 7932, RFC 8878). `identity` is none.
+/// The content codings that can be decoded (RFC 9110 §8.4.1, RFC 7932, RFC 8878). `identity` is not among them.
 package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
-    /// RFC 1952; `x-gzip` is another name for it.
+    /// The gzip format (RFC 1952); `x-gzip` is another name for it.
     case gzip
-    /// The zlib format (RFC 1950), and the bare deflate stream (RFC 1951) that some servers send under this name.
+    /// The zlib format (RFC 1950), and the raw deflate stream (RFC 1951) that some servers send under this name.
     case deflate
     /// Brotli, with windows up to 16 MiB.
     case br
     /// Zstandard, with windows up to 8 MiB (RFC 9659 §3).
     case zstd
 
-    /// The most codings that may lie over each other in one body. Two are rare and more are unheard of, but each one
-    /// multiplies what a small body can unfold to, and takes a window of up to 16 MiB.
+    /// The maximum number of codings of one body. Two are rare and more are unheard of, but each one multiplies the size to
+    /// which a small body can expand, and takes a window of up to 16 MiB.
     package static let layerLimit = 4
 
-    /// The most members of a list that are looked at, those included that count for nothing. Clients send up to six.
+    /// The maximum number of list members that are read, including those without effect. Clients send up to six.
     private static let memberLimit = 64
 
-    /// An Accept-Encoding value that names all of them, the densest first.
+    /// An Accept-Encoding value that names all codings, the most compact first.
     package static let accepted = "zstd, br, gzip, deflate"
 
     /// Reads the values of a message's Content-Encoding fields, in their order.
     ///
-    /// - Returns: the codings in the order in which they were applied; empty where there is none but `identity`.
-    /// - Throws: `.unknownCoding` for a name that is not among them, `.tooManyCodings` beyond ``layerLimit``.
+    /// - Returns: the codings in the order in which they were applied; empty if there is none except `identity`.
+    /// - Throws: `.unknownCoding` for a name that is not supported, `.tooManyCodings` for more than ``layerLimit``.
     package static func codings(in values: some Sequence<String>) throws(ContentDecodingError) -> [ContentCoding] {
         var codings: [ContentCoding] = []
         var memberCount = 0
@@ -42,14 +42,15 @@ package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
         return codings
     }
 
-    /// What is left of Accept-Encoding for an origin whose answer will have to be decoded (RFC 9110 §12.5.3).
+    /// Returns the value of Accept-Encoding for an origin whose response will have to be decoded (RFC 9110 §12.5.3).
     ///
-    /// Members that name a coding of ours, or `identity`, stay as they are, weights included. Others go, and so does `*`,
-    /// behind which there could be any coding. So do members behind the first 64: what is not named is not accepted.
+    /// Members that name a supported coding, or `identity`, stay as they are, with their weights. Other members are
+    /// removed, also `*`, which could stand for any coding. So are members after the first 64: codings that are not named
+    /// are not accepted.
     ///
-    /// - Parameter values: of the request's Accept-Encoding fields, of which there is at least one: a request without
-    ///   accepts anything, and stays without.
-    /// - Returns: the new value; `identity` where nothing is left.
+    /// - Parameter values: the values of the request's Accept-Encoding fields, at least one. (A request without the field
+    ///   accepts anything, and stays without it.)
+    /// - Returns: the new value; `identity` if no member is left.
     package static func narrowed(accepting values: some Sequence<String>) -> String {
         var members: [Substring] = []
         var memberCount = 0
@@ -68,18 +69,18 @@ package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
         return members.isEmpty ? "identity" : members.joined(separator: ", ")
     }
 
-    /// - Parameter name: in lower case.
+    /// - Parameter name: the name in lower case.
     private init?(name: String) {
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 
-    /// A member in lower case. Bytes beyond ASCII are question marks: `String` compares long runs of combining marks in
-    /// quadratic time, and no coding's name has any.
+    /// Returns a member in lower case, with question marks for characters beyond ASCII: `String` compares long runs of
+    /// combining marks in quadratic time, and no coding's name has any.
     private static func name(_ member: Substring) -> String {
         String(member.unicodeScalars.map { $0.isASCII ? Character($0) : "?" }).lowercased()
     }
 
-    /// `q=` and 0 to 1 with up to three decimals (RFC 9110 §12.4.2).
+    /// True for `q=` with 0 to 1 and up to three decimals (RFC 9110 §12.4.2).
     private static func isWeight(_ text: Substring) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count >= 3, bytes.count <= 7, bytes[0] | 0x20 == UInt8(ascii: "q"), bytes[1] == UInt8(ascii: "=")

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Undoes the content codings of one body, piece by piece.
+/// Decodes the content codings of one body, piece by piece.
 ///
-/// Memory is bounded whatever the bytes say: a window of at most 16 MiB and a piece of 64 KiB for each coding. A body
-/// without a byte is empty, whatever its codings. A decoder that has thrown is of no further use.
+/// Memory is bounded for all inputs: a window of at most 16 MiB and a piece of 64 KiB for each coding. A body of no bytes
+/// is empty, whatever its codings. A decoder that has thrown must not be used again.
 package final class ContentDecoder {
-    /// Sees decoded bytes, which are valid during the call only, and answers whether it wants more.
+    /// Receives decoded bytes, which are valid during the call only. Returns true if it wants more.
     package typealias Sink = (UnsafeRawBufferPointer) -> Bool
 
-    /// The most bytes that a sink is given at once.
+    /// The maximum number of bytes that a sink receives at once.
     package static let pieceSize = 64 * 1024
 
-    /// The layers in the order in which they are taken off, which is the reverse of the one they were applied in.
+    /// The layers in the order of decoding, which is the reverse of the order in which the codings were applied.
     private let layers: [any CodingLayer]
     private let outputs: UnsafeMutableRawBufferPointer
-    /// The most bytes that any layer may unfold to. Not only the last: what comes out between two of them could be
-    /// endless and make nothing of the next one.
+    /// The maximum number of bytes that any layer may produce. It applies to all layers, not only the last: the bytes
+    /// between two layers could be endless and decode to nothing.
     private var limit: Int
     private let unfolding: Int
-    /// How many bytes each layer has made.
+    /// The number of bytes that each layer has produced.
     private var counts: [Int]
-    /// What each layer has made and the next one has not taken, as a part of its output.
+    /// The bytes that each layer has produced and the next one has not consumed, as a range of the layer's output.
     private var waiting: [Range<Int>]
-    /// Whether a layer has filled its output, and so may have more to give although all of its input was taken.
+    /// True for layers that have filled their output, and so may produce more although all of their input was consumed.
     private var mayHaveMore: [Bool]
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     ///
     /// - Parameters:
-    ///   - codings: in the order in which they were applied, as Content-Encoding has them.
-    ///   - limit: the most decoded bytes.
-    ///   - unfolding: how many more they may be for each byte that is taken in.
+    ///   - codings: the codings in the order in which they were applied, as Content-Encoding lists them.
+    ///   - limit: the maximum number of decoded bytes.
+    ///   - unfolding: the amount by which the limit grows with each byte of input.
     /// - Throws: `.outOfMemory`.
     package init(_ codings: [ContentCoding], limit: Int, unfolding: Int = 0) throws(ContentDecodingError) {
         var layers: [any CodingLayer] = []
@@ -53,10 +53,10 @@ package final class ContentDecoder {
 
     deinit { self.outputs.deallocate() }
 
-    /// Decodes what has arrived.
+    /// Decodes the bytes that have arrived.
     ///
-    /// - Returns: whether the sink wants more; false as soon as it has said so.
-    /// - Throws: what is wrong with the body, after the sink has seen what came before.
+    /// - Returns: true if the sink wants more; false as soon as it has refused.
+    /// - Throws: the error in the body, after the sink has received the bytes before it.
     @discardableResult
     package func decode(
         _ input: UnsafeRawBufferPointer, into sink: Sink
@@ -65,29 +65,29 @@ package final class ContentDecoder {
         return try self.decode(&input, atMost: .max, into: sink) != .refused
     }
 
-    /// How far decoding has come.
+    /// The result of a decoding step.
     package enum Progress: Sendable, Equatable {
-        /// The input is taken and decoded.
+        /// All input is consumed and decoded.
         case done
-        /// As much was made as was asked for. There may be more, in the input or in the decoder.
+        /// The allowance is used up. There may be more to decode, in the input or in the decoder.
         case more
-        /// The sink wants nothing more.
+        /// The sink wants no more.
         case refused
     }
 
-    /// Decodes what has arrived, or the rest of it, in steps of bounded work: a few bytes may unfold to thousands of times as
-    /// many, in each of the layers.
+    /// Decodes the bytes that have arrived, or the rest of them, in steps of bounded work: a few bytes may expand to
+    /// thousands of times their number, in each of the layers.
     ///
     /// - Parameters:
-    ///   - input: what is left after the last call; the bytes that are taken are removed.
-    ///   - allowance: about how many bytes all layers together may make; one piece of each more at most.
-    /// - Throws: what is wrong with the body, after the sink has seen what came before.
+    ///   - input: the bytes that have arrived, or those that the last call left over; consumed bytes are removed.
+    ///   - allowance: about the number of bytes that all layers together may produce; each may exceed it by one piece.
+    /// - Throws: the error in the body, after the sink has received the bytes before it.
     package func decode(
         _ input: inout UnsafeRawBufferPointer, atMost allowance: Int, into sink: Sink
     ) throws(ContentDecodingError) -> Progress {
         guard let last = self.layers.indices.last else { return Self.pass(&input, to: sink) ? .done : .refused }
         var made = 0
-        // The layer nearest to the sink first, so that no output is made before the one before it is used up.
+        // The layer nearest to the sink works first, so that each output is consumed before more is produced.
         while let index = self.layers.indices.last(where: { self.canWork($0, input) }) {
             guard made < allowance else { return .more }
             let count = try self.work(index, &input)
@@ -99,24 +99,25 @@ package final class ContentDecoder {
         return .done
     }
 
-    /// About how much memory the decoder takes, in bytes: its pieces, and windows as far as they are filled.
+    /// The approximate memory of the decoder, in bytes: its pieces, and its windows as far as they are filled.
     package var memory: Int {
         self.counts.reduce(0) { $0 + Self.pieceSize + min($1, Self.largestWindow) }
     }
 
-    /// What Brotli's streams may ask for (RFC 7932 §9.1); the others ask for less.
+    /// The largest window of Brotli's streams (RFC 7932 §9.1); the other codings use smaller ones.
     private static let largestWindow = 16 << 20
 
-    /// Says that nothing more will arrive.
+    /// Ends the body: no more bytes will arrive.
     ///
-    /// - Throws: `.truncated` where a coding has not come to its end.
+    /// - Throws: `.truncated` if a coding is incomplete.
     package func finish() throws(ContentDecodingError) {
         for layer in self.layers where !layer.isAtEnd { throw .truncated(layer.coding) }
     }
 
     /// Decodes a whole body.
     ///
-    /// - Parameter admits: asked about the size of each piece before it is kept; work and memory may have their limits.
+    /// - Parameter admits: called with the size of each piece before it is kept; false stops decoding, to limit work and
+    ///   memory.
     /// - Throws: `.stopped` as soon as a piece is not admitted.
     package static func decoded(
         _ body: [UInt8], _ codings: [ContentCoding], limit: Int, admits: (_ pieceSize: Int) -> Bool = { _ in true }
@@ -141,15 +142,15 @@ package final class ContentDecoder {
             rebasing: self.outputs[index * Self.pieceSize..<(index + 1) * Self.pieceSize])
     }
 
-    /// Whether a layer has room for output, and something to make it of.
+    /// True if a layer has room for output, and input or state to produce it from.
     private func canWork(_ index: Int, _ input: UnsafeRawBufferPointer) -> Bool {
         guard self.waiting[index].isEmpty else { return false }
         return self.mayHaveMore[index] || !(index == 0 ? input.isEmpty : self.waiting[index - 1].isEmpty)
     }
 
-    /// Has one layer fill its output once.
+    /// Lets one layer fill its output once.
     ///
-    /// - Returns: how many bytes it has made.
+    /// - Returns: the number of bytes that it produced.
     private func work(_ index: Int, _ input: inout UnsafeRawBufferPointer) throws(ContentDecodingError) -> Int {
         let output = self.output(index)
         let count: Int
@@ -170,7 +171,7 @@ package final class ContentDecoder {
         return count
     }
 
-    /// Gives a body without codings to the sink, in pieces.
+    /// Passes a body without codings to the sink, in pieces.
     private static func pass(_ input: inout UnsafeRawBufferPointer, to sink: Sink) -> Bool {
         while !input.isEmpty {
             let piece = UnsafeRawBufferPointer(rebasing: input.prefix(Self.pieceSize))
@@ -181,15 +182,15 @@ package final class ContentDecoder {
     }
 }
 
-/// One coding on its way off a body.
+/// The decoder of one coding of a body.
 protocol CodingLayer: AnyObject {
     var coding: ContentCoding { get }
-    /// Whether the bytes so far are whole; true before the first one.
+    /// True if the bytes so far are complete; also before the first one.
     var isAtEnd: Bool { get }
 
-    /// Takes bytes from the front of `input` and decodes until the input is taken or the output is full.
+    /// Consumes bytes from the front of `input` and decodes them, until the input is used up or the output is full.
     ///
-    /// - Returns: how many bytes of `output` were written.
+    /// - Returns: the number of bytes of `output` that were written.
     func decode(
         _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(ContentDecodingError) -> Int

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the codings of a body cannot be undone.
+/// The reason why the codings of a body cannot be decoded.
 package enum ContentDecodingError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Nobody here knows this coding; the name is in lower case.
+    /// The coding is not supported; the name is in lower case.
     case unknownCoding(String)
-    /// There are more of them than ``ContentCoding/layerLimit``.
+    /// There are more codings than ``ContentCoding/layerLimit``.
     case tooManyCodings(Int)
-    /// The bytes are not in the coding's format; the reason is the library's.
+    /// The bytes are not in the coding's format; the reason comes from the library.
     case corrupt(ContentCoding, reason: String)
     /// The bytes end before the coding does.
     case truncated(ContentCoding)
     /// The coding ends before the bytes do.
     case trailingBytes(ContentCoding)
-    /// What was decoded is more than this many bytes.
+    /// The decoded body has more than this many bytes.
     case beyondLimit(Int)
-    /// Whoever asked wants no more of it.
+    /// The caller stopped the decoding.
     case stopped
     /// There is no memory for the decoder.
     case outOfMemory(ContentCoding)
 
-    /// One sentence about the body, such as `its gzip coding is cut off`.
+    /// A sentence about the body, such as `its gzip coding is cut off`.
     package var description: String {
         switch self {
         case .unknownCoding(let name):
             let known = ContentCoding.allCases.map(\.rawValue).joined(separator: ", ")
-            // Whoever sends it could make the sentence as long as he likes.
+            // The sender could otherwise make the sentence as long as it likes.
             let shown = name.unicodeScalars.count > 80 ? "\(String(name.unicodeScalars.prefix(80)))…" : name
             return "its content coding “\(shown)” is none that can be undone; these can: \(known)"
         case .tooManyCodings(let count):

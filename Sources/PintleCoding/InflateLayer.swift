@@ -2,16 +2,16 @@
 
 internal import CPintleZlib
 
-/// gzip and deflate, with zlib.
+/// The layer for gzip and deflate, with zlib.
 final class InflateLayer: CodingLayer {
     enum Format {
         case gzip, deflate
     }
 
     private enum State {
-        /// No byte has come.
+        /// No byte has arrived.
         case fresh
-        /// The first byte of a deflate coding: with the second one it tells zlib's format from the bare stream.
+        /// The first byte of a deflate coding: together with the second one it tells the zlib format from the raw stream.
         case undecided(UInt8)
         case running
         case ended
@@ -19,14 +19,14 @@ final class InflateLayer: CodingLayer {
 
     let coding: ContentCoding
     private var state = State.fresh
-    /// zlib keeps a pointer to it, so it may not move.
+    /// zlib keeps a pointer to it, so it must not move.
     private let stream: UnsafeMutablePointer<z_stream>
 
     init(_ format: Format) throws(ContentDecodingError) {
         self.coding = format == .gzip ? .gzip : .deflate
         self.stream = .allocate(capacity: 1)
         self.stream.initialize(to: z_stream())
-        // 15 bits are the largest window there is; 16 more ask for gzip's format.
+        // 15 bits are the largest window; 16 more select the gzip format.
         guard pintle_inflate_init(self.stream, format == .gzip ? 15 + 16 : 15) == Z_OK else {
             throw .outOfMemory(self.coding)
         }
@@ -62,14 +62,14 @@ final class InflateLayer: CodingLayer {
             guard let second = input.first else { return 0 }
             self.state = .running
             if !Self.isHeader(first, second) { inflateReset2(self.stream, -15) }
-            // The byte that was kept, alone: it cannot make output.
+            // Passes the first byte alone: it cannot produce output.
             try withUnsafeBytes(of: first) { kept throws(ContentDecodingError) in
                 var kept = kept
                 _ = try self.inflate(&kept, into: output)
             }
         case .ended:
             guard let first = input.first else { return 0 }
-            // A gzip file may have further members (RFC 1952 §2.2), which begin with this byte.
+            // A gzip body may have further members (RFC 1952 §2.2), which begin with this byte.
             guard self.coding == .gzip, first == 0x1F else { throw .trailingBytes(self.coding) }
             inflateReset(self.stream)
             self.state = .running
@@ -91,7 +91,7 @@ final class InflateLayer: CodingLayer {
         let code = CPintleZlib.inflate(stream, Z_NO_FLUSH)
         input = UnsafeRawBufferPointer(rebasing: input.dropFirst(piece.count - Int(stream.pointee.avail_in)))
         switch code {
-        // There was nothing to do: no input, or output that the last call has just filled to the end.
+        // Z_BUF_ERROR: there was nothing to do, because there was no input, or the last call had just filled the output.
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: self.state = .ended
         case Z_MEM_ERROR: throw .outOfMemory(self.coding)
@@ -103,8 +103,8 @@ final class InflateLayer: CodingLayer {
         return output.count - Int(stream.pointee.avail_out)
     }
 
-    /// Whether two bytes are the header of zlib's format (RFC 1950 §2.2). A bare stream that begins so would open with a
-    /// stored block whose padding is not zero, which no encoder writes.
+    /// True if two bytes are the header of the zlib format (RFC 1950 §2.2). A raw stream with these bytes would begin with
+    /// a stored block whose padding is not zero, which no encoder writes.
     private static func isHeader(_ first: UInt8, _ second: UInt8) -> Bool {
         first & 0x0F == 8 && first >> 4 <= 7 && (Int(first) << 8 | Int(second)) % 31 == 0
     }

@@ -2,35 +2,35 @@
 
 internal import CPintleZlib
 
-/// Why a bare deflate stream cannot be gone on with.
+/// The reason why a raw deflate stream cannot be continued.
 package enum RawDeflateError: Error, Sendable, Equatable {
-    /// The bytes are no deflate; the reason is zlib's.
+    /// The bytes are not valid deflate data; the reason comes from zlib.
     case corrupt(reason: String)
     /// There is no memory for the stream.
     case outOfMemory
 }
 
-/// Inflates a bare deflate stream (RFC 1951) that goes on from one message to the next, as RFC 7692 §7.2.2 has it.
+/// Decompresses a raw deflate stream (RFC 1951) that continues from message to message (RFC 7692 §7.2.2).
 ///
-/// Memory is bounded whatever the bytes say: some kilobytes and a window of at most 32 KiB. One that has failed is of no
-/// further use until it is reset.
+/// Memory is bounded for all inputs: some kilobytes, and a window of at most 32 KiB. After a failure the stream must be
+/// reset before it is used again.
 package final class RawInflater {
     /// The result of a call.
     package struct Outcome {
-        /// The number of bytes that were made. As many as there was room for: there may be more.
+        /// The number of bytes that were produced. If they fill the output, there may be more.
         package let count: Int
-        /// The failure behind those bytes.
+        /// The failure that occurred after those bytes.
         package let failure: RawDeflateError?
     }
 
-    /// zlib keeps a pointer to it, so it may not move.
+    /// zlib keeps a pointer to it, so it must not move.
     private let stream: UnsafeMutablePointer<z_stream>
-    /// True where what was taken ends with a block that does not say to be the last one, and with a whole byte.
+    /// True if the input so far ends with a block that is not marked as the last one, and at a byte boundary.
     package private(set) var isBetweenBlocks = false
 
-    /// Begins a stream.
+    /// Creates a stream.
     ///
-    /// - Parameter windowBits: the logarithm of the farthest distance that the bytes may reach back, 8…15.
+    /// - Parameter windowBits: the base-2 logarithm of the largest distance of a back reference, 8…15.
     /// - Throws: `.outOfMemory`.
     package init(windowBits: Int) throws(RawDeflateError) {
         precondition((8...15).contains(windowBits), "BUG: deflate has no window of \(windowBits) bits")
@@ -47,17 +47,17 @@ package final class RawInflater {
         self.stream.deallocate()
     }
 
-    /// Forgets what came before: nothing that comes can reach back to it.
+    /// Starts a new context: later input cannot refer back to earlier messages.
     package func reset() {
         self.isBetweenBlocks = false
         inflateReset(self.stream)
     }
 
-    /// Inflates as much as there is room for.
+    /// Decompresses until the output is full or the input is used up.
     ///
     /// - Parameters:
-    ///   - input: loses what was taken. All of it is, where less is made than there is room for.
-    ///   - output: not empty.
+    ///   - input: the compressed bytes; consumed bytes are removed. All are consumed if the output is not filled.
+    ///   - output: the space for the result; must not be empty.
     package func inflate(
         _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) -> Outcome {
@@ -74,18 +74,19 @@ package final class RawInflater {
             stream.pointee.avail_in = UInt32(piece.count)
             let roomBefore = stream.pointee.avail_out
             let code = CPintleZlib.inflate(stream, Z_SYNC_FLUSH)
-            // 128 stands for the end of a block, and the low bits count what was read ahead. A call that does nothing
-            // clears both.
+            // Bit 7 marks the end of a block, and the low bits count the bits that were read ahead. A call that does
+            // nothing clears both.
             if Int(stream.pointee.avail_in) < piece.count || stream.pointee.avail_out < roomBefore {
                 self.isBetweenBlocks = code == Z_OK && stream.pointee.data_type & 0x9F == 0x80
             }
             input = UnsafeRawBufferPointer(rebasing: input.dropFirst(piece.count - Int(stream.pointee.avail_in)))
             switch code {
-            // There was nothing to do: no input, or output that the last call has just filled to the end.
+            // Z_BUF_ERROR: there was nothing to do, because there was no input, or the last call had just filled the
+            // output.
             case Z_OK, Z_BUF_ERROR: break
             case Z_STREAM_END:
-                // A sender may end a block as the last one and go on all the same (RFC 7692 §7.2.3.4). What follows
-                // may reach back to what came before, so the window stays, which `inflateReset` would empty.
+                // A sender may mark a block as the last one and continue nevertheless (RFC 7692 §7.2.3.4). The data after
+                // it may refer back to earlier data, so the window must stay; `inflateReset` would empty it.
                 inflateResetKeep(stream)
             case Z_MEM_ERROR: failure = .outOfMemory
             case Z_NEED_DICT: failure = .corrupt(reason: "it needs a dictionary")

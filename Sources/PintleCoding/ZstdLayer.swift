@@ -2,23 +2,23 @@
 
 internal import CPintleZstd
 
-/// zstd, with Zstandard's decoder. There may be several frames, and frames to be skipped (RFC 8878 §3.1).
+/// The layer for zstd, with Zstandard's decoder. A body may have several frames, and frames to be skipped (RFC 8878 §3.1).
 final class ZstdLayer: CodingLayer {
     let coding = ContentCoding.zstd
     private(set) var isAtEnd = true
     private var hasFrame = false
-    /// How many bytes of the frame under way may still belong to its header.
+    /// The number of further bytes that may belong to the current frame's header.
     private var headerRest = 0
-    /// With magic number, descriptor, window or dictionary, and size (RFC 8878 §3.1.1.1).
+    /// The longest header: magic number, descriptor, window or dictionary, and size (RFC 8878 §3.1.1.1).
     private static let longestHeader = 18
-    /// The magic number of the frame under way, as far as it has come.
+    /// The magic number of the current frame, as far as it has arrived.
     private var magic: [UInt8] = []
     private let decoder: OpaquePointer
 
     init() throws(ContentDecodingError) {
         guard let decoder = ZSTD_createDCtx() else { throw .outOfMemory(.zstd) }
         self.decoder = decoder
-        // 8 MiB is what a content coding may ask for (RFC 9659 §3).
+        // A content coding may use windows of up to 8 MiB (RFC 9659 §3).
         ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, 23)
     }
 
@@ -27,11 +27,12 @@ final class ZstdLayer: CodingLayer {
     func decode(
         _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(ContentDecodingError) -> Int {
-        // At the end of a frame a call without input would begin the next one.
+        // After a frame has ended, a call without input would begin the next one.
         if input.isEmpty, self.isAtEnd { return 0 }
-        // Where a header ends, libzstd looks whether the input has a whole frame, which another of its parts then reads: one
-        // that is stricter about the declared size, and that takes what follows the header for a frame where the header
-        // began in an earlier piece. The verdict must not depend on how a body was cut, so headers come byte by byte.
+        // At the end of a header libzstd checks if the input contains the whole frame. If so, another part of the library
+        // decodes it. That part is stricter about the declared size, and if the header began in an earlier piece, it
+        // mistakes the bytes after the header for the start of a frame. The result must not depend on the way in which a
+        // body was cut into pieces, so headers are passed byte by byte.
         if self.isAtEnd { self.headerRest = Self.longestHeader }
         let count = self.headerRest > 0 ? min(1, input.count) : input.count
         self.headerRest -= count
@@ -48,8 +49,8 @@ final class ZstdLayer: CodingLayer {
         return target.pos
     }
 
-    /// Frames begin with one of two numbers, whose bytes come from the lowest on (RFC 8878 §3.1.1, §3.1.2). libzstd may
-    /// understand older formats, too, which are no content coding.
+    /// Checks that a frame begins with one of two magic numbers, in little-endian order (RFC 8878 §3.1.1, §3.1.2). libzstd
+    /// may also accept older formats, which are not content codings.
     private func checkMagic(_ input: Slice<UnsafeRawBufferPointer>) throws(ContentDecodingError) {
         if self.isAtEnd { self.magic.removeAll(keepingCapacity: true) }
         self.magic += input.prefix(4 - self.magic.count)

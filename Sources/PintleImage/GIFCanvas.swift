@@ -4,9 +4,9 @@ internal import PintleMessage
 
 /// Unpacks the pictures of a GIF and draws each over the one before it.
 ///
-/// gdk-pixbuf's part for animations is not used: before 2.42.8 it wrote beyond its memory (CVE-2021-46829), it finds a picture
-/// by walking along all those before it, and it asserts that the time of all together, in milliseconds, is positive as 32
-/// bits.
+/// The animation part of gdk-pixbuf is not used. Before 2.42.8 it wrote beyond its memory (CVE-2021-46829); it finds a
+/// picture by walking along all pictures before it; and it aborts if the total time in milliseconds is not positive as a
+/// 32-bit number.
 struct GIFCanvas {
     private let file: GIFFile
     private var pixels: [UInt8]
@@ -18,9 +18,9 @@ struct GIFCanvas {
         self.pixels = [UInt8](repeating: 0, count: file.size.height * self.rowBytes)
     }
 
-    /// The size of a GIF, and its pictures unless each has more pixels than `ceiling`.
+    /// Returns the size of a GIF, and its pictures unless each has more pixels than `ceiling`.
     ///
-    /// - Throws: `.undecodable` for what is broken or cut off anywhere; `.tooLarge` before memory is taken.
+    /// - Throws: `.undecodable` if any part is broken or missing; `.tooLarge` before memory is allocated.
     static func decode(
         _ bytes: [UInt8], pixelLimit: Int, inflatingUpTo ceiling: Int
     ) throws(ImageError) -> DecodedImage {
@@ -43,7 +43,9 @@ struct GIFCanvas {
         return DecodedImage(size: file.size, pixels: ImagePixels(frames: frames, loopCount: file.loopCount))
     }
 
-    /// - Returns: false where the data of the picture are broken.
+    /// Draws a picture on the canvas.
+    ///
+    /// - Returns: false if the data of the picture are broken.
     private mutating func draw(_ frame: GIFFile.Frame) -> Bool {
         guard var values = LZWReader(self.file.bytes, at: frame.data, valueLength: frame.valueLength) else {
             return false
@@ -70,7 +72,7 @@ struct GIFCanvas {
         }
     }
 
-    /// The pixels of all values, whose bytes are as they lie in memory. What no colour is given for is black.
+    /// Returns the pixel of each value, with its bytes in memory order. Values that have no colour are black.
     private static func colours(of palette: ArraySlice<UInt8>) -> [UInt32] {
         (0..<256).map { value in
             let colour = palette.dropFirst(3 * value).prefix(3)
@@ -80,7 +82,7 @@ struct GIFCanvas {
         }
     }
 
-    /// The rows in the order in which they come: every eighth, those between, and so on (GIF89a, appendix E).
+    /// Returns the rows in the order of an interlaced picture: every eighth, those between, and so on (GIF89a, appendix E).
     private static func interlaced(_ height: Int) -> [Int] {
         [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { start, step in Array(stride(from: start, to: height, by: step)) }
     }

@@ -2,36 +2,36 @@
 
 internal import PintleMessage
 
-/// The blocks of a GIF (GIF89a), read to its end before any picture is unpacked.
+/// The blocks of a GIF (GIF89a), all of which are read before any picture is unpacked.
 struct GIFFile {
-    /// The fate of a picture when its time is over.
+    /// The effect of a picture on the canvas after its time is over.
     enum Disposal {
-        /// It stays, and the next one is drawn over it.
+        /// It stays, and the next picture is drawn over it.
         case keep
-        /// Its place is not seen any more.
+        /// Its area becomes transparent.
         case clear
-        /// Its place is again what it was before.
+        /// Its area becomes what it was before the picture.
         case restore
     }
 
-    /// A picture: where it is drawn, and where its data are. What lies outside of the screen is not seen.
+    /// A picture, with its position on the canvas and in the file. Parts outside of the canvas are not drawn.
     struct Frame {
         let left: Int
         let top: Int
         let size: ImageSize
         let isInterlaced: Bool
-        /// Three bytes for each colour.
+        /// The colours, three bytes each.
         let palette: ArraySlice<UInt8>
         let transparent: UInt8?
         let disposal: Disposal
-        /// In hundredths of a second.
+        /// Hundredths of a second.
         let delay: Int
         let valueLength: UInt8
-        /// Where the blocks of its values begin.
+        /// The index at which the blocks of its values begin.
         let data: Int
     }
 
-    /// A block that is said before a picture and holds for it.
+    /// The control block that precedes a picture and applies to it.
     private struct Control {
         var disposal = Disposal.keep
         var delay = 0
@@ -39,21 +39,21 @@ struct GIFFile {
     }
 
     let bytes: [UInt8]
-    /// Of each picture; what a frame does not cover stays as it was.
+    /// The size of the canvas and of every decoded picture. Pixels that a frame does not cover keep their values.
     private(set) var size: ImageSize
     private(set) var frames: [Frame] = []
-    /// How often it is played; nil for without end.
+    /// The number of times that the pictures are played; nil for endlessly.
     private(set) var loopCount: Int? = 1
     private var index: Int
     private var palette: ArraySlice<UInt8> = []
     private var control = Control()
 
-    /// The bytes that a picture counts at least, however small: it takes memory of its own.
+    /// The minimum of pixels that each picture counts, because even the smallest one takes memory of its own.
     private static let leastPixels = 256
 
     /// Reads all blocks.
     ///
-    /// - Throws: `.undecodable` with the place where the bytes stop being a GIF; `.tooLarge` as soon as all pictures
+    /// - Throws: `.undecodable` with the position at which the bytes stop being a GIF; `.tooLarge` as soon as all pictures
     ///   together have more pixels than `pixelLimit`.
     init(_ bytes: [UInt8], pixelLimit: Int) throws(ImageError) {
         self.bytes = bytes
@@ -61,7 +61,7 @@ struct GIFFile {
         self.size = ImageSize(width: 0, height: 0)
         let (width, height) = (try self.number(), try self.number())
         let flags = try self.byte()
-        // The background's colour, which nobody paints any more, and the shape of pixels.
+        // Skips the background colour, which decoders no longer paint, and the aspect ratio of the pixels.
         try self.skip(2)
         self.palette = try self.palette(flags)
         guard width > 0, height > 0 else { throw Self.broken("it has no pixels") }
@@ -78,7 +78,7 @@ struct GIFFile {
                 let frame = try self.frame()
                 pixels += max(
                     Self.leastPixels, self.size.width * self.size.height, frame.size.width * frame.size.height)
-                // The first one may always be small.
+                // A single picture of at most `leastPixels` is always accepted.
                 guard pixels <= max(Self.leastPixels, pixelLimit) else {
                     throw ImageError(
                         .tooLarge,
@@ -90,7 +90,7 @@ struct GIFFile {
             case UInt8(ascii: ";"):
                 guard !self.frames.isEmpty else { throw Self.broken("it has no picture") }
                 return
-            // Some programs write an end of blocks too many.
+            // Some programs write one block terminator too many.
             case 0: continue
             default: throw Self.broken("at byte \(self.index - 1) a block is due")
             }
@@ -120,8 +120,8 @@ struct GIFFile {
         try self.skipBlocks()
     }
 
-    /// The extension of Netscape's: a block of its name, and one of three bytes, 1 and how often the pictures are played again,
-    /// 0 being without end.
+    /// Reads Netscape's extension: a block with its name, and one of three bytes: 1, and the number of repetitions, where 0
+    /// means endless.
     private mutating func takeLoopCount() {
         let block = self.bytes[self.index...].prefix(16)
         let names = ["NETSCAPE2.0", "ANIMEXTS1.0"]
@@ -151,7 +151,7 @@ struct GIFFile {
         return frame
     }
 
-    /// The colours that `flags` announce; empty for none.
+    /// Reads the colours that `flags` announce; empty if there are none.
     private mutating func palette(_ flags: UInt8) throws(ImageError) -> ArraySlice<UInt8> {
         guard flags & 0x80 != 0 else { return [] }
         let start = self.index
@@ -176,7 +176,7 @@ struct GIFFile {
         return self.bytes[self.index - 1]
     }
 
-    /// In little endian.
+    /// Reads a little-endian number of two bytes.
     private mutating func number() throws(ImageError) -> Int {
         let low = try self.byte()
         return Int(low) | Int(try self.byte()) << 8

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The directory of a Windows icon: up to 65535 pictures, each with a length and a place, each a bitmap or a PNG.
+/// The directory of a Windows icon: up to 65535 pictures, each with a length and an offset. A picture is a bitmap or a PNG.
 struct IconDirectory {
     private static let headSize = 6
     private static let entrySize = 16
 
     private let bytes: [UInt8]
-    /// The place of each picture; nil where a picture, or the directory, does not lie within the file.
+    /// The bytes of each picture; nil if a picture or the directory does not lie within the file.
     private let pictures: [Range<Int>]?
 
     init(_ bytes: [UInt8]) {
@@ -29,11 +29,11 @@ struct IconDirectory {
         self.pictures = pictures
     }
 
-    /// Whether every picture lies within the file, and the pixels of bitmaps within their picture.
+    /// True if every picture lies within the file, and the pixels of each bitmap within its picture.
     var isWhole: Bool { self.pictures?.allSatisfy(self.holdsItsPixels) ?? false }
 
-    /// The first picture, as a PNG or an icon of its own, where one of the icon's is a PNG. gdk-pixbuf takes the best
-    /// picture of an icon, and refuses the icon when that is a PNG; websites' icons have them.
+    /// The first picture as a PNG or as an icon of its own; nil if none of the pictures is a PNG. gdk-pixbuf selects the
+    /// best picture of an icon, and refuses the icon if that is a PNG; icons of websites often have them.
     var firstPicture: [UInt8]? {
         guard let pictures = self.pictures, let first = pictures.first, pictures.contains(where: self.isPNG) else {
             return nil
@@ -46,8 +46,8 @@ struct IconDirectory {
 
     private func isPNG(_ picture: Range<Int>) -> Bool { ImageFormat(of: Array(self.bytes[picture].prefix(8))) == .png }
 
-    /// Whether a bitmap's picture is as long as its header asks for: gdk-pixbuf paints what there is. Its height counts
-    /// the mask as well, which is left out here because some encoders leave it out.
+    /// True if a bitmap is as long as its header says; gdk-pixbuf would decode a truncated one without an error. The height
+    /// in the header includes the mask. The mask is not checked, because some encoders omit it.
     private func holdsItsPixels(_ picture: Range<Int>) -> Bool {
         let field = { (offset: Int, size: Int) in
             picture.count >= offset + size
@@ -60,7 +60,7 @@ struct IconDirectory {
         guard header <= picture.count else { return false }
         guard compression == 0 else { return true }
         let paletteCount = colours > 0 ? colours : depth <= 8 ? 1 << depth : 0
-        // Of 32 and of 16 bits.
+        // This cannot overflow: the width has 32 bits, the depth 16.
         let row = (width * depth + 31) / 32 * 4
         let (pixels, isBeyond) = row.multipliedReportingOverflow(by: height / 2)
         guard !isBeyond, pixels <= picture.count else { return false }

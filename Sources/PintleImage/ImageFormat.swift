@@ -2,9 +2,9 @@
 
 internal import PintleMessage
 
-/// The formats that are decoded, told by their first bytes. The raw value is gdk-pixbuf's name.
+/// The supported formats, which are recognised by their first bytes. The raw value is gdk-pixbuf's name.
 ///
-/// gdk-pixbuf knows more, and systems add to them. What is named here is all that hostile bytes can reach.
+/// gdk-pixbuf has more formats, and systems add others. Hostile bytes can only reach the decoders of those listed here.
 enum ImageFormat: String, CaseIterable {
     case png, jpeg, gif, tiff, bmp, ico
 
@@ -26,8 +26,8 @@ enum ImageFormat: String, CaseIterable {
         }
     }
 
-    /// Whether `bytes` have an end. gdk-pixbuf paints what there is of a picture that is cut off and calls it loaded, so
-    /// where a format says how far it goes, that is asked. It finds out about the others by itself.
+    /// True if the image is complete. gdk-pixbuf decodes a truncated picture without an error, so this checks formats that
+    /// declare their length; gdk-pixbuf detects the truncation of the others itself.
     func isWhole(_ bytes: [UInt8]) -> Bool {
         switch self {
         case .png: PNGChunks(bytes).isWhole
@@ -39,8 +39,9 @@ enum ImageFormat: String, CaseIterable {
         }
     }
 
-    /// Whether the file and its second header are as long as they say, and the pixels begin within it. gdk-pixbuf makes room
-    /// for that header, and for all that comes before the pixels, before it is there: 70 bytes could ask for 4 GiB.
+    /// True if the file and its second header are as long as they declare, and the pixels begin within the file. gdk-pixbuf
+    /// allocates that header, and all that precedes the pixels, before it has the bytes: a file of 70 bytes could make it
+    /// allocate 4 GiB.
     private static func bitmapEnds(_ bytes: [UInt8]) -> Bool {
         guard let length = Self.little(bytes, at: 2, size: 4), let pixels = Self.little(bytes, at: 10, size: 4),
             let header = Self.little(bytes, at: 14, size: 4)
@@ -48,10 +49,11 @@ enum ImageFormat: String, CaseIterable {
         return length <= bytes.count && pixels <= bytes.count && 14 + header <= bytes.count
     }
 
-    /// Segments that begin with FF and a marker, with a length but for those that stand alone; after the one that begins
-    /// a scan come its bytes, in which FF is followed by 0 or a restart marker (ISO/IEC 10918-1 §B.1.1).
+    /// Counts the scans of a JPEG. Its segments begin with FF and a marker, and have a length unless they stand alone.
+    /// After the segment that begins a scan come the scan's bytes, in which FF is followed by 0 or a restart marker
+    /// (ISO/IEC 10918-1 §B.1.1).
     ///
-    /// - Returns: how many scans there are up to the end; nil where there is no end.
+    /// - Returns: the number of scans up to the end; nil if there is no end.
     private static func jpegScans(_ bytes: [UInt8]) -> Int? {
         var scans = 0
         var index = 2
@@ -76,14 +78,15 @@ enum ImageFormat: String, CaseIterable {
         return nil
     }
 
-    /// The most scans of a JPEG. Encoders write a dozen; each goes over all pixels again, and takes a few dozen bytes.
+    /// The maximum number of scans of a JPEG. Encoders write a dozen; each processes all pixels again, and needs only a few
+    /// dozen bytes.
     private static let scanLimit = 100
-    /// How often all pixels of the largest image that is accepted may be gone over.
+    /// The number of times that scans may process all pixels of the largest image that is accepted.
     private static let passLimit = 8
-    /// The bytes of a TIFF's pixel that are unpacked at most: four samples of 16 bits.
+    /// The maximum number of bytes to which a TIFF's pixel is unpacked: four samples of 16 bits.
     private static let unpackedBytesPerPixel = 8
 
-    /// Holds an image to what decoding costs beyond its pixels.
+    /// Checks the costs of decoding other than the number of pixels.
     ///
     /// - Throws: `.tooLarge`.
     func checkCost(of bytes: [UInt8], pixelLimit: Int, within budget: WorkBudget) throws(ImageError) {
@@ -100,18 +103,18 @@ enum ImageFormat: String, CaseIterable {
         }
     }
 
-    /// How often an image of such a size may be gone over, and how much memory a pixel of it takes while it is decoded.
+    /// Returns the memory in bytes that an image of this size takes while it is decoded.
     ///
-    /// - Returns: nil where `bytes` go over it more often than that.
+    /// - Returns: nil if the scans of `bytes` process the pixels more often than is accepted.
     func memory(of size: ImageSize, in bytes: [UInt8], pixelLimit: Int) -> Int? {
         let pixels = size.width * size.height
         switch self {
         case .jpeg:
             let scans = Self.jpegScans(bytes) ?? 1
             guard scans <= 1 || scans <= pixelLimit / max(1, pixels) * Self.passLimit else { return nil }
-            // Of a progressive one the coefficients are kept: three of 16 bits for a pixel.
+            // For a progressive JPEG, libjpeg keeps the coefficients: three of 16 bits for each pixel.
             return pixels * (scans > 1 ? 10 : 4)
-        // libtiff makes a picture of its own first.
+        // libtiff first unpacks the picture to memory of its own.
         case .tiff: return pixels * 8
         case .png, .gif, .bmp, .ico: return pixels * 4
         }

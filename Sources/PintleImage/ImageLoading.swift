@@ -2,13 +2,15 @@
 
 internal import PintleMessage
 
-/// One image on its way through a `GdkPixbufLoader`. An object, because the callback has a pointer to it.
+/// The decoding of one image by a `GdkPixbufLoader`. A class, because the callback has a pointer to it.
 final class ImageLoading {
-    /// How much is given to the loader before it is asked how it goes, at most.
+    /// The maximum number of bytes that are given to the loader at once; after each piece its errors and the budget are
+    /// checked.
     private static let longestStride = 64 * 1024
-    /// The same before its size is known, and of the largest images: a few bytes may be another pass over all pixels.
+    /// The number of bytes at once before the size is known, and for the largest images: a few bytes may cause another pass
+    /// over all pixels.
     private static let shortestStride = 256
-    /// How many pixels a loader may have to go over for a stride's bytes.
+    /// The number of pixels for which a pass is cheap enough that pieces have the maximum size.
     private static let pixelsAtOnce = 1 << 20
 
     private let library: PixbufLibrary
@@ -16,9 +18,9 @@ final class ImageLoading {
     private let pixelLimit: Int
     private let budget: WorkBudget
     private var stride = ImageLoading.shortestStride
-    /// Memory that the pixels take; nil where the image goes over them too often.
+    /// Returns the memory of an image of a size; nil if its scans process the pixels too often.
     private var memory: (ImageSize) -> Int? = { _ in nil }
-    /// Why what was announced is too much.
+    /// The error if the announced image is too large.
     private var refused: ImageError?
 
     init(_ library: PixbufLibrary, _ format: ImageFormat, pixelLimit: Int, within budget: WorkBudget) {
@@ -37,7 +39,7 @@ final class ImageLoading {
         let pixelLimit = self.pixelLimit
         return try self.load(bytes) { picture throws(ImageError) in
             let size = self.size(of: picture)
-            // It should be the size that was announced, and memory is taken for this one.
+            // This should be the announced size, but memory is allocated by it.
             try size.check(limit: pixelLimit)
             guard !size.isOver(ceiling) else { return DecodedImage(size: size, pixels: nil) }
             guard let bitmap = self.bitmap(of: picture, size) else {
@@ -53,7 +55,7 @@ final class ImageLoading {
         }
     }
 
-    /// - Parameter take: is given the picture, which lives as long as the loader: until it has returned.
+    /// - Parameter take: receives the picture, which is valid until the closure returns.
     private func load<Result>(
         _ bytes: [UInt8], _ take: (OpaquePointer) throws(ImageError) -> Result
     ) throws(ImageError) -> Result {
@@ -64,13 +66,13 @@ final class ImageLoading {
                 .unavailable, "gdk-pixbuf cannot load \(self.format) images: \(problem ?? "no reason given")")
         }
         defer { self.library.release(loader) }
-        // The callback runs only within the calls below, while `self` is alive.
+        // The callback runs only during the calls below, while `self` is alive.
         _ = self.library.connect(
             loader, "size-prepared", Self.sizePrepared, Unmanaged.passUnretained(self).toOpaque(), nil, 0)
         let (format, pixelLimit) = (self.format, self.pixelLimit)
         self.memory = { format.memory(of: $0, in: bytes, pixelLimit: pixelLimit) }
         let failure = self.feed(bytes, to: loader)
-        // A loader must be closed before it is let go, even after an error, when closing does nothing.
+        // A loader must be closed before it is released. After an error, closing does nothing.
         let atEnd = self.library.errorText { _ = self.library.close(loader, $0) }
         if let refused { throw refused }
         guard failure == nil, atEnd == nil, let picture = self.library.pixbuf(loader) else {
@@ -84,7 +86,7 @@ final class ImageLoading {
         ImageSize(width: Int(self.library.width(picture)), height: Int(self.library.height(picture)))
     }
 
-    /// A copy of a picture's pixels, which have three or four bytes, and rows that may have more than their pixels.
+    /// Returns a copy of a picture's pixels. They have three or four bytes, and rows may be padded.
     private func bitmap(of picture: OpaquePointer, _ size: ImageSize) -> Bitmap? {
         let channels = Int(self.library.channelCount(picture))
         let stride = Int(self.library.rowStride(picture))
@@ -110,7 +112,9 @@ final class ImageLoading {
         return Bitmap(size: size, pixels: pixels)
     }
 
-    /// - Returns: what the loader finds wrong.
+    /// Gives the bytes to the loader.
+    ///
+    /// - Returns: the loader's error.
     private func feed(_ bytes: [UInt8], to loader: PixbufLibrary.Loader) -> String? {
         bytes.withUnsafeBufferPointer { bytes in
             var rest = bytes[...]
@@ -147,7 +151,7 @@ final class ImageLoading {
                 Self.longestStride, max(Self.shortestStride, Self.longestStride / max(1, pixels / Self.pixelsAtOnce)))
         } catch {
             self.refused = error
-            // A size of nothing makes every loader stop here.
+            // A size of zero makes every loader stop.
             self.library.setSize(loader, 0, 0)
         }
     }
@@ -159,7 +163,7 @@ extension ImageSize {
         return isBeyond || pixels > pixelLimit
     }
 
-    /// - Throws: `.tooLarge` where there are more pixels than `limit`.
+    /// - Throws: `.tooLarge` if there are more pixels than `limit`.
     func check(limit: Int) throws(ImageError) {
         guard self.isOver(limit) else { return }
         throw ImageError(

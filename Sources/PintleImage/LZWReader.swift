@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Undoes the compression of a GIF's pictures (GIF89a, appendix F): codes of growing length, each of which is one of the
-/// strings that came before and a further value.
+/// Decompresses a GIF's pictures (GIF89a, appendix F): codes of growing length, each of which stands for an earlier string
+/// and one further value.
 struct LZWReader {
     private static let longestCode = 12
 
     private let bytes: [UInt8]
-    /// Where the next block of data begins with its length.
+    /// The index of the next block of data, which begins with its length.
     private var index: Int
     private var left = 0
     private var bits: UInt32 = 0
@@ -14,19 +14,20 @@ struct LZWReader {
 
     private let clear: Int
     private var codeLength: Int
-    /// Of each code: the code of all but the last value, and that value; and how many values there are.
+    /// For each code: the code of its string without the last value, and that last value. `lengths` has the number of
+    /// values.
     private var prefixes = [UInt16](repeating: 0, count: 1 << LZWReader.longestCode)
     private var suffixes = [UInt8](repeating: 0, count: 1 << LZWReader.longestCode)
     private var lengths = [UInt16](repeating: 1, count: 1 << LZWReader.longestCode)
     /// The next code to be assigned.
     private var next: Int
     private var earlier: Int?
-    /// A string is found from its end on.
+    /// The string of the last code, at the end of the buffer, because a string is built from its end on.
     private var string = [UInt8](repeating: 0, count: 1 << LZWReader.longestCode)
 
-    /// Begins with the blocks at `index`, behind the length of the first codes.
+    /// Begins with the blocks at `index`, which follow the length of the first codes.
     ///
-    /// - Returns: nil for a length that none has.
+    /// - Returns: nil if that length is invalid.
     init?(_ bytes: [UInt8], at index: Int, valueLength: UInt8) {
         guard (1...8).contains(valueLength) else { return nil }
         self.bytes = bytes
@@ -37,9 +38,9 @@ struct LZWReader {
         for value in 0..<self.clear { self.suffixes[value] = UInt8(value) }
     }
 
-    /// Gives `count` values, in their order; they are valid during each call only.
+    /// Calls `take` with `count` values in total, in their order; each buffer is valid during the call only.
     ///
-    /// - Returns: false where there are fewer, or a code that means nothing.
+    /// - Returns: false if there are fewer values, or if a code is invalid.
     mutating func read(_ count: Int, _ take: (UnsafeBufferPointer<UInt8>) -> Void) -> Bool {
         var rest = count
         while rest > 0 {
@@ -59,9 +60,9 @@ struct LZWReader {
         return true
     }
 
-    /// Puts the string of a code at the end of ``string``, and assigns the next code.
+    /// Writes the string of a code to the end of ``string``, and assigns the next code.
     ///
-    /// - Returns: the length of the string; nil where the code means nothing yet.
+    /// - Returns: the length of the string; nil if the code is not assigned yet.
     private mutating func expand(_ code: Int) -> Int? {
         guard let earlier else {
             guard code < self.clear else { return nil }
@@ -70,7 +71,7 @@ struct LZWReader {
             return 1
         }
         guard code < self.next || (code == self.next && self.next < self.prefixes.count) else { return nil }
-        // The code that is just to be assigned is the earlier string and its own first value.
+        // The code that is being assigned stands for the earlier string, followed by that string's first value.
         let isOwn = code == self.next
         let length = Int(self.lengths[isOwn ? earlier : code])
         var place = self.string.count - (isOwn ? 1 : 0)

@@ -10,7 +10,7 @@ struct PNGChunks: Sequence, IteratorProtocol {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The next chunk; nil where no more of them is whole, up to its length.
+    /// Returns the next chunk; nil at the end. The content of the last one may be cut off.
     mutating func next() -> (name: ArraySlice<UInt8>, content: ArraySlice<UInt8>)? {
         guard self.index + 12 <= self.bytes.count else { return nil }
         let start = self.index + 8
@@ -19,26 +19,27 @@ struct PNGChunks: Sequence, IteratorProtocol {
         return (self.bytes[start - 4..<start], self.bytes[start..<Swift.min(start + length, self.bytes.count)])
     }
 
-    /// True where the last chunk, IEND, is there.
+    /// True if the last chunk, IEND, is present.
     var isWhole: Bool {
         self.contains { $0.name.elementsEqual("IEND".utf8) && $0.content.isEmpty }
     }
 }
 
-/// Counts what the compressed texts and the colour profile of a PNG unfold to.
+/// Counts the bytes to which the compressed texts and the colour profile of a PNG expand.
 ///
-/// libpng keeps up to a thousand of them until the picture is done, each of up to 8 MB: some kilobytes could take
-/// gigabytes.
+/// libpng keeps up to a thousand of them until the picture is complete, each of up to 8 MB: some kilobytes of input could
+/// take gigabytes.
 struct PNGTextBudget {
-    /// The most bytes of them all. A colour profile has some kilobytes, seldom two million; a text fewer.
+    /// The maximum of bytes of all texts together. A colour profile has some kilobytes, rarely two million bytes; a text
+    /// has less.
     private static let byteLimit = 8 << 20
-    /// The most of them. Each takes a decoder, however short it is.
+    /// The maximum number of texts. Each takes a decoder, even if it is short.
     private static let countLimit = 256
 
     private var byteCount = 0
     private var count = 0
 
-    /// - Throws: `.tooLarge` as soon as they are too much, before libpng sees them.
+    /// - Throws: `.tooLarge` as soon as the limits are exceeded, before libpng receives the chunks.
     static func check(_ bytes: [UInt8], within budget: WorkBudget) throws(ImageError) {
         var counted = PNGTextBudget()
         for chunk in PNGChunks(bytes) {
@@ -55,7 +56,7 @@ struct PNGTextBudget {
     private mutating func add(_ packed: ArraySlice<UInt8>, within budget: WorkBudget) throws(ImageError) {
         var count = self.byteCount
         var hasMemory = true
-        // libpng passes over a text that is no deflate coding; the bytes that came of it until then were counted.
+        // libpng ignores a text with invalid deflate data; the bytes that it produced before the error are counted.
         _ = try? packed.withUnsafeBytes { input in
             try ContentDecoder([.deflate], limit: .max).decode(input) { piece in
                 count += piece.count
@@ -71,16 +72,16 @@ struct PNGTextBudget {
         guard hasMemory else { throw ImageError(.tooLarge, "there is no memory for its compressed texts") }
     }
 
-    /// The compressed part of a chunk; nil for one without.
+    /// Returns the compressed part of a chunk; nil if it has none.
     private static func packed(_ name: ArraySlice<UInt8>, _ content: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let keywordEnd = content.firstIndex(of: 0) else { return nil }
         let rest = content[(keywordEnd + 1)...]
         switch String(decoding: name, as: UTF8.self) {
-        // A byte names the compression, of which there is one.
+        // Skips the byte that names the compression method; there is only one.
         case "zTXt", "iCCP": return rest.dropFirst()
         case "iTXt":
             guard rest.first == 1 else { return nil }
-            // Behind flag and compression stand a language and the keyword in it.
+            // A language and a translated keyword follow the flag and the compression method.
             let parts = rest.dropFirst(2).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
             return parts.count == 3 ? parts[2] : nil
         default: return nil

@@ -3,13 +3,13 @@
 internal import Glibc
 internal import PintleMessage
 
-/// gdk-pixbuf, loaded when the first decoder is made.
+/// The functions of gdk-pixbuf, which is loaded when the first decoder is created.
 ///
-/// Linked, it would bring GLib and a dozen libraries more into every process that starts, and only few ever see an
-/// image. So there are no headers either, and the types below are those of the C declarations, with opaque pointers.
+/// If it were linked, every process would load GLib and a dozen more libraries at start, though few ever decode an image.
+/// So no headers are used either: the types below repeat the C declarations, with opaque pointers.
 struct PixbufLibrary: Sendable {
     typealias Loader = OpaquePointer
-    /// `GError **`: where a function puts the error that it made.
+    /// `GError **`: the place to which a function writes its error.
     typealias ErrorPlace = UnsafeMutablePointer<UnsafeMutableRawPointer?>
     typealias SizeCallback = @convention(c) (Loader, Int32, Int32, UnsafeMutableRawPointer?) -> Void
 
@@ -32,14 +32,14 @@ struct PixbufLibrary: Sendable {
     let release: @convention(c) @Sendable (Loader) -> Void
     let freeError: @convention(c) @Sendable (UnsafeMutableRawPointer) -> Void
 
-    /// The library of the system, or why there is none.
+    /// The library of the system, or the reason why it cannot be used.
     static let system = Result<PixbufLibrary, ImageError> { () throws(ImageError) in
         try PixbufLibrary(named: "libgdk_pixbuf-2.0.so.0")
     }
 
-    /// - Throws: `.unavailable` where the library is not installed, or lacks one of the functions.
+    /// - Throws: `.unavailable` if the library is not installed, or lacks one of the functions.
     init(named name: String) throws(ImageError) {
-        // Never closed: GLib cannot be unloaded.
+        // Never closed, because GLib cannot be unloaded.
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
             throw ImageError(
                 .unavailable,
@@ -50,7 +50,7 @@ struct PixbufLibrary: Sendable {
             guard let address = dlsym(handle, symbol) else {
                 throw ImageError(.unavailable, "\(name) has no function \(symbol)")
             }
-            // A function pointer is a word; each type is that of the C declaration.
+            // A function pointer has the size of a word, and each type repeats the C declaration.
             return unsafeBitCast(address, to: Function.self)
         }
         self.makeLoader = try function("gdk_pixbuf_loader_new_with_type")
@@ -70,17 +70,17 @@ struct PixbufLibrary: Sendable {
         self.freeError = try function("g_error_free")
     }
 
-    /// Calls `body` with a place for an error, and gives back what the one that came says, in Pintle's words.
+    /// Calls `body` with a place for an error, and returns a text for the error in Pintle's words; nil if there was none.
     func errorText(_ body: (ErrorPlace) -> Void) -> String? {
         var error: UnsafeMutableRawPointer?
         body(&error)
         guard let error else { return nil }
         defer { self.freeError(error) }
-        // A GError is a 32-bit domain, a C int, and a text in the language of the machine.
+        // A GError consists of a 32-bit domain, a C int with the code, and a text in the language of the machine.
         return Self.words(for: error.load(fromByteOffset: 4, as: Int32.self))
     }
 
-    /// The codes of `GdkPixbufError`, the only domain that loaders which are fed from memory use.
+    /// Returns words for a code of `GdkPixbufError`, the only domain that occurs if loaders read from memory.
     private static func words(for code: Int32) -> String {
         switch code {
         case 1: "out of memory"

@@ -2,12 +2,12 @@
 
 internal import PintleMessage
 
-/// The directory of a TIFF's first picture (TIFF 6.0 §2), read as far as it says where the file has to reach and how much
-/// libtiff will unpack.
+/// The directory of a TIFF's first picture (TIFF 6.0 §2). Only those entries are read that tell how far the file must reach
+/// and how many bytes libtiff will unpack.
 ///
-/// libtiff takes what is missing of a picture or its colours for nothing, so it is asked here whether it is there.
+/// libtiff takes missing parts of a picture or its colours for zeros, so their presence is checked here.
 struct TIFFDirectory {
-    /// Tags that are looked at.
+    /// The tags that are read.
     private enum Tag: Int {
         case width = 256
         case height = 257
@@ -20,7 +20,7 @@ struct TIFFDirectory {
         case tileOffsets = 324
         case tileLengths = 325
 
-        /// How many values are read: those of pieces all, and otherwise one that stands for the rest.
+        /// Returns the number of values to read: all of those that list pieces, and otherwise the first.
         func count(of count: Int) -> Int {
             switch self {
             case .stripOffsets, .stripLengths, .tileOffsets, .tileLengths, .bitsPerSample: count
@@ -31,7 +31,8 @@ struct TIFFDirectory {
 
     private let bytes: [UInt8]
     private let isBig: Bool
-    /// Nil where the directory, or what an entry points to, does not lie within the file, or a tag is there twice.
+    /// The values by tag; nil if the directory or the data of an entry do not lie within the file, or if a tag occurs
+    /// twice.
     private var values: [Tag: [Int]]?
 
     init(_ bytes: [UInt8]) {
@@ -40,22 +41,22 @@ struct TIFFDirectory {
         self.values = self.read()
     }
 
-    /// Whether the directory, what its entries point to, and the pieces of the picture lie within the file. Lengths of
-    /// pieces that are not told, or told to be 0, are left to libtiff, which works them out.
+    /// True if the directory, the data of its entries, and the pieces of the picture lie within the file. Lengths of pieces
+    /// that are missing or 0 are left to libtiff, which computes them.
     var isWhole: Bool {
         guard let values = self.values else { return false }
         return self.holds(values[.stripOffsets], values[.stripLengths])
             && self.holds(values[.tileOffsets], values[.tileLengths])
     }
 
-    /// How many bytes libtiff unpacks at most; `Int.max` where the directory has no size.
+    /// The maximum number of bytes that libtiff unpacks; `Int.max` if the directory has no size.
     var unpackedBytes: Int {
         guard let values = self.values, let width = values[.width]?.first, let height = values[.height]?.first else {
             return .max
         }
         let samples = max(1, values[.samplesPerPixel]?.first ?? 1)
         let bits = max(1, values[.bitsPerSample]?.max() ?? 1)
-        // Tiles are unpacked whole, also those that reach beyond the picture.
+        // Tiles are unpacked whole, even if they reach beyond the picture.
         let columns = Self.rounded(width, up: values[.tileWidth]?.first ?? 1)
         let rows = Self.rounded(height, up: values[.tileHeight]?.first ?? 1)
         var product = 1
@@ -81,8 +82,8 @@ struct TIFFDirectory {
             guard let number = self.number(at: entry, size: 2), let place = self.place(ofEntryAt: entry) else {
                 return nil
             }
-            // Each tag is there once (TIFF 6.0 §2), and values lie in places of their own. Entries that share one would
-            // have the same bytes read 65,535 times, here and in libtiff.
+            // Each tag occurs once (TIFF 6.0 §2), and each entry has its own data. If entries shared data, the same bytes
+            // could be read 65,535 times, here and in libtiff.
             inAll += place.range.count
             guard seen.insert(number).inserted, inAll <= self.bytes.count else { return nil }
             guard let tag = Tag(rawValue: number), place.type == 3 || place.type == 4 else { continue }
@@ -94,7 +95,7 @@ struct TIFFDirectory {
         return values
     }
 
-    /// - Returns: nil where the values lie outside of the file.
+    /// - Returns: nil if the values lie outside of the file.
     private func place(ofEntryAt entry: Int) -> (range: Range<Int>, size: Int, type: Int)? {
         guard let type = self.number(at: entry + 2, size: 2), let count = self.number(at: entry + 4, size: 4) else {
             return nil
@@ -115,7 +116,7 @@ struct TIFFDirectory {
 
     private func holds(_ offsets: [Int]?, _ lengths: [Int]?) -> Bool {
         guard let offsets, let lengths else { return true }
-        // Each piece is read once, so all of them together cannot be longer than the file.
+        // Each piece is read once, so all pieces together cannot be longer than the file.
         return zip(offsets, lengths).allSatisfy { $0 + $1 <= self.bytes.count }
             && lengths.reduce(0, +) <= self.bytes.count
     }

@@ -2,13 +2,13 @@
 
 internal import PintleMessage
 
-/// Reads X bitmaps: C source with a size and a list of numbers, each of which holds the pixels of a row's next eight (X11) or
-/// sixteen (X10) columns.
+/// Reads X bitmaps: C source with a size and a list of numbers, each of which has the pixels of the next eight (X11) or
+/// sixteen (X10) columns of a row.
 ///
-/// gdk-pixbuf's reader writes them to a file and believes the size that it finds there, so they are read here, and
-/// strictly: the list has exactly the numbers that the size asks for.
+/// gdk-pixbuf's reader writes them to a file and trusts the size that it finds there. So they are read here, and strictly:
+/// the list must have exactly as many numbers as the size requires.
 struct XBitmap {
-    /// The longest name; it is kept to be compared.
+    /// The maximum length of a name, because names are stored for comparison.
     private static let nameLimit = 256
 
     private let bytes: [UInt8]
@@ -16,26 +16,27 @@ struct XBitmap {
     private var index = 0
     private var width: Int?
     private var height: Int?
-    /// The most pixels of which ``values`` are kept.
+    /// The maximum number of pixels for which ``values`` are stored.
     private var ceiling = 0
     private var values: [UInt16] = []
-    /// How many pixels a number holds.
+    /// The number of pixels in each number.
     private var bits = 8
 
-    /// Whether `bytes` begin as X bitmaps do: with a definition, or with a comment before it.
+    /// True if `bytes` begin like an X bitmap: with a definition, or with a comment before it.
     static func begins(_ bytes: [UInt8]) -> Bool {
         let start = bytes.drop { Self.isSpace($0) }
         return start.starts(with: "#define".utf8) || start.starts(with: "/*".utf8)
     }
 
-    /// - Throws: `.undecodable` with the place where the bytes stop being an X bitmap; `.tooLarge` as soon as the size is
-    ///   known.
+    /// - Throws: `.undecodable` with the position at which the bytes stop being an X bitmap; `.tooLarge` as soon as the
+    ///   size is known.
     static func size(of bytes: [UInt8], pixelLimit: Int) throws(ImageError) -> ImageSize {
         var bitmap = XBitmap(bytes: bytes, pixelLimit: pixelLimit)
         return try bitmap.read()
     }
 
-    /// As ``size(of:pixelLimit:)``, with black on white unless there are more pixels than `ceiling`.
+    /// Returns the size like ``size(of:pixelLimit:)``, and the pixels, black on white, unless there are more than
+    /// `ceiling`.
     static func decode(
         _ bytes: [UInt8], pixelLimit: Int, inflatingUpTo ceiling: Int
     ) throws(ImageError) -> DecodedImage {
@@ -48,7 +49,7 @@ struct XBitmap {
         return DecodedImage(size: size, pixels: ImagePixels(frames: [ImagePixels.Frame(bitmap: pixels)]))
     }
 
-    /// Four bytes for each bit, the lowest first.
+    /// Returns four bytes for each bit, beginning with the lowest bit.
     private func pixels(_ size: ImageSize) -> [UInt8] {
         let inRow = (size.width + self.bits - 1) / self.bits
         var pixels = [UInt8](repeating: .max, count: size.width * size.height * Bitmap.bytesPerPixel)
@@ -85,7 +86,8 @@ struct XBitmap {
         return size
     }
 
-    /// `#define name_width 16`, behind the sign. Others than width and height, such as a hot spot, are passed over.
+    /// Reads `#define name_width 16`, after the `#`. Other definitions than width and height, such as a hot spot, are
+    /// ignored.
     private mutating func definition() throws(ImageError) {
         guard self.word() == "define" else { throw self.due("“define”") }
         try self.skipSpace()
@@ -105,9 +107,9 @@ struct XBitmap {
         try self.skipSpace()
     }
 
-    /// `static unsigned char name_bits[] = {`.
+    /// Reads `static unsigned char name_bits[] = {`.
     ///
-    /// - Returns: how many pixels a number holds.
+    /// - Returns: the number of pixels in each number.
     private mutating func declaration() throws(ImageError) -> Int {
         var bits = 0
         while bits == 0 {
@@ -139,7 +141,7 @@ struct XBitmap {
         return bits
     }
 
-    /// The list up to its brace; a comma may stand behind the last number.
+    /// Reads the list up to its closing brace; a comma may follow the last number.
     private mutating func numbers(_ count: Int, below end: Int, areKept: Bool) throws(ImageError) {
         var rest = count
         while true {
@@ -166,7 +168,7 @@ struct XBitmap {
 
     // MARK: Words
 
-    /// A number in C's decimal, octal or hexadecimal notation, up to 32 bits.
+    /// Reads a number in C's decimal, octal or hexadecimal notation, up to 32 bits.
     private mutating func number() throws(ImageError) -> Int {
         let start = self.index
         var radix = 10
@@ -184,16 +186,16 @@ struct XBitmap {
             }
             self.index += 1
         }
-        // A zero alone is octal without further digits.
+        // A zero alone is an octal number without further digits.
         guard self.index > digits || radix == 8 else { throw self.due("a number") }
         return value
     }
 
-    /// A keyword of C; empty where there is none.
+    /// Reads a keyword of C; empty if there is none.
     private mutating func word() -> String { self.text { ASCII.lowercased($0) &- 0x61 < 26 } }
 
-    /// A name; empty where there is none, or one too long. What ImageMagick writes to its standard output is called `-`,
-    /// so a name need not be one of C.
+    /// Reads a name; empty if there is none, or if it is too long. It need not be a C identifier: ImageMagick uses the name
+    /// `-` for an image on standard output.
     private mutating func name() -> String { self.text { 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "[") } }
 
     private mutating func text(of isPart: (UInt8) -> Bool) -> String {
@@ -213,7 +215,7 @@ struct XBitmap {
         return true
     }
 
-    /// Passes over white space and comments.
+    /// Skips white space and comments.
     private mutating func skipSpace() throws(ImageError) {
         while self.index < self.bytes.count {
             if Self.isSpace(self.bytes[self.index]) {

@@ -5,7 +5,7 @@ internal import NIOCore
 internal import PintleSession
 internal import PintleSystem
 
-/// Looks a name up by the system's resolver, away from the loops, one lookup at a time.
+/// Looks up a name with the system's resolver, on a thread outside the loops, one lookup at a time.
 final class HostLookup: Sendable {
     private enum Phase { case idle, running, outdated }
 
@@ -13,13 +13,13 @@ final class HostLookup: Sendable {
     private let phase = NIOLockedValueBox(Phase.idle)
     private let found: @Sendable ([SocketAddress]) -> Void
 
-    /// - Parameter found: called on a thread of the system's with the addresses, none where the lookup failed.
+    /// - Parameter found: called on a thread of the pool with the addresses; with none if the lookup failed.
     init(_ name: String, found: @escaping @Sendable ([SocketAddress]) -> Void) {
         self.name = name
         self.found = found
     }
 
-    /// Begins a lookup; while one is running, another one after it instead of its result.
+    /// Starts a lookup. If one is running, its result is dropped, and another one starts after it.
     func begin() {
         let isFirst = self.phase.withLockedValue { phase in
             defer { phase = phase == .idle ? .running : .outdated }

@@ -3,15 +3,14 @@
 package import NIOCore
 package import PintleSession
 
-/// The addresses of this machine as the kernel's routing tables have them at the moment of the question: those of its links,
-/// loopback, and networks that are routed to itself.
+/// The addresses of this machine, as the kernel's routing tables have them at each call: those of its links, loopback, and
+/// networks that are routed to the machine itself.
 package struct MachineAddresses: Sendable {
     private let socket: RouteSocket
 
-    /// - Throws: ``SessionError`` with `internalError` where the routing tables cannot be read.
+    /// - Throws: ``SessionError`` with `internalError` if the routing tables cannot be read.
     package init() throws(SessionError) { self.socket = try RouteSocket(listening: false) }
 
-    /// Whether a connection to `address` would be made to this machine. It takes a question to the kernel, which answers
-    /// without waiting for anything.
+    /// True if a connection to `address` would be made to this machine. Asks the kernel, which answers without blocking.
     package func contains(_ address: SocketAddress) -> Bool { self.socket.isLocal(address) }
 }

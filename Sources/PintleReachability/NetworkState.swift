@@ -7,14 +7,14 @@ internal import Glibc
 struct NetworkLink: Equatable, Sendable {
     let index: Int32
     let name: String
-    /// ARPHRD_*, of linux/if_arp.h.
+    /// The kind of hardware: ARPHRD_*, of linux/if_arp.h.
     let hardware: UInt16
-    /// IFF_*, of net/if.h.
+    /// The flags: IFF_*, of net/if.h.
     let flags: UInt32
-    /// The driver's DEVTYPE, where it has one: `wlan`, `wwan`, `bridge`.
+    /// The driver's DEVTYPE, such as `wlan`, `wwan` or `bridge`; nil if it has none.
     var deviceType: String?
 
-    /// Switched on, and with a carrier as far as the driver knows.
+    /// True if the link is switched on and has a carrier, as far as the driver knows.
     var works: Bool {
         let needed = UInt32(PINTLE_LINK_UP | PINTLE_LINK_RUNNING)
         return self.flags & needed == needed
@@ -22,39 +22,39 @@ struct NetworkLink: Equatable, Sendable {
 
     var isLoopback: Bool { self.flags & UInt32(PINTLE_LINK_LOOPBACK) != 0 }
 
-    /// A mobile link, or one that is dialled: PPP over a modem and over DSL cannot be told apart.
+    /// True for a mobile link, or one that is dialled: PPP over a modem and over DSL cannot be told apart.
     var isWWAN: Bool {
         self.deviceType == "wwan" || [PINTLE_LINK_PPP, PINTLE_LINK_RAW_IP].contains(Int(self.hardware))
             || self.name.hasPrefix("wwan") || self.name.hasPrefix("ppp")
     }
 }
 
-/// An address of an interface, as far as it matters here.
+/// The facts about an interface's address that matter here.
 struct NetworkAddress: Equatable, Sendable {
     let link: Int32
     /// AF_INET or AF_INET6.
     let family: UInt8
-    /// Whether packets to other networks can have it as their source: not valid on the link only, and neither still being
-    /// checked nor somebody else's.
+    /// True if packets to other networks can have it as their source: it is not valid on its link only, is no longer being
+    /// checked, and is not the address of another machine too.
     let isUsable: Bool
 }
 
-/// A route, as far as it matters here.
+/// The facts about a route that matter here.
 struct NetworkRoute: Equatable, Sendable {
     /// AF_INET or AF_INET6.
     let family: UInt8
     let prefixLength: UInt8
-    /// Whether packets go anywhere on it: not unreachable, prohibited, or a black hole.
+    /// True if the route delivers packets: it is not unreachable, prohibited, or a black hole.
     let carries: Bool
-    /// Whether its destinations are addresses of this machine.
+    /// True if its destinations are addresses of this machine.
     var isLocal = false
-    /// Of several the smallest is used.
+    /// The priority: the kernel uses the route with the smallest metric.
     var metric: UInt32 = 0
-    /// Where packets leave; several where they are spread.
+    /// The links over which packets leave; several if the route spreads them.
     var links: [Int32] = []
 
-    /// A default route, or one of the few that stand for it: VPNs leave the default route as it is and cover it by halves
-    /// of IPv4's addresses, and by eighths or sixteenths of IPv6's.
+    /// True for a default route, and for one of the few that replace it: VPNs leave the default route as it is, and cover
+    /// it with halves of IPv4's address space, and with eighths or sixteenths of IPv6's.
     var isDefault: Bool { self.prefixLength <= (self.family == UInt8(AF_INET) ? 1 : 4) }
 }
 
@@ -64,7 +64,7 @@ struct NetworkState: Equatable, Sendable {
     var addresses: [NetworkAddress] = []
     var defaultRoutes: [NetworkRoute] = []
 
-    /// Notes what a dump says.
+    /// Adds the content of a dump's message.
     mutating func add(_ content: RouteMessage.Content) {
         switch content {
         case .link(let link): self.links[link.index] = link
@@ -74,8 +74,8 @@ struct NetworkState: Equatable, Sendable {
         }
     }
 
-    /// Whether other networks can be reached: a default route goes over a link that works and has an address. Of several
-    /// the one that the kernel prefers says over which kind of link.
+    /// The reachability of other networks. They are reachable if a default route uses a link that works and has an address.
+    /// If there are several, the one that the kernel prefers decides the kind of link.
     var status: ReachabilityStatus {
         let usable = self.defaultRoutes.flatMap { route in
             route.links.compactMap { self.links[$0] }
@@ -86,13 +86,14 @@ struct NetworkState: Equatable, Sendable {
         return best.link.isWWAN ? .reachableViaWWAN : .reachableViaWiFi
     }
 
-    /// What can be said of a destination to which packets leave over this link.
+    /// Returns the status of a destination to which packets leave over this link.
     func status(over index: Int32) -> ReachabilityStatus {
         guard let link = self.links[index], link.works else { return .notReachable }
         return link.isWWAN ? .reachableViaWWAN : .reachableViaWiFi
     }
 
-    /// Where a link has no address of its own the kernel takes one of the loopback link's; routers are built so.
+    /// True if packets on this link have a source address. If a link has no address of its own, the kernel takes one of the
+    /// loopback link; some routers are configured so.
     private func hasSource(for family: UInt8, on link: NetworkLink) -> Bool {
         self.addresses.contains { address in
             address.family == family && address.isUsable

@@ -5,10 +5,11 @@ internal import NIOCore
 internal import PintleLoop
 internal import PintleSession
 
-/// Follows the machine's links, addresses and routes on a loop, and answers questions about them on any thread.
+/// Watches the machine's links, addresses and routes on a loop, and answers questions about them on any thread.
 ///
-/// What the kernel tells is only taken as a sign that something changed; then the tables are read anew. What it tells does
-/// not add up to the truth: routes that go with their link go without a word, and what does not fit a buffer is lost.
+/// The kernel's messages only serve as a sign that something changed; then the tables are read again. The messages alone
+/// are incomplete: routes that vanish with their link are not reported, and messages that do not fit into the buffer are
+/// lost.
 final class NetworkWatch: DescriptorWatcher, Sendable {
     private let loop: Loop
     private let news: RouteSocket
@@ -24,18 +25,18 @@ final class NetworkWatch: DescriptorWatcher, Sendable {
     /// Opens the sockets, in the calling thread's network namespace.
     init(loop: Loop) throws(SessionError) {
         self.loop = loop
-        // Listened first: what changes after the first look is told.
+        // Listening begins before the first read of the tables, so that no change after it is missed.
         self.news = try RouteSocket(listening: true)
         self.questions = try RouteSocket(listening: false)
     }
 
-    /// Begins to watch; the loop holds the object until ``stop()``.
+    /// Starts to watch; the loop keeps the object until ``stop()``.
     ///
-    /// - Parameter changed: called on the loop once soon afterwards, and after each change.
+    /// - Parameter changed: called on the loop once soon after the start, and after each change.
     func start(_ changed: @escaping @Sendable (NetworkState) -> Void) {
         self.shared.withLockedValue { $0.changed = changed }
         self.loop.execute {
-            // Another thread may have been quicker to stop.
+            // Another thread may have called `stop` first.
             guard !self.shared.withLockedValue({ $0.isStopped }) else { return }
             self.loop.watch(self.news.descriptor, for: .read, by: self)
             self.look()
@@ -47,10 +48,10 @@ final class NetworkWatch: DescriptorWatcher, Sendable {
         self.loop.execute { self.loop.unwatch(self.news.descriptor) }
     }
 
-    /// The tables at the last change; nil before the first look at them.
+    /// The tables after the last change; nil before they are first read.
     var state: NetworkState? { self.shared.withLockedValue { $0.state } }
 
-    /// What can be said of an address, now.
+    /// Returns the current status of an address.
     func status(of address: SocketAddress) -> ReachabilityStatus {
         guard let state = self.state else { return .unknown }
         switch self.questions.route(to: address) {
@@ -63,7 +64,7 @@ final class NetworkWatch: DescriptorWatcher, Sendable {
     func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
         switch self.news.drain() {
         case .nothing: break
-        // For who asks about one address; the tables that are kept are the same.
+        // Only the status of single addresses can change by these; the stored tables stay the same.
         case .routes: if let state = self.state { self.tell(state) }
         case .tables: self.look()
         }

@@ -4,17 +4,17 @@ internal import NIOCore
 internal import PintleLoop
 internal import PintleSession
 
-/// One course of watching a destination, from start to stop.
+/// The observation of one destination, from start to stop.
 final class Observation: Sendable {
     let watch: NetworkWatch
     private let destination: Reachability.Destination
     private let loop: Loop
 
-    /// Opens what the watching needs, in the calling thread's network namespace.
+    /// Opens the sockets, in the calling thread's network namespace.
     init(of destination: Reachability.Destination, on loop: Loop) throws(SessionError) {
         self.watch = try NetworkWatch(loop: loop)
         self.loop = loop
-        // An address is one whoever gives it as a name.
+        // An address that is given as a host name is an address.
         if case .host(let name) = destination, let address = try? SocketAddress(ipAddress: name, port: 0) {
             self.destination = .address(address)
         } else {
@@ -39,8 +39,8 @@ final class Observation: Sendable {
 
     func stop() { self.watch.stop() }
 
-    /// The first address that can be reached decides. Without an address, nothing is known unless there is no network to
-    /// look the name up in.
+    /// Returns the status of a host with these addresses: the first one that is reachable decides. Without an address the
+    /// status is unknown, unless there is no network for the lookup.
     private func status(of addresses: [SocketAddress]) -> ReachabilityStatus {
         if addresses.isEmpty { return self.watch.state?.status == .notReachable ? .notReachable : .unknown }
         let all = addresses.map { self.watch.status(of: $0) }

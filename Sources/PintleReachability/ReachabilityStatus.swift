@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether something can be reached over the network, and over which kind of link.
+/// The reachability of a destination over the network, with the kind of link.
 public enum ReachabilityStatus: Sendable, Hashable, CaseIterable, CustomStringConvertible {
     /// Nothing is known yet, or a name could not be looked up although there is a network.
     case unknown
@@ -11,10 +11,10 @@ public enum ReachabilityStatus: Sendable, Hashable, CaseIterable, CustomStringCo
     /// The route leads over any other link, wireless or wired, or stays on this machine.
     case reachableViaWiFi
 
-    /// Whether a route leads there.
+    /// True if a route leads there.
     public var isReachable: Bool { self == .reachableViaWWAN || self == .reachableViaWiFi }
 
-    /// AFNetworking's text for it.
+    /// AFNetworking's text for the status.
     public var description: String {
         switch self {
         case .unknown: "Unknown"

@@ -2,7 +2,7 @@
 
 internal import CPintleLinux
 
-/// One message of the kernel's about links, addresses or routes (rtnetlink(7)).
+/// One message of the kernel about links, addresses or routes (rtnetlink(7)).
 struct RouteMessage: Equatable {
     enum Content: Equatable {
         case link(NetworkLink)
@@ -10,19 +10,19 @@ struct RouteMessage: Equatable {
         case route(NetworkRoute)
         /// A dump is complete.
         case end
-        /// A request failed with this errno; 0 where it did not.
+        /// A request failed with this errno; 0 means success.
         case failure(Int32)
-        /// Something that does not matter here, or whose bytes make no sense.
+        /// A message that does not matter here, or cannot be parsed.
         case other
     }
 
     let content: Content
-    /// The number of the request that this answers.
+    /// The number of the request that this message answers.
     let sequence: UInt32
-    /// Whether the tables changed during the dump that this belongs to, so that it must be made again.
+    /// True if the tables changed during the dump to which this message belongs, so that it must be repeated.
     let isInterrupted: Bool
 
-    /// Reads the messages of one datagram. What follows a message whose length makes no sense is left out.
+    /// Reads the messages of one datagram, up to the first whose length is invalid.
     static func parse(_ datagram: ArraySlice<UInt8>) -> [RouteMessage] {
         var messages: [RouteMessage] = []
         var rest = datagram
@@ -45,7 +45,7 @@ struct RouteMessage: Equatable {
         case PINTLE_NEW_ADDRESS, PINTLE_DELETE_ADDRESS: NetworkAddress(message: body).map { .address($0) } ?? .other
         case PINTLE_NEW_ROUTE, PINTLE_DELETE_ROUTE: NetworkRoute(message: body).map { .route($0) } ?? .other
         case PINTLE_MESSAGE_DONE: .end
-        // Its number is negative: the kernel returns errors so.
+        // The number is negative, as always if the kernel returns an error.
         case PINTLE_MESSAGE_ERROR: .failure(body.integer(at: 0).map { (code: Int32) in -max(code, -4095) } ?? 0)
         default: .other
         }
@@ -55,7 +55,7 @@ struct RouteMessage: Equatable {
 extension NetworkLink {
     /// Reads a `struct ifinfomsg` and its attributes.
     fileprivate init?(message: ArraySlice<UInt8>) {
-        // Another family than none is news of a bridge's port.
+        // A message with an address family is about a port of a bridge.
         guard message.first == 0, let hardware: UInt16 = message.integer(at: 2),
             let index: Int32 = message.integer(at: 4), let flags: UInt32 = message.integer(at: 8)
         else { return nil }
@@ -68,7 +68,7 @@ extension NetworkLink {
 }
 
 extension NetworkAddress {
-    /// Reads a `struct ifaddrmsg`; its attributes say nothing that matters here.
+    /// Reads a `struct ifaddrmsg`; its attributes do not matter here.
     fileprivate init?(message: ArraySlice<UInt8>) {
         guard let family = message.first, let flags: UInt8 = message.integer(at: 2),
             let scope: UInt8 = message.integer(at: 3), let link: Int32 = message.integer(at: 4)
@@ -112,17 +112,17 @@ extension NetworkRoute {
     }
 }
 
-/// What is laid out in netlink's messages begins at multiples of four bytes.
+/// Returns the next multiple of four, at which the next part of a netlink message begins.
 private func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
 
 extension ArraySlice<UInt8> {
-    /// The number at `offset` in the machine's own byte order; nil where the bytes end before it does.
+    /// Returns the number at `offset` in the machine's byte order; nil if the bytes end before it does.
     fileprivate func integer<Number: FixedWidthInteger>(at offset: Int) -> Number? {
         guard offset + MemoryLayout<Number>.size <= self.count else { return nil }
         return self.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
     }
 
-    /// Walks over attributes (`struct rtattr`), up to the first whose length makes no sense.
+    /// Calls `body` for each attribute (`struct rtattr`), up to the first whose length is invalid.
     fileprivate func forEachAttribute(_ body: (_ type: Int, _ value: ArraySlice<UInt8>) -> Void) {
         var rest = self
         while let length: UInt16 = rest.integer(at: 0), length >= 4, length <= rest.count,

@@ -7,36 +7,36 @@ internal import NIOCore
 internal import PintleSession
 internal import PintleSystem
 
-/// A socket to the kernel's routing tables, of the network namespace in which it was opened.
+/// A socket to the kernel's routing tables, for the network namespace in which it was opened.
 ///
-/// The kernel works on a question while it is sent and has answered when that is done, so no call here ever waits.
+/// The kernel answers a request during the call that sends it, so no call here blocks.
 final class RouteSocket: Sendable {
-    /// Where packets to an address would go.
+    /// The route to an address.
     enum Answer: Equatable {
-        /// Out over the link with this index.
+        /// Packets leave over the link with this index.
         case over(Int32)
-        /// Nowhere: connect(2) would fail at once.
+        /// There is no route: connect(2) would fail at once.
         case nowhere
-        /// The kernel did not say.
+        /// The kernel did not answer.
         case unknown
     }
 
-    /// What a listening socket was told, by what has to be looked at.
+    /// The changes that a listening socket received, by the work that they require.
     enum News: Comparable {
         case nothing
-        /// Routes that are no default routes, of which a router may have a million.
+        /// Routes other than default routes; a router may have a million of them.
         case routes
-        /// Links, addresses or default routes; or something was lost.
+        /// Links, addresses or default routes changed, or a message was lost.
         case tables
     }
 
     let descriptor: Int32
     private let sequence = NIOLockedValueBox<UInt32>(0)
 
-    /// Room for the largest datagram that the kernel makes of a dump.
+    /// The size of the largest datagram into which the kernel splits a dump.
     private static let capacity = 64 * 1024
 
-    /// - Parameter listening: whether it is told of changes, rather than asked.
+    /// - Parameter listening: true for a socket that receives changes, false for one that sends requests.
     init(listening: Bool) throws(SessionError) {
         self.descriptor = pintle_route_socket(listening ? 1 : 0)
         guard self.descriptor >= 0 else {
@@ -48,7 +48,7 @@ final class RouteSocket: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Takes what a listening socket was told.
+    /// Reads all messages that a listening socket received.
     func drain() -> News {
         var news = News.nothing
         while true {
@@ -60,9 +60,9 @@ final class RouteSocket: Sendable {
         }
     }
 
-    /// Reads the tables; nil where the kernel refuses.
+    /// Reads the tables; returns nil if the kernel refuses.
     func snapshot() -> NetworkState? {
-        // A dump that was interrupted by a change is made again; the next change is told anyway, so not for ever.
+        // A dump that a change interrupts is repeated. Three times at most: the next change will be reported anyway.
         for _ in 0..<3 {
             var state = NetworkState()
             var isWhole = true
@@ -78,13 +78,13 @@ final class RouteSocket: Sendable {
         return nil
     }
 
-    /// Asks which way packets to `address` would go.
+    /// Asks the kernel for the route to `address`.
     func route(to address: SocketAddress) -> Answer {
         var answer = Answer.unknown
         _ = self.ask(isDump: false, { RouteRequest.route(to: address, sequence: $0) }) { message in
             switch message.content {
             case .route(let route): answer = route.carries ? route.links.first.map { .over($0) } ?? .unknown : .nowhere
-            // EINVAL stands for a black hole, EACCES for a prohibited route.
+            // EINVAL means a black hole, EACCES a prohibited route.
             case .failure(ENETUNREACH), .failure(EHOSTUNREACH), .failure(EACCES), .failure(EINVAL): answer = .nowhere
             case .link, .address, .end, .failure, .other: break
             }
@@ -92,8 +92,8 @@ final class RouteSocket: Sendable {
         return answer
     }
 
-    /// Whether packets to `address` stay on this machine because it is one of its own. The kernel counts loopback and the
-    /// unspecified address among them.
+    /// True if packets to `address` stay on this machine because the address is its own. The kernel includes loopback and
+    /// the unspecified address.
     func isLocal(_ address: SocketAddress) -> Bool {
         var isLocal = false
         _ = self.ask(isDump: false, { RouteRequest.route(to: address, sequence: $0) }) { message in
@@ -116,13 +116,13 @@ final class RouteSocket: Sendable {
         return errno == ENOBUFS ? .lost : .nothing
     }
 
-    /// Sends a question and gives each message of the answer to `take`.
+    /// Sends a request and calls `take` with each message of the answer.
     ///
-    /// - Returns: whether the answer came to its end.
+    /// - Returns: true if the answer is complete.
     private func ask(
         isDump: Bool, _ question: (_ sequence: UInt32) -> [UInt8]?, _ take: (RouteMessage) -> Void
     ) -> Bool {
-        // Held until the answer is read: several threads ask.
+        // Locked until the answer is read, because several threads send requests.
         self.sequence.withLockedValue { sequence in
             sequence &+= 1
             guard let bytes = question(sequence), send(self.descriptor, bytes, bytes.count, 0) == bytes.count else {
@@ -152,7 +152,7 @@ extension RouteMessage {
 }
 
 extension NetworkState {
-    /// Adds what only sysfs knows of the links.
+    /// Adds the properties of links that only sysfs has.
     fileprivate consuming func describingLinks() -> NetworkState {
         for (index, link) in self.links where !link.isLoopback {
             let lines = FileBytes.text("/sys/class/net/\(link.name)/uevent").split(separator: "\n")

@@ -9,15 +9,15 @@ public import PintleSession
 public struct RecordedAnswer: Sendable {
     let response: @Sendable () async throws -> LocalResponse
 
-    /// A response.
+    /// Answers with a response.
     public static func response(_ response: LocalResponse) -> RecordedAnswer { RecordedAnswer { response } }
 
-    /// A status, without a body.
+    /// Answers with a status and fields, without a body.
     public static func status(_ status: UInt16, fields: Fields = Fields()) -> RecordedAnswer {
         .response(LocalResponse(ResponseHead(status: status, fields: fields)))
     }
 
-    /// A value as JSON.
+    /// Answers with a value as JSON.
     public static func json(
         _ value: some Encodable & Sendable, status: UInt16 = 200, encoder: JSONEncoder = JSONEncoder()
     ) -> RecordedAnswer {
@@ -29,7 +29,7 @@ public struct RecordedAnswer: Sendable {
         }
     }
 
-    /// Text in UTF-8.
+    /// Answers with text in UTF-8.
     public static func text(
         _ text: String, status: UInt16 = 200, type: String = "text/plain; charset=utf-8"
     ) -> RecordedAnswer {
@@ -37,17 +37,17 @@ public struct RecordedAnswer: Sendable {
             LocalResponse(ResponseHead(status: status, fields: ["Content-Type": type]), body: ByteBuffer(string: text)))
     }
 
-    /// Bytes of a media type.
+    /// Answers with bytes of a media type.
     public static func bytes(_ bytes: some Sequence<UInt8>, status: UInt16 = 200, type: String) -> RecordedAnswer {
         .response(
             LocalResponse(ResponseHead(status: status, fields: ["Content-Type": type]), body: ByteBuffer(bytes: bytes)))
     }
 
-    /// A redirect.
+    /// Answers with a redirect.
     public static func redirect(to url: String, status: UInt16 = 302) -> RecordedAnswer {
         .status(status, fields: ["Location": url])
     }
 
-    /// No response, but this error.
+    /// Fails with an error instead of a response.
     public static func failure(_ error: SessionError) -> RecordedAnswer { RecordedAnswer { throw error } }
 }

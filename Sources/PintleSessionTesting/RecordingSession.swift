@@ -6,25 +6,24 @@ internal import NIOCore
 public import PintleMessage
 public import PintleSession
 
-/// Stands in for a service in tests: it records what it is sent, and answers as its script says. Nothing goes over the
-/// network.
+/// Replaces a service in tests: records the requests and answers them by a script. Nothing is sent over the network.
 ///
 ///     let service = try RecordingSession()
 ///     service.on("GET", "users/1", .json(User(name: "Ada")))
 ///     let users = Users(api: service.client)
 ///
-/// Its ``client`` is an ``HTTPSession`` like any other, up to where a request would go out: serializers, contracts, tasks,
-/// progress, redirects, cookies, interceptors and files are those of the program.
+/// Its ``client`` is an ``HTTPSession`` like any other, except that no request is sent: serializers, contracts, tasks,
+/// progress, redirects, cookies, interceptors and files work as in the program.
 public final class RecordingSession: HTTPSending {
     private struct Rule: Sendable {
         let method: String
         let url: HTTPURL
-        /// The answers, one after another, and the last one for ever.
+        /// The answers, used one after the other; the last one is used from then on.
         var answers: [@Sendable (RecordedRequest) async throws -> RecordedAnswer]
 
         var description: String { "\(self.method) \(self.url)" }
 
-        /// A rule without a query is for any.
+        /// True if the rule matches the request. A rule without a query matches every query.
         func fits(_ request: SessionRequest) -> Bool {
             guard self.method == request.method, self.url.isSameOrigin(as: request.url) else { return false }
             return self.url.path == request.url.path
@@ -41,14 +40,14 @@ public final class RecordingSession: HTTPSending {
 
         let state = NIOLockedValueBox(State())
 
-        /// Notes a request, and finds what answers it.
+        /// Records a request and returns its scripted response.
         func answer(_ request: RecordedRequest, to sent: SessionRequest) async throws -> LocalResponse {
             let (answer, ready) = self.state.withLockedValue { state in
                 state.requests.append(request)
                 let count = state.requests.count
                 let ready = state.waiting.filter { $0.count <= count }
                 state.waiting.removeAll { $0.count <= count }
-                // The newest first: a test may change its mind.
+                // The newest rule first, so that a test can replace an answer.
                 let index = state.rules.lastIndex { $0.fits(sent) }
                 let answer = index.flatMap { index in
                     state.rules[index].answers.count > 1
@@ -70,14 +69,14 @@ public final class RecordingSession: HTTPSending {
         }
     }
 
-    /// What the program under test gets, or a copy of it with its own serializers and interceptors: those that stand before
-    /// the last one, which answers.
+    /// The session for the program under test. The program may copy it with its own serializers and interceptors; these
+    /// must precede the last interceptor, which answers.
     public let client: HTTPSession
     private let record: Record
 
-    /// Makes a service that has no answers.
+    /// Creates a service without answers.
     ///
-    /// - Parameter base: of the client, and what the script's URLs are resolved against.
+    /// - Parameter base: the base URL of the client, against which the script's URLs are resolved too.
     /// - Throws: ``SessionError`` with `invalidURL`.
     public init(
         base: String = "https://service.test/", configuration: SessionConfiguration = SessionConfiguration(),
@@ -102,8 +101,8 @@ public final class RecordingSession: HTTPSending {
 
     // MARK: The script
 
-    /// Answers a method and URL: with one answer after another, and the last one for ever. A URL without a query fits any;
-    /// a rule that is made later goes before.
+    /// Answers a method and a URL: with one answer after the other, and from then on with the last one. A URL without a
+    /// query matches every query; later rules take precedence.
     ///
     /// - Throws: ``SessionError`` with `invalidURL`.
     public func on(_ method: String, _ url: String, _ answers: RecordedAnswer...) throws(SessionError) {
@@ -112,10 +111,10 @@ public final class RecordingSession: HTTPSending {
         self.record.state.withLockedValue { $0.rules.append(rule) }
     }
 
-    /// Answers a method and URL by what the request is.
+    /// Answers a method and a URL with the result of a closure.
     ///
-    /// - Throws: ``SessionError`` with `invalidURL`. What `answer` throws is the attempt's outcome, as
-    ///   ``Interceptor/answer`` says.
+    /// - Throws: ``SessionError`` with `invalidURL`. An error of `answer` becomes the attempt's outcome, as described at
+    ///   ``Interceptor/answer``.
     public func on(
         _ method: String, _ url: String,
         _ answer: @escaping @Sendable (RecordedRequest) async throws -> RecordedAnswer
@@ -126,10 +125,10 @@ public final class RecordingSession: HTTPSending {
 
     // MARK: The record
 
-    /// The requests that came, in their order; redirects and repetitions among them.
+    /// The requests received so far, in their order, including redirects and retries.
     public var requests: [RecordedRequest] { self.record.state.withLockedValue { $0.requests } }
 
-    /// Waits until so many requests have come.
+    /// Waits until at least `count` requests were received.
     public func requests(count: Int) async -> [RecordedRequest] {
         await withCheckedContinuation { waiter in
             let isThere = self.record.state.withLockedValue { state in
@@ -143,17 +142,17 @@ public final class RecordingSession: HTTPSending {
 
     // MARK: HTTPSending
 
-    /// The client's.
+    /// The decoders of ``client``.
     public var makeDecoder: @Sendable () -> JSONDecoder { self.client.makeDecoder }
 
-    /// Sends by ``client``.
+    /// Sends with ``client``.
     public func send<Serializer: ResponseSerializer>(
         _ method: String, _ url: String, body: RequestBody?, as serializer: Serializer, _ shape: HTTPSession.Shaping
     ) async throws(SessionError) -> HTTPResponse<Serializer.Output> {
         try await self.client.send(method, url, body: body, as: serializer, shape)
     }
 
-    /// Downloads by ``client``.
+    /// Downloads with ``client``.
     @discardableResult
     public func download(
         _ url: String, to destination: DownloadDestination, method: String, body: RequestBody?,
@@ -162,7 +161,7 @@ public final class RecordingSession: HTTPSending {
         try await self.client.download(url, to: destination, method: method, body: body, accepting: contract, shape)
     }
 
-    /// Streams by ``client``.
+    /// Streams with ``client``.
     public func stream(
         _ url: String, method: String, body: RequestBody?, _ shape: HTTPSession.Shaping
     ) async throws(SessionError) -> SessionResponse {

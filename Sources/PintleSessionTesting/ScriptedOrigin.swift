@@ -4,8 +4,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// An HTTP/1.1 server on 127.0.0.1, inside of the test's process, that gives the answers a test scripts and records
-/// what it is asked.
+/// An HTTP/1.1 server on 127.0.0.1, inside the test's process, that answers by a test's script and records the requests.
 ///
 ///     let origin = try ScriptedOrigin(["GET /users/1": .json(User(name: "Ada"))])
 ///     let api = try HTTPSession(base: origin.url)
@@ -13,22 +12,23 @@ internal import NIOPosix
 ///     #expect(origin.requests.map(\.target) == ["/users/1"])
 ///     await origin.stop()
 ///
-/// Requests travel through sockets, so a program is tested with the connections, time limits and failures that it has
-/// in earnest. The system chooses the port: any number of origins run beside each other. An origin ends with
-/// ``stop()``, or when it is let go; it runs on the threads that SwiftNIO shares in the process and leaves none behind.
+/// Requests travel through sockets, so a program is tested with real connections, time limits and failures. The system
+/// chooses the port, so any number of origins can run at the same time. An origin ends with ``stop()``, or when it is
+/// released; it runs on the threads that SwiftNIO shares in the process and leaves none behind.
 ///
-/// A request's body may have 64 MiB; a longer one is answered 413, what is no HTTP/1.1 400, and neither is recorded.
+/// A request's body may have 64 MiB; a longer one is answered with 413, and bytes that are not HTTP/1.1 with 400. Neither
+/// is recorded.
 public final class ScriptedOrigin: Sendable {
     /// The TCP port that the system chose.
     public let port: Int
     private let core: ScriptedOriginCore
     private let listener: any Channel
 
-    /// Starts an origin that asks a closure for each answer.
+    /// Starts an origin that calls a closure for each answer.
     ///
     /// - Parameter answer: called with each request, for several connections at once. Its task is cancelled when the
-    ///   connection ends. What it throws is answered 500, with the error as text.
-    /// - Throws: ``ScriptedOriginError`` with `cannotListen` when the system has no port or descriptor left.
+    ///   connection ends. If it throws, the response is 500 with the error as text.
+    /// - Throws: ``ScriptedOriginError`` with `cannotListen` if the system has no port or descriptor left.
     public init(
         answer: @escaping @Sendable (_ request: Request) async throws -> Answer
     ) throws(ScriptedOriginError) {
@@ -51,11 +51,11 @@ public final class ScriptedOrigin: Sendable {
 
     /// Starts an origin with one answer for each request line.
     ///
-    /// A request that no route fits is answered 404, with a text that names the request and the routes; it is recorded
-    /// like all others.
+    /// A request that matches no route is answered with 404 and a text that names the request and the routes; it is
+    /// recorded like all others.
     ///
-    /// - Parameter routes: answers by method and target, spelled as they are on the wire: `"GET /users?page=2"`.
-    /// - Throws: ``ScriptedOriginError`` with `cannotListen` when the system has no port or descriptor left.
+    /// - Parameter routes: the answers by method and target, written as on the wire: `"GET /users?page=2"`.
+    /// - Throws: ``ScriptedOriginError`` with `cannotListen` if the system has no port or descriptor left.
     public convenience init(_ routes: [String: Answer]) throws(ScriptedOriginError) {
         try self.init(answer: Self.choice(of: routes))
     }
@@ -73,30 +73,30 @@ public final class ScriptedOrigin: Sendable {
         }
     }
 
-    /// What the origin's targets are below, with a slash at its end: `http://127.0.0.1:40123/`.
+    /// The base URL of the origin's targets, with a slash at its end: `http://127.0.0.1:40123/`.
     public var url: String { "http://127.0.0.1:\(self.port)/" }
 
-    // MARK: What came
+    // MARK: Requests received
 
-    /// The requests up to now, in the order in which they were complete. One is here before its answer is made.
+    /// The requests received so far, in the order in which they were complete. A request is recorded before it is answered.
     public var requests: [Request] { self.core.requests }
 
-    /// How many connections were accepted up to now, those that have ended and those without a request among them.
+    /// The number of connections accepted so far, including those that have ended and those without a request.
     public var connectionCount: Int { self.core.connectionCount }
 
-    /// Waits until at least `count` requests have come.
+    /// Waits until at least `count` requests were received.
     ///
-    /// - Returns: all that have come by then, in the order in which they were complete.
-    /// - Throws: ``ScriptedOriginError`` with `stopped` when the origin ends before, and with `cancelled` when the task
-    ///   does.
+    /// - Returns: all requests received by then, in the order in which they were complete.
+    /// - Throws: ``ScriptedOriginError`` with `stopped` if the origin ends first, and with `cancelled` if the task is
+    ///   cancelled.
     public func requests(count: Int) async throws(ScriptedOriginError) -> [Request] {
         try await self.core.requests(count: count)
     }
 
     // MARK: The end
 
-    /// Ends the origin: takes no more connections and closes those that there are, whatever is under way on them.
-    /// Returns when all are closed. What was recorded stays. Nothing more comes of a second call.
+    /// Ends the origin: accepts no more connections, and closes the open ones at once. Returns after all are closed. The
+    /// recorded requests stay. A second call does nothing.
     public func stop() async {
         for channel in self.close() { try? await channel.closeFuture.get() }
     }

@@ -5,11 +5,11 @@ public import PintleMessage
 internal import PintleSystem
 
 extension ScriptedOrigin {
-    /// The way in which an origin treats a request.
+    /// The response of an origin to a request, or its failure.
     ///
-    /// Answers are framed as HTTP/1.1 demands: Content-Length for bytes, chunks for what comes piece by piece, no body
-    /// for HEAD, 1xx, 204 and 304. Given fields come first: a Content-Length or Transfer-Encoding among them stays, with
-    /// the body as it is behind it, so that a test can lie about them; the connection ends behind such a lie.
+    /// Answers are framed as HTTP/1.1 requires: Content-Length for bytes, chunks for streamed bodies, no body for HEAD,
+    /// 1xx, 204 and 304. Fields of the test take precedence: a Content-Length or Transfer-Encoding among them is sent,
+    /// followed by the body as it is, so that a test can send a wrong one; the connection is closed after a wrong length.
     public struct Answer: Sendable {
         indirect enum Content: Sendable {
             case message(Message)
@@ -24,8 +24,8 @@ extension ScriptedOrigin {
 
         // MARK: With a body of a known length
 
-        /// A value as JSON, with its members sorted by name. One that cannot be encoded is answered 500, with the reason
-        /// as text.
+        /// Answers with a value as JSON, with its members sorted by name. If the value cannot be encoded, the response is
+        /// 500 with the reason as text.
         public static func json(_ value: some Encodable, status: Int = 200, fields: Fields = [:]) -> Answer {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -36,18 +36,18 @@ extension ScriptedOrigin {
             }
         }
 
-        /// A text in UTF-8.
+        /// Answers with text in UTF-8.
         ///
-        /// - Parameter type: goes into Content-Type, unless `fields` have one.
+        /// - Parameter type: the value of Content-Type, unless `fields` have one.
         public static func text(
             _ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8", fields: Fields = [:]
         ) -> Answer {
             .bytes(text.utf8, status: status, type: type, fields: fields)
         }
 
-        /// Bytes as they are.
+        /// Answers with bytes as they are.
         ///
-        /// - Parameter type: goes into Content-Type, unless `fields` have one.
+        /// - Parameter type: the value of Content-Type, unless `fields` have one.
         public static func bytes(
             _ bytes: some Sequence<UInt8>, status: Int = 200, type: String = "application/octet-stream",
             fields: Fields = [:]
@@ -55,14 +55,14 @@ extension ScriptedOrigin {
             Answer(status, type, fields, .bytes(Array(bytes)))
         }
 
-        /// A status with fields and without content.
+        /// Answers with a status and fields, without content.
         public static func status(_ status: Int, fields: Fields = [:]) -> Answer {
             Answer(status, nil, fields, .bytes([]))
         }
 
-        /// A redirect without content.
+        /// Answers with a redirect without content.
         ///
-        /// - Parameter location: absolute, or relative to the request's target: goes into Location as it is.
+        /// - Parameter location: the value of Location: absolute, or relative to the request's target.
         public static func redirect(to location: String, status: Int = 302, fields: Fields = [:]) -> Answer {
             var fields = fields
             fields.set("Location", location)
@@ -71,9 +71,10 @@ extension ScriptedOrigin {
 
         // MARK: Piece by piece
 
-        /// A body in chunks, each of which is sent on its own. Empty ones are left out: one would end the body.
+        /// Answers with a body in chunks, each of which is sent separately. Empty ones are omitted, because an empty chunk
+        /// would end the body.
         ///
-        /// - Parameter type: goes into Content-Type, unless `fields` have one.
+        /// - Parameter type: the value of Content-Type, unless `fields` have one.
         public static func chunks(
             _ pieces: [String], status: Int = 200, type: String = "text/plain; charset=utf-8", fields: Fields = [:]
         ) -> Answer {
@@ -82,13 +83,13 @@ extension ScriptedOrigin {
             }
         }
 
-        /// A body in chunks, each of which is sent as soon as the sequence has it: a test decides when, as with the
-        /// continuation of an `AsyncStream`.
+        /// Answers with a body in chunks, each of which is sent as soon as the sequence produces it. So a test can control
+        /// the time, for instance with the continuation of an `AsyncStream`.
         ///
         /// - Parameters:
-        ///   - pieces: iterated for each request. A sequence that can be iterated once, as an `AsyncStream`, is for one
-        ///     request. Where it throws, the connection ends in the middle of the body.
-        ///   - type: goes into Content-Type, unless `fields` have one.
+        ///   - pieces: iterated for each request. A sequence that can be iterated only once, such as an `AsyncStream`,
+        ///     serves one request. If it throws, the connection ends in the middle of the body.
+        ///   - type: the value of Content-Type, unless `fields` have one.
         public static func chunks<Pieces: AsyncSequence & Sendable>(
             from pieces: Pieces, status: Int = 200, type: String = "text/plain; charset=utf-8", fields: Fields = [:]
         ) -> Answer where Pieces.Element == String {
@@ -97,12 +98,12 @@ extension ScriptedOrigin {
             }
         }
 
-        /// A body that a closure writes, in chunks. The head is sent before the closure is called.
+        /// Answers with a body that a closure writes in chunks. The head is sent before the closure is called.
         ///
         /// - Parameters:
-        ///   - type: goes into Content-Type, unless `fields` have one.
-        ///   - write: called for each request, unless it has no body. Its task is cancelled when the connection ends.
-        ///     Where it throws, the connection ends in the middle of the body.
+        ///   - type: the value of Content-Type, unless `fields` have one.
+        ///   - write: called for each request, unless its response has no body. Its task is cancelled when the connection
+        ///     ends. If it throws, the connection ends in the middle of the body.
         public static func stream(
             status: Int = 200, type: String = "application/octet-stream", fields: Fields = [:],
             _ write: @escaping @Sendable (_ body: BodyWriter) async throws -> Void
@@ -112,17 +113,18 @@ extension ScriptedOrigin {
 
         // MARK: More than one
 
-        /// One answer after the other, request by request, and the last one from then on. Copies count together.
+        /// Gives one answer after the other, request by request, and from then on the last one. Copies share their
+        /// position.
         public static func inTurn(_ first: Answer, _ others: Answer...) -> Answer {
             Answer(content: .inTurn(Turns(first, others)))
         }
 
         // MARK: Failures
 
-        /// The whole head of an answer and the first `count` bytes of its body; then the connection is closed.
+        /// Sends the whole head of an answer and the first `count` bytes of its body; then closes the connection.
         ///
-        /// The client is short of what Content-Length, or the last chunk, promised. A count that reaches the end of an
-        /// answer with a Content-Length cuts nothing.
+        /// The client misses bytes that Content-Length announced, or the last chunk. If the answer has a Content-Length and
+        /// `count` is not less, nothing is cut.
         public static func cut(after count: Int, of answer: Answer) -> Answer {
             Answer(content: .cut(after: max(0, count), of: answer))
         }
@@ -130,10 +132,10 @@ extension ScriptedOrigin {
         /// Closes the connection without an answer.
         public static let close = Answer(content: .close)
 
-        /// Breaks the connection (RST) without an answer.
+        /// Resets the connection (RST) without an answer.
         public static let reset = Answer(content: .reset)
 
-        /// Gives no answer: the client waits until it gives up, or until the origin ends.
+        /// Does not answer: the client waits until it times out, or until the origin ends.
         public static let never = Answer(content: .never)
 
         private init(content: Content) { self.content = content }
@@ -149,14 +151,14 @@ extension ScriptedOrigin {
     public struct BodyWriter: Sendable {
         let send: @Sendable ([UInt8]) async throws -> Void
 
-        /// Sends a chunk of text in UTF-8, and returns when the system has taken it. An empty one is nothing.
+        /// Sends a chunk of UTF-8 text, and returns when the system has accepted it. An empty one is not sent.
         ///
-        /// - Throws: an error when the connection has ended.
+        /// - Throws: an error if the connection has ended.
         public func write(_ text: String) async throws { try await self.write(text.utf8) }
 
-        /// Sends a chunk, and returns when the system has taken it. An empty one is nothing.
+        /// Sends a chunk, and returns when the system has accepted it. An empty one is not sent.
         ///
-        /// - Throws: an error when the connection has ended.
+        /// - Throws: an error if the connection has ended.
         public func write(_ bytes: some Sequence<UInt8> & Sendable) async throws {
             try await self.send(Array(bytes))
         }
@@ -164,7 +166,7 @@ extension ScriptedOrigin {
 }
 
 extension ScriptedOrigin.Answer {
-    /// A response, before it is framed.
+    /// A response without its framing.
     struct Message: Sendable {
         enum Body: Sendable {
             case bytes([UInt8])
@@ -175,14 +177,14 @@ extension ScriptedOrigin.Answer {
         let fields: Fields
         let body: Body
 
-        /// RFC 9110 §6.4.1: these statuses end with the head.
+        /// True for statuses without content (RFC 9110 §6.4.1).
         var isWithoutBody: Bool { (100..<200).contains(self.status) || self.status == 204 || self.status == 304 }
     }
 
-    /// Answers that are given one after the other.
+    /// Answers that are used one after the other.
     final class Turns: Sendable {
         private let last: ScriptedOrigin.Answer
-        /// Those before the last one, the next at the end.
+        /// The answers before the last one, in reverse order.
         private let before: Locked<[ScriptedOrigin.Answer]>
 
         init(_ first: ScriptedOrigin.Answer, _ others: [ScriptedOrigin.Answer]) {

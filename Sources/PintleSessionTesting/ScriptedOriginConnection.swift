@@ -4,12 +4,12 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import PintleMessage
 
-/// One connection of an origin: reads a request, answers it, and goes on with the next.
+/// One connection of an origin: reads a request, answers it, and continues with the next.
 struct ScriptedOriginConnection: Sendable {
     /// The longest body that a request may have, in bytes.
     private static let mostBodyBytes = 64 << 20
 
-    /// A request whose body is on its way.
+    /// A request whose body is not complete yet.
     private struct Draft {
         let head: HTTPRequestHead
         let fields: Fields
@@ -22,7 +22,8 @@ struct ScriptedOriginConnection: Sendable {
             self.fields = fields
         }
 
-        /// RFC 9110 §10.1.1: the client waits with the body, unless it speaks HTTP/1.0.
+        /// True if the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1); HTTP/1.0 clients do
+        /// not.
         var isAwaited: Bool {
             self.head.version != .http1_0 && self.fields.hasToken("100-continue", in: .expect)
         }
@@ -33,7 +34,7 @@ struct ScriptedOriginConnection: Sendable {
     let channel: any Channel
 
     func run(_ stream: NIOAsyncChannel<HTTPServerRequestPart, Never>) async {
-        // The end of a connection is the client's affair, and the test sees it there.
+        // Errors of the connection are ignored: the test sees them at the client.
         try? await stream.executeThenClose { inbound in
             do {
                 try await self.serve(inbound)
@@ -71,7 +72,7 @@ struct ScriptedOriginConnection: Sendable {
         _ = try await sender.perform(.text(text, status: status))
     }
 
-    /// - Returns: true where the connection goes on.
+    /// - Returns: true if the connection stays open.
     private func answer(_ draft: Draft, _ count: Int) async throws -> Bool {
         let request = ScriptedOrigin.Request(
             method: draft.head.method.rawValue, target: draft.head.uri, fields: draft.fields,
@@ -80,7 +81,8 @@ struct ScriptedOriginConnection: Sendable {
         let sender = ScriptedOriginSender(
             channel: self.channel, isHead: request.method == "HEAD", isOldVersion: draft.head.version == .http1_0,
             isKeptAlive: draft.head.isKeepAlive)
-        // A task of its own: the end of the connection cancels what makes the answer, not the reading of what came.
+        // A separate task, because the end of the connection must cancel the answer, but not the reading of requests that
+        // have arrived.
         let work = Task {
             var sender = sender
             let answer: ScriptedOrigin.Answer

@@ -4,7 +4,8 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import PintleSystem
 
-/// What the connections of an origin share: the record, those that wait for it, and the open channels.
+/// State shared by the connections of an origin: the recorded requests, the tasks that wait for them, and the open
+/// channels.
 final class ScriptedOriginCore: Sendable {
     typealias Request = ScriptedOrigin.Request
     typealias Outcome = Result<[Request], ScriptedOriginError>
@@ -31,7 +32,7 @@ final class ScriptedOriginCore: Sendable {
     var requests: [Request] { self.state.withLock { $0.requests } }
     var connectionCount: Int { self.state.withLock { $0.connectionCount } }
 
-    /// Begins a connection; called on the channel's event loop.
+    /// Starts a connection; called on the channel's event loop.
     func accept(_ channel: any Channel) throws {
         let number = self.state.withLock { state -> Int? in
             guard !state.isStopped else { return nil }
@@ -39,7 +40,7 @@ final class ScriptedOriginCore: Sendable {
             state.channels[state.connectionCount] = channel
             return state.connectionCount
         }
-        // The bootstrap closes what cannot be prepared.
+        // The bootstrap closes a channel for which this throws.
         guard let number else { throw ChannelError.ioOnClosedChannel }
         channel.closeFuture.whenComplete { _ in
             self.state.withLock { _ = $0.channels.removeValue(forKey: number) }
@@ -68,7 +69,8 @@ final class ScriptedOriginCore: Sendable {
         }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // A task that is cancelled before the waiter is registered has its flag set before the handler below runs.
+                // If the task was cancelled before the waiter is registered, the handler below does not find it, but
+                // `isCancelled` is already true here.
                 let now = self.state.withLock { state -> Outcome? in
                     let came = state.requests.count
                     if came >= count { return .success(state.requests) }
@@ -88,9 +90,9 @@ final class ScriptedOriginCore: Sendable {
         return try outcome.get()
     }
 
-    /// Takes nothing more, and ends all waiting.
+    /// Accepts no more connections, and ends all waits.
     ///
-    /// - Returns: the open channels, which are the caller's to close.
+    /// - Returns: the open channels, which the caller must close.
     func stop() -> [any Channel] {
         let (channels, waiters, came) = self.state.withLock { state in
             state.isStopped = true

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells why a ``ScriptedOrigin`` could not do what a test asked of it.
+/// The reason why a ``ScriptedOrigin`` could not do what a test required.
 public struct ScriptedOriginError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// There is no port to listen on.
         case cannotListen
-        /// The origin ended before what was waited for.
+        /// The origin ended before the awaited requests came.
         case stopped
         /// The task that waited was cancelled.
         case cancelled
@@ -14,7 +14,7 @@ public struct ScriptedOriginError: Error, Sendable, Hashable, CustomStringConver
 
     /// The kind of failure.
     public let code: Code
-    /// One sentence that says what happened and what to do.
+    /// The failure and its remedy, in one sentence.
     public let message: String
 
     init(_ code: Code, _ message: String) {

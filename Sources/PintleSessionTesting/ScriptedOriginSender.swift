@@ -6,23 +6,23 @@ internal import NIOHTTP1
 internal import PintleMessage
 internal import PintleSystem
 
-/// Puts one answer on the wire.
+/// Sends one answer.
 struct ScriptedOriginSender: Sendable {
-    /// Thrown where an answer was to be cut.
+    /// Thrown when the part of an answer that is to be sent has been sent.
     private struct Cut: Error {}
 
     let channel: any Channel
-    /// True where the answer ends with its head (RFC 9110 §9.3.2).
+    /// True if the answer ends with its head (RFC 9110 §9.3.2).
     let isHead: Bool
-    /// True where the client speaks HTTP/1.0, which has no chunks.
+    /// True if the client uses HTTP/1.0, which has no chunks.
     let isOldVersion: Bool
-    /// True where the connection may go on behind the answer.
+    /// True if the connection stays open after the answer.
     var isKeptAlive: Bool
 
-    /// Does what an answer says.
+    /// Sends an answer, or fails in the way that the answer specifies.
     ///
-    /// - Returns: true where the connection goes on.
-    /// - Throws: what ends the connection at once.
+    /// - Returns: true if the connection stays open.
+    /// - Throws: an error that ends the connection at once.
     mutating func perform(_ answer: ScriptedOrigin.Answer, cuttingAfter limit: Int? = nil) async throws -> Bool {
         switch answer.content {
         case .message(let message):
@@ -33,7 +33,7 @@ struct ScriptedOriginSender: Sendable {
             return try await self.perform(whole, cuttingAfter: min(count, limit ?? .max))
         case .close: return false
         case .reset:
-            // Closing a socket that lingers for no time throws away what is unsent and resets the connection.
+            // Closing a socket with a linger time of zero discards unsent data and resets the connection.
             if let socket = self.channel as? any SocketOptionProvider {
                 try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
             }
@@ -75,9 +75,9 @@ struct ScriptedOriginSender: Sendable {
     private enum Framing: Equatable {
         case length(Int)
         case chunked
-        /// The end of the connection is the end of the body.
+        /// The end of the connection ends the body.
         case close
-        /// The test's own fields say it; nil where they do not say how many bytes there are.
+        /// The fields of the test determine it; the length is nil if they do not give the number of bytes.
         case given(length: Int?)
         case none
     }

@@ -2,18 +2,18 @@
 
 public import PintleSession
 
-/// Keeps the values of a `Downloader` by their URL.
+/// Makes the cache usable by a `Downloader`, with URLs as keys.
 ///
-/// Requests for one URL that differ in their fields, so that the origin answers them otherwise, need a cache each.
+/// If requests for one URL differ in fields on which the origin's response depends, each kind needs its own cache.
 extension AutoPurgingCache: DownloadCache where Key == CacheIdentifier {
-    /// The value of a request's URL, which counts as its use; nil where there is none.
+    /// Returns the value of the request's URL and counts this as its use; nil if there is none.
     public func value(for request: SessionRequest) -> Value? { self.value(for: CacheIdentifier(request.url)) }
 
-    /// Says whether a value is worth adding.
+    /// True if the value should be added.
     public func shouldCache(_ value: Value, for request: SessionRequest) -> Bool {
         self.shouldCache(value, for: CacheIdentifier(request.url))
     }
 
-    /// Adds a value, as `add(_:for:)` does.
+    /// Adds a value like `add(_:for:)`.
     public func add(_ value: Value, for request: SessionRequest) { self.add(value, for: CacheIdentifier(request.url)) }
 }

@@ -2,11 +2,11 @@
 
 internal import PintleSystem
 
-/// Values in memory, up to a capacity in bytes. When an added value exceeds it, those that were not used for longest go,
-/// down to the preferred usage; when the system runs short of memory, all go.
+/// A cache of values in memory, up to a capacity in bytes. If an added value exceeds it, the least recently used values are
+/// removed, down to the preferred usage. If the system runs short of memory, all values are removed.
 ///
-/// Looking up, adding and removing take the same time however many values there are. A cache can be used from any thread;
-/// values are let go outside its lock.
+/// Lookup, insertion and removal take constant time. The cache can be used from any thread; values are released outside its
+/// lock.
 public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State: Sendable {
         var entries = RecencyEntries<Key, Value>()
@@ -19,14 +19,14 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
     private let isWanted: @Sendable (Key, Value) -> Bool
     private let subscription: MemoryPressure.Subscription?
 
-    /// Makes an empty cache.
+    /// Creates an empty cache.
     ///
     /// - Parameters:
-    ///   - capacity: in bytes; 100 MiB unless given. Less than 0 counts as 0.
-    ///   - preferredUsageAfterPurge: in bytes; 60 MiB unless given. More than the capacity counts as the capacity.
-    ///   - pressure: its rising empties the cache; nil for a cache that keeps its values then.
-    ///   - shouldCache: the answer to `shouldCache(_:for:)`; yes to everything unless given.
-    ///   - cost: the bytes that a value takes; asked once, when the value is added. Less than 0 counts as 0.
+    ///   - capacity: size in bytes; default 100 MiB. Less than 0 counts as 0.
+    ///   - preferredUsageAfterPurge: size in bytes; default 60 MiB. More than the capacity counts as the capacity.
+    ///   - pressure: empties the cache whenever it rises; with nil the cache ignores memory pressure.
+    ///   - shouldCache: the implementation of `shouldCache(_:for:)`; by default always true.
+    ///   - cost: returns the size of a value in bytes; called once, when the value is added. Less than 0 counts as 0.
     public init(
         capacity: Int = 100 << 20, preferredUsageAfterPurge: Int = 60 << 20, pressure: MemoryPressure? = .system,
         shouldCache: @escaping @Sendable (Key, Value) -> Bool = { _, _ in true },
@@ -38,7 +38,7 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         self.state = state
         self.cost = cost
         self.isWanted = shouldCache
-        // The subscription ends with the cache, which it must not keep.
+        // The subscription belongs to the cache and ends with it, so it must not retain the cache.
         self.subscription = pressure?.whenItRises { [weak state] in
             _ = state?.withLock { $0.entries.removeAll() }
         }
@@ -46,19 +46,20 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
 
     // MARK: Sizes
 
-    /// The bytes that values may take together. A lower one purges nothing until the next value is added.
+    /// The maximum size of all values together, in bytes. A lower value takes effect when the next value is added.
     public var capacity: Int {
         get { Int(clamping: self.state.withLock { $0.capacity }) }
         set { self.state.withLock { $0.capacity = UInt64(max(0, newValue)) } }
     }
 
-    /// The bytes to which a purge brings the usage, or fewer: whole values go. More than the capacity counts as the capacity.
+    /// The size in bytes to which a purge reduces the usage. Whole values are removed, so it may become less. More than the
+    /// capacity counts as the capacity.
     public var preferredUsageAfterPurge: Int {
         get { Int(clamping: self.state.withLock { $0.preferredUsage }) }
         set { self.state.withLock { $0.preferredUsage = UInt64(max(0, newValue)) } }
     }
 
-    /// The bytes that all values take, to the byte.
+    /// The exact size of all values together, in bytes.
     public var usage: Int { Int(clamping: self.state.withLock { $0.entries.cost }) }
 
     /// The number of values.
@@ -66,11 +67,11 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
 
     // MARK: Values
 
-    /// Says whether a value is worth adding. Only a question for whoever loads values: `add(_:for:)` does not ask it.
+    /// True if the value should be added. For loaders of values only: `add(_:for:)` does not call it.
     public func shouldCache(_ value: Value, for key: Key) -> Bool { self.isWanted(key, value) }
 
-    /// Adds a value in the place of one that the key may have, and purges when the usage is above the capacity then. A value
-    /// that is larger than the capacity goes at once, and all others with it.
+    /// Adds a value, replaces the previous one of the key, and purges if the usage then exceeds the capacity. A value that
+    /// is larger than the capacity is removed at once, together with all others.
     public func add(_ value: Value, for key: Key) {
         let cost = UInt64(max(0, self.cost(value)))
         let released = self.state.withLock { state in
@@ -83,18 +84,18 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         withExtendedLifetime(released) {}
     }
 
-    /// The value of a key, which counts as its use; nil where there is none.
+    /// Returns the value of a key and counts this as its use; nil if there is none.
     public func value(for key: Key) -> Value? { self.state.withLock { $0.entries.use(key) } }
 
     /// Removes the value of a key.
     ///
-    /// - Returns: false where there was none.
+    /// - Returns: false if there was none.
     @discardableResult
     public func remove(_ key: Key) -> Bool { self.state.withLock { $0.entries.remove(key) } != nil }
 
     /// Removes every value.
     ///
-    /// - Returns: false where there was none.
+    /// - Returns: false if there was none.
     @discardableResult
     public func removeAll() -> Bool { !self.state.withLock { $0.entries.removeAll() }.isEmpty }
 }

@@ -2,25 +2,25 @@
 
 public import PintleMessage
 
-/// What a cached value is known by: a name, such as a URL, and where one name has several values an additional part, such
-/// as the size that an image was scaled to.
+/// The key of a cached value: a name, such as a URL, and an addition if one name has several values, such as the size to
+/// which an image was scaled.
 ///
-/// Both parts count: the name `a` with the addition `b` is not the name `ab`.
+/// Both parts are compared separately: the name `a` with the addition `b` differs from the name `ab`.
 public struct CacheIdentifier: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The name.
     public var name: String
-    /// The additional part; none and an empty one are two.
+    /// The additional part; nil and an empty text are different.
     public var addition: String?
 
-    /// Makes an identifier of a name.
+    /// Creates an identifier from a name.
     public init(_ name: String, addition: String? = nil) {
         self.name = name
         self.addition = addition
     }
 
-    /// Makes an identifier of what a request asks for: its URL in normal form.
+    /// Creates an identifier from the normalized form of a request's URL.
     public init(_ url: HTTPURL, addition: String? = nil) { self.init(url.description, addition: addition) }
 
-    /// Makes an identifier of a name.
+    /// Creates an identifier from a name.
     public init(stringLiteral name: String) { self.init(name) }
 }

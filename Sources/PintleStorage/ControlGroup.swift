@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The control group of a process (cgroups(7), version 2), which a container or a service has for itself.
+/// The control group of a process (cgroups(7), version 2), of which each container or service has its own.
 enum ControlGroup {
-    /// The folder in which the group's files are.
+    /// Returns the folder that has the group's files.
     ///
     /// - Parameters:
     ///   - mounts: the lines of `/proc/self/mountinfo` (proc(5)).
     ///   - membership: the lines of `/proc/self/cgroup`.
-    /// - Returns: nil where the second version is not mounted, or the process's group is not below what is mounted.
+    /// - Returns: nil if version 2 is not mounted, or if the process's group is not below the mounted part.
     static func folder(mounts: String, membership: String) -> String? {
         let group = membership.split(separator: "\n").first { $0.hasPrefix("0::/") }?.dropFirst(3)
         guard let group else { return nil }
@@ -16,7 +16,7 @@ enum ControlGroup {
             guard let separator = words.firstIndex(of: "-"), words.count > separator + 1, separator >= 6,
                 words[separator + 1] == "cgroup2"
             else { continue }
-            // Of the whole hierarchy a container sees the part that begins with this one.
+            // A container sees only a part of the hierarchy; this field is the root of that part.
             let (root, place) = (words[3] == "/" ? "" : words[3], words[4])
             guard group == root || group.hasPrefix("\(root)/") else { continue }
             let rest = group.dropFirst(root.count)
@@ -25,8 +25,8 @@ enum ControlGroup {
         return nil
     }
 
-    /// How often the group was held back at `memory.high`, met `memory.max`, and ran out of memory: the sum of what
-    /// `memory.events` counts, but for `low`, which is about what others leave to it.
+    /// Returns the number of times that the group was throttled at `memory.high`, met `memory.max`, or ran out of memory:
+    /// the sum of the counters in `memory.events` except `low`, which is about memory that other groups took from it.
     static func limitEvents(_ text: String) -> UInt64 {
         text.split(separator: "\n").reduce(0) { sum, line in
             let words = line.split(separator: " ")

@@ -2,17 +2,17 @@
 
 public import PintleMessage
 
-/// Bitmaps in memory, each of which takes four bytes a pixel.
+/// A cache of bitmaps in memory, each of which takes four bytes per pixel.
 public typealias ImageCache = AutoPurgingCache<CacheIdentifier, Bitmap>
 
 extension AutoPurgingCache where Value == Bitmap {
-    /// Makes an empty cache for bitmaps.
+    /// Creates an empty cache for bitmaps.
     ///
     /// - Parameters:
-    ///   - capacity: in bytes; 100 MiB unless given.
-    ///   - preferredUsageAfterPurge: in bytes; 60 MiB unless given.
-    ///   - pressure: its rising empties the cache; nil for a cache that keeps its bitmaps then.
-    ///   - shouldCache: the answer to `shouldCache(_:for:)`; yes to everything unless given.
+    ///   - capacity: size in bytes; default 100 MiB.
+    ///   - preferredUsageAfterPurge: size in bytes; default 60 MiB.
+    ///   - pressure: empties the cache whenever it rises; with nil the cache ignores memory pressure.
+    ///   - shouldCache: the implementation of `shouldCache(_:for:)`; by default always true.
     public convenience init(
         capacity: Int = 100 << 20, preferredUsageAfterPurge: Int = 60 << 20, pressure: MemoryPressure? = .system,
         shouldCache: @escaping @Sendable (Key, Value) -> Bool = { _, _ in true }

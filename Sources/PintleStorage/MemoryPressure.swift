@@ -2,25 +2,26 @@
 
 internal import PintleSystem
 
-/// Tells when memory runs short, so that what can be had again is let go before the kernel kills a process.
+/// Notifies subscribers if memory runs short, so that they release what can be loaded again before the kernel kills a
+/// process.
 ///
-/// The kernel is asked to tell of stalls (PSI): of processes of the own control group, or of the whole machine, that have
-/// waited for memory for a tenth of two seconds. Of a control group of version 2 it tells also when its limits are met.
-/// Waiting costs a thread, which sleeps, and no time.
+/// The kernel reports stalls (PSI): processes of the own control group, or of the whole machine, have waited for memory for
+/// a tenth of two seconds. For a control group of version 2 it also reports that a memory limit was met. The watch costs
+/// one thread, which sleeps, and no processor time.
 public final class MemoryPressure: Sendable {
-    /// A file by which the kernel tells.
+    /// A file by which the kernel reports memory pressure.
     public struct Source: Sendable, Hashable {
         /// The kinds of files.
         public enum Kind: Sendable, Hashable {
             /// Stalls: `memory.pressure` of a control group, or `/proc/pressure/memory`.
             case stalls
-            /// Limits that were met: `memory.events` of a control group.
+            /// Limits that were reached: `memory.events` of a control group.
             case limits
         }
 
-        /// Its kind.
+        /// The kind of the file.
         public let kind: Kind
-        /// Where it is.
+        /// The path of the file.
         public let path: String
     }
 
@@ -28,7 +29,7 @@ public final class MemoryPressure: Sendable {
     public struct Refusal: Sendable, Hashable, CustomStringConvertible {
         /// The source.
         public let source: Source
-        /// A few words.
+        /// The reason, in a few words.
         public let reason: String
 
         /// A sentence without a full stop.
@@ -37,7 +38,7 @@ public final class MemoryPressure: Sendable {
         }
     }
 
-    /// Ends with its last reference.
+    /// A subscription, which ends with its last reference.
     public final class Subscription: Sendable {
         private let end: @Sendable () -> Void
 
@@ -46,30 +47,30 @@ public final class MemoryPressure: Sendable {
         deinit { self.end() }
     }
 
-    /// The pressure on this process: of its control group, where it has one of its own, or else of the machine. Watched from
-    /// the first question on until the process ends.
+    /// The memory pressure on this process: that of its control group if it has its own, otherwise that of the machine.
+    /// Watched from the first access until the process ends.
     public static let system = MemoryPressure()
 
-    /// What is watched from the beginning; empty where nothing can be, and then the pressure never rises.
+    /// The sources that are watched. If there are none, the pressure never rises.
     public let sources: [Source]
-    /// What cannot be watched. A control group of version 1, a kernel without PSI, and a sandbox have some here.
+    /// The sources that cannot be watched: in a control group of version 1, on a kernel without PSI, or in a sandbox.
     public let refusals: [Refusal]
     private let subscribers: Subscribers
     private let watch: PressureWatch?
 
-    /// The files of this process's control group and of the machine.
+    /// Uses the files of this process's control group and of the machine.
     private convenience init() {
         let group = ControlGroup.folder(
             mounts: FileBytes.text("/proc/self/mountinfo"), membership: FileBytes.text("/proc/self/cgroup"))
         self.init(
-            // The group's own, as far as it has one.
+            // Files of the group come first; it may not have them.
             stalls: (group.map { ["\($0)/memory.pressure"] } ?? []) + ["/proc/pressure/memory"],
             limits: group.map { "\($0)/memory.events" })
     }
 
     /// - Parameters:
-    ///   - stalls: files of stalls, of which the first one is watched that can be.
-    ///   - limits: a file of limits.
+    ///   - stalls: files that report stalls; the first one that can be watched is used.
+    ///   - limits: a file that reports limits.
     package init(stalls: [String], limits: String?) {
         var (sources, refusals): ([Source], [Refusal]) = ([], [])
         let subscribers = Subscribers()
@@ -110,7 +111,7 @@ public final class MemoryPressure: Sendable {
         self.refusals = refusals
     }
 
-    /// Watches a descriptor that is ready with urgent data at each stall, as those of the kernel are.
+    /// Watches a descriptor that signals each stall as urgent data, as those of the kernel do.
     package init(stallsOf descriptor: Int32) throws {
         let subscribers = Subscribers()
         let watch = try PressureWatch { subscribers.tell() }
@@ -124,11 +125,11 @@ public final class MemoryPressure: Sendable {
 
     deinit { self.watch?.stop() }
 
-    /// Calls `work` each time when the pressure rises, until the subscription ends. On a thread of the watch's own, one call
-    /// after the other: it must not wait.
+    /// Calls `work` whenever the pressure rises, until the subscription ends. Calls are made one after the other on the
+    /// thread of the watch, so `work` must not block.
     public func whenItRises(_ work: @escaping @Sendable () -> Void) -> Subscription { self.subscribers.add(work) }
 
-    /// What is called when the pressure rises.
+    /// The closures that are called when the pressure rises.
     private final class Subscribers: Sendable {
         private struct State: Sendable {
             var next = 0

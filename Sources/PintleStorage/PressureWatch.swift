@@ -4,16 +4,16 @@ internal import CPintleLinux
 internal import Glibc
 internal import PintleSystem
 
-/// The thread that waits for the kernel to tell of memory running short, and its descriptors.
+/// The thread that waits until the kernel reports memory pressure, with its descriptors.
 final class PressureWatch: Sendable {
-    /// The kernel tells when some task has waited for memory for 200 ms within 2 s, and at most once in these 2 s. The
-    /// window is the shortest that it lets processes without privileges have (Documentation/accounting/psi.rst).
+    /// The kernel notifies if some task has waited for memory for 200 ms within 2 s, and at most once in these 2 s. The
+    /// window is the shortest that it permits to processes without privileges (Documentation/accounting/psi.rst).
     static let trigger = "some 200000 2000000"
 
     private struct Files: Sendable {
-        /// Of PSI: ready with urgent data at a stall.
+        /// Descriptors of PSI, which signal a stall as urgent data.
         var stalls: [Int32] = []
-        /// Of control groups: by inotify's number, with what they counted when they were last read.
+        /// Files of control groups by their inotify number, with the sum of their counters when they were last read.
         var limits: [Int32: (path: String, count: UInt64)] = [:]
     }
 
@@ -52,14 +52,14 @@ final class PressureWatch: Sendable {
         }
     }
 
-    /// Watches a descriptor of PSI, which it closes in the end.
+    /// Watches a descriptor of PSI; the watch will close it.
     func add(_ descriptor: Int32) { self.files.withLock { $0.stalls.append(descriptor) } }
 
-    /// Asks for stalls; the kernel tells by the descriptor as long as it is open.
+    /// Requests notifications of stalls, which the kernel sends to the descriptor as long as it is open.
     private static func openTrigger(_ path: String) throws(SystemError) -> Int32 {
         let descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last }
-        // With the zero at its end, as the kernel's own example has it.
+        // The terminating zero is written too, as in the kernel's own example.
         let text = Array(Self.trigger.utf8) + [0]
         guard write(descriptor, text, text.count) == text.count else {
             let error = SystemError.last
@@ -69,7 +69,7 @@ final class PressureWatch: Sendable {
         return descriptor
     }
 
-    /// Begins. The thread keeps the watch until it is stopped.
+    /// Starts the thread, which retains the watch until it is stopped.
     func start() throws(SystemError) {
         try SystemThread.start {
             pintle_name_thread("memory-pressure")
@@ -82,9 +82,9 @@ final class PressureWatch: Sendable {
         pintle_wake(self.wakeup)
     }
 
-    /// Waits for one turn of news.
+    /// Waits until a descriptor is ready, and handles all that are.
     ///
-    /// - Returns: false when it is over.
+    /// - Returns: false if the watch was stopped.
     private func wait() -> Bool {
         let stalls = self.files.withLock { $0.stalls }
         var queries = [self.wakeup, self.changes].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -96,7 +96,7 @@ final class PressureWatch: Sendable {
         if queries[1].revents != 0 { isRising = self.readChanges() }
         for query in queries.dropFirst(2) where query.revents != 0 {
             if query.revents & Int16(POLLPRI) != 0 { isRising = true }
-            // The control group is gone, and its file with it; asking again would never rest.
+            // The control group and its file are gone; without this, poll would return at once again and again.
             if query.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { self.drop(query.fd) }
         }
         if isRising { self.whenRising() }
@@ -108,7 +108,7 @@ final class PressureWatch: Sendable {
         close(descriptor)
     }
 
-    /// Takes what inotify tells, which is only a reason to look at the counts.
+    /// Drops the events of inotify, which only say that the counters must be read. Returns true if one of them rose.
     private func readChanges() -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { space in
             while read(self.changes, space.baseAddress, space.count) > 0 {}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Numbered places in the order in which they were last used. Each change takes the same time however many there are.
+/// A doubly linked list of numbered places in the order of their last use. Each change takes constant time.
 @usableFromInline
 package struct RecencyChain: Sendable {
-    /// A link of the chain from the oldest to the newest; the free ones lead to the next free one.
+    /// A link between the places, from the oldest to the newest; in free places `newer` is the next free one.
     private struct Link: Sendable {
         var older: Int?
         var newer: Int?
@@ -16,7 +16,7 @@ package struct RecencyChain: Sendable {
 
     @usableFromInline package init() {}
 
-    /// Takes a free place, as the newest: one that there has been, or the next number.
+    /// Takes a free place and makes it the newest: one that was removed before, or the next number.
     @usableFromInline
     package mutating func add() -> Int {
         let place: Int
@@ -39,7 +39,7 @@ package struct RecencyChain: Sendable {
         self.append(place)
     }
 
-    /// Gives a place back.
+    /// Frees a place.
     @usableFromInline
     package mutating func remove(_ place: Int) {
         self.detach(place)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Values by key, in the order in which they were last used, with what they cost together. All but purges takes the same
-/// time however many there are.
+/// Values by key in the order of their last use, with the sum of their costs. All operations except purges take constant
+/// time.
 package struct RecencyEntries<Key: Hashable, Value> {
     @usableFromInline
     struct Content {
@@ -13,30 +13,31 @@ package struct RecencyEntries<Key: Hashable, Value> {
         init(key: Key, value: Value, cost: UInt64) { (self.key, self.value, self.cost) = (key, value, cost) }
     }
 
-    // Inlinable all of it, or each use asks for the types at run time.
+    // Everything is inlinable, because each use would otherwise look up generic types at run time.
     @usableFromInline var contents: [Content?] = []
     @usableFromInline var chain = RecencyChain()
     @usableFromInline var places: [Key: Int] = [:]
-    /// The sum of all costs. It is exact: two costs of an `Int` fit, and whoever adds one purges before the next.
+    /// The sum of all costs. It cannot overflow: it has room for two costs of an `Int`, and callers purge after each
+    /// insertion.
     @usableFromInline package internal(set) var cost: UInt64 = 0
 
-    /// Makes an empty collection.
+    /// Creates an empty collection.
     @inlinable
     package init() {}
 
     /// The number of values.
     @inlinable package var count: Int { self.places.count }
 
-    /// All keys, in no order.
+    /// All keys, in no particular order.
     package var keys: [Key] { Array(self.places.keys) }
 
-    /// The value of a key, without using it.
+    /// Returns the value of a key, without counting this as its use.
     @inlinable
     package subscript(key: Key) -> Value? { self.places[key].flatMap { self.contents[$0]?.value } }
 
-    /// Puts a value in, as the newest.
+    /// Adds a value as the newest.
     ///
-    /// - Returns: the one that the key had before.
+    /// - Returns: the previous value of the key.
     @inlinable @discardableResult
     package mutating func insert(_ value: Value, for key: Key, cost: UInt64) -> Value? {
         let old = self.remove(key)
@@ -48,7 +49,7 @@ package struct RecencyEntries<Key: Hashable, Value> {
         return old
     }
 
-    /// The value of a key, which becomes the newest.
+    /// Returns the value of a key, which becomes the newest.
     @inlinable
     package mutating func use(_ key: Key) -> Value? {
         guard let place = self.places[key] else { return nil }
@@ -66,9 +67,9 @@ package struct RecencyEntries<Key: Hashable, Value> {
         return content.value
     }
 
-    /// Removes the oldest ones until those that stay cost `limit` or less.
+    /// Removes the oldest values until the rest costs `limit` or less.
     ///
-    /// - Parameter most: the most that are removed.
+    /// - Parameter most: the maximum number of values to remove.
     @inlinable
     package mutating func removeOldest(untilCost limit: UInt64, most: Int = .max) -> [Value] {
         var removed: [Value] = []
@@ -80,7 +81,7 @@ package struct RecencyEntries<Key: Hashable, Value> {
         return removed
     }
 
-    /// Removes all.
+    /// Removes all values and returns them.
     package mutating func removeAll() -> [Value] {
         defer { self = RecencyEntries() }
         return self.contents.compactMap { $0?.value }

@@ -15,17 +15,18 @@ package struct CivilDay: Sendable, Hashable {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// Counts from 1 March of year 0, so that the leap day ends a year and the month lengths repeat every five months.
+    /// Converts a day number. Counts from 1 March of year 0, so that the leap day ends a year and the month lengths repeat
+    /// every five months.
     ///
     /// - Parameter days: days since 1 January 1970, negative before.
     /// - Returns: nil outside the years 1 to 9999.
     package init?(daysSince1970 days: Int64) {
         guard -719_162..<2_932_897 ~= days else { return nil }
         let (era, dayOfEra) = (days + Self.daysTo1970).quotientAndRemainder(dividingBy: 146_097)
-        // Takes the leap days out: one every 4 years, none every 100, one every 400.
+        // Removes the leap days: one every 4 years, none every 100, one every 400.
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        // Five months from March have 153 days, as have the next five.
+        // The five months from March on have 153 days, as have the next five.
         let marchMonth = (5 * dayOfYear + 2) / 153
         self.day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
         self.month = Int(marchMonth < 10 ? marchMonth + 3 : marchMonth - 9)

@@ -2,31 +2,32 @@
 
 internal import Glibc
 
-/// Keeps the last descriptors of the process free for what cannot go on without one.
+/// Keeps the last descriptors of the process free for code that cannot work without one.
 ///
-/// Where libdispatch, which runs Swift's tasks, cannot open a file of /proc (its monitor of threads does), it ends the process. So
-/// what can be refused, such as a client, is refused before there is none left. The kernel gives the lowest number that is free: one
-/// near the limit says that nearly all are taken.
+/// libdispatch, which runs Swift's tasks, ends the process if it cannot open a file of /proc, as its monitor of threads
+/// does. So requests that can be refused, such as those of new clients, are refused while a few are left. The
+/// kernel returns the lowest free number, so one near the limit means that nearly all are taken.
 package enum DescriptorReserve {
-    /// Below this number nothing is asked: no process that serves has so low a limit.
+    /// Numbers below this one are never reserved: no serving process has so low a limit.
     private static let low: Int32 = 20
 
     private struct Holders: Sendable {
         var giveUp: [UInt64: @Sendable () -> Void] = [:]
         var last: UInt64 = 0
-        /// When they were asked last.
+        /// The time at which the holders were last asked.
         var asked: ContinuousClock.Instant?
     }
 
     private static let holders = Locked(Holders())
-    /// How often holders are asked: what they close takes a moment, and a queue of clients asks again and again.
+    /// The minimum time between two requests to holders: closing takes a moment, and a queue of clients would ask again and
+    /// again.
     private static let interval = Duration.milliseconds(50)
 
-    /// Takes a new descriptor, or closes it where it is one of the last: a quarter of the limit on open files, 128 at most. If
-    /// there are too few, those that hold some idly are asked to close them.
+    /// Returns a new descriptor, or closes it if it is one of the last: a quarter of the limit on open files, at most 128.
+    /// In that case the holders of idle descriptors are asked to close them.
     ///
-    /// - Parameter descriptor: as the system has returned it, with `errno` if that is -1.
-    /// - Returns: the descriptor; -1, with `errno` EMFILE, in the place of one of the last.
+    /// - Parameter descriptor: the result of the system call, with `errno` if it is -1.
+    /// - Returns: the descriptor; -1, with `errno` EMFILE, if it was one of the last.
     package static func admitted(_ descriptor: Int32) -> Int32 {
         guard descriptor >= 0 else {
             let code = errno
@@ -40,7 +41,7 @@ package enum DescriptorReserve {
         return -1
     }
 
-    /// Tells whether a new descriptor is one of the last, as ``admitted(_:)`` does, but leaves it open.
+    /// True if a new descriptor is one of the last, as for ``admitted(_:)``, but leaves it open.
     package static func isReserved(_ descriptor: Int32) -> Bool {
         guard descriptor >= Self.low else { return false }
         var limit = rlimit()
@@ -50,9 +51,9 @@ package enum DescriptorReserve {
         return true
     }
 
-    /// Gives a reserved descriptor back to the reserve if there is another one by now.
+    /// Returns a reserved descriptor to the reserve if another one is free by now.
     ///
-    /// - Returns: the descriptor that takes its place; nil if there is none, and the given one stays open.
+    /// - Returns: the descriptor that replaces it; nil if there is none, and the given one stays open.
     package static func exchanged(_ descriptor: Int32) -> Int32? {
         let other = self.admitted(fcntl(descriptor, F_DUPFD_CLOEXEC, 0))
         guard other >= 0 else { return nil }
@@ -60,10 +61,10 @@ package enum DescriptorReserve {
         return other
     }
 
-    /// Has somebody who may hold descriptors idly be told when there are too few.
+    /// Registers a holder of idle descriptors, which is asked to close them if too few are left.
     ///
-    /// - Parameter giveUp: called on any thread, also while a loop waits for it: it only has the work begin.
-    /// - Returns: what the holder keeps; it is asked no more when that is gone.
+    /// - Parameter giveUp: called on any thread, also while a loop waits for it, so it must only start the work.
+    /// - Returns: the registration, which the holder keeps; the holder is not asked any more after its end.
     package static func register(_ giveUp: @escaping @Sendable () -> Void) -> Registration {
         self.holders.withLock { holders in
             holders.last += 1
@@ -80,7 +81,7 @@ package enum DescriptorReserve {
         deinit { DescriptorReserve.holders.withLock { $0.giveUp[self.number] = nil } }
     }
 
-    /// Asks those that hold descriptors idly to close them.
+    /// Asks the holders of idle descriptors to close them.
     package static func askHolders() {
         let asked = self.holders.withLock { holders -> [@Sendable () -> Void] in
             let now = ContinuousClock.now

@@ -2,11 +2,11 @@
 
 internal import Glibc
 
-/// Reads files whole.
+/// Reads whole files.
 ///
-/// Foundation's reader leaks a buffer for every file that says it is empty, and those of the kernel all do.
+/// Foundation's reader leaks a buffer for every file of size 0, and the kernel's files all have that size.
 package enum FileBytes {
-    /// The bytes of a file, or nil where it cannot be read or has more than `limit`.
+    /// Returns the bytes of a file; nil if it cannot be read or has more than `limit`.
     package static func read(_ path: String, upTo limit: Int) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -25,7 +25,7 @@ package enum FileBytes {
         }
     }
 
-    /// A file of a few lines in which the system says how it is set up; empty where it cannot be read.
+    /// Returns a short text file of the system's state or configuration; empty if it cannot be read.
     package static func text(_ path: String) -> String {
         String(decoding: Self.read(path, upTo: 64 * 1024) ?? [], as: UTF8.self)
     }

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// Writing files and folders, with the system's reason where that fails.
+/// Writes files and folders, and throws the system's errors.
 package enum FileWriting {
     /// Writes every byte.
     package static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemError) {
@@ -12,7 +12,7 @@ package enum FileWriting {
             if count < 0 {
                 if errno == EINTR { continue }
                 let error = SystemError.last
-                // Whoever shares a terminal or a pipe may have made it non-blocking for all.
+                // Another process that shares the terminal or pipe may have made it non-blocking for all.
                 guard error.code == EAGAIN else { throw error }
                 var place = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&place, 1, -1)
@@ -22,10 +22,10 @@ package enum FileWriting {
         }
     }
 
-    /// Puts a file with these bytes in the place of `path`: whoever reads it finds the old ones or the new ones, never a
-    /// part. A device or a pipe is written to as it is.
+    /// Replaces a file so that readers find either the old bytes or the new ones, never a part. A device or a pipe is
+    /// written to directly.
     ///
-    /// - Parameter mode: of the file, narrowed by the umask.
+    /// - Parameter mode: the permissions of the file, before the umask.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o644) throws(SystemError) {
         var status = stat()
         if pathStat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -41,7 +41,7 @@ package enum FileWriting {
         }
     }
 
-    /// Makes a file that is not there yet. What could not be written whole is taken away again.
+    /// Creates a file that does not exist yet. If it cannot be written whole, it is removed.
     package static func create(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o644) throws(SystemError) {
         do throws(SystemError) {
             try self.write(bytes, path, O_WRONLY | O_CREAT | O_EXCL, mode)
@@ -51,7 +51,7 @@ package enum FileWriting {
         }
     }
 
-    /// Makes a folder with those above it that are missing; one that is there already is left as it is.
+    /// Creates a folder and those above it that are missing; an existing folder stays as it is.
     package static func makeFolder(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
         if mkdir(path, mode) == 0 { return }
         switch errno {
@@ -68,9 +68,9 @@ package enum FileWriting {
         }
     }
 
-    /// Takes a folder away with everything in it, or a file. What cannot be removed stays.
+    /// Removes a file, or a folder with everything in it, as far as possible.
     package static func remove(_ path: String) {
-        // Only a folder has this error. What a symbolic link leads to is left alone.
+        // Only a folder has this error, so targets of symbolic links are not touched.
         guard unlink(path) != 0, errno == EISDIR, let folder = opendir(path) else { return }
         var names: [String] = []
         while let entry = readdir(folder) { names.append(String(nameIn: entry)) }
@@ -87,7 +87,7 @@ package enum FileWriting {
         let written = bytes.withUnsafeBytes { bytes in
             Result { () throws(SystemError) in try self.writeAll(bytes, to: descriptor) }
         }
-        // A file server may tell only now that it has no space.
+        // A file server may report a lack of space only at this point.
         let isClosed = close(descriptor) == 0 ? nil : SystemError.last
         try written.get()
         if let isClosed { throw isClosed }

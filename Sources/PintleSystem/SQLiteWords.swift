@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SQLite's result codes in Pintle's words, for every room that keeps a database.
+/// Texts for SQLite's result codes, for all modules that have a database.
 package enum SQLiteWords {
-    /// A few words that follow a colon, or stand in parentheses.
+    /// Returns a few words that can follow a colon or stand in parentheses.
     ///
-    /// - Parameter code: a result code of SQLite (sqlite.org/rescode.html), primary or extended: its lowest byte counts.
+    /// - Parameter code: a primary or extended result code of SQLite (sqlite.org/rescode.html); only its lowest byte
+    ///   counts.
     package static func words(for code: Int32) -> String {
         Self.words[code & 0xFF] ?? "SQLite's code \(code)"
     }
@@ -13,7 +14,7 @@ package enum SQLiteWords {
     private static let held = "another process holds it; try again when that has ended"
     private static let forbidden = "permission denied"
 
-    /// By the primary codes, whose numbers never change.
+    /// The texts by primary code; these codes never change.
     private static let words: [Int32: String] = [
         1: tables, 3: forbidden, 5: held, 6: held, 7: "out of memory",
         8: "it may only be read; let this user write it and its folder", 10: "the device failed",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Unicode.Scalar {
-    /// Whether the scalar steers terminals, ends a line, turns the direction of writing or cannot be seen: C0 and C1
-    /// controls, U+2028 and U+2029, the format characters, such as U+202E, and what stands for a byte (``systemByte``).
+    /// True if the scalar controls terminals, ends a line, changes the direction of writing or is invisible: C0 and C1
+    /// controls, U+2028 and U+2029, format characters such as U+202E, and scalars that stand for a byte (``systemByte``).
     package var isDeceptive: Bool {
         switch self.value {
         case 0x20...0x7E: return false
@@ -16,7 +16,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// The scalar as JSON escapes it: `\u202e`, or two such units. A byte that is not UTF-8 is shown as text, `\\xe9`.
+    /// The JSON escape of the scalar: `\u202e`, or two such units. A byte that is not UTF-8 becomes the text `\\xe9`.
     package var escapedAsInJSON: String {
         if let byte = self.systemByte { return "\\" + byte.asHexadecimalEscape }
         return self.utf16.reduce(into: "") { text, unit in
@@ -27,11 +27,11 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text with everything deceptive escaped as in JSON, so that JSON stays what it is.
+    /// Returns the text with every deceptive character escaped as in JSON, so that JSON stays valid.
     ///
-    /// For whatever quotes others: peers, certificates, files.
+    /// For texts that quote peers, certificates or files.
     ///
-    /// - Parameter keepingLines: whether line feeds stay.
+    /// - Parameter keepingLines: true if line feeds stay.
     package func showable(keepingLines: Bool) -> String {
         guard self.unicodeScalars.contains(where: { $0.isDeceptive && !(keepingLines && $0 == "\n") }) else {
             return self
@@ -47,8 +47,8 @@ extension String {
         return text
     }
 
-    /// The text for a header field, a reason phrase or a line of a protocol that takes ASCII alone: typographic quotation
-    /// marks, dashes and dots become those of ASCII, and what else is not printable ASCII a question mark.
+    /// The text for a header field, a reason phrase or a line of a protocol that permits only ASCII: typographic quotation
+    /// marks, dashes and dots become those of ASCII, and all other characters become question marks.
     package var asASCII: String {
         if self.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return self }
         var text = ""

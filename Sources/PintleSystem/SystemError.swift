@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// An error number of the system (`errno`), told in Pintle's own words, which no locale and no C library changes.
+/// An error number of the system (`errno`), with a text of Pintle's own, which depends on no locale and no C library.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// `errno`.
+    /// The error number (`errno`).
     package let code: Int32
 
     package init(_ code: Int32) { self.code = code }
@@ -12,7 +12,7 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The error of the system call that this thread has just made.
     package static var last: SystemError { SystemError(errno) }
 
-    /// A few words that follow a colon, or stand in parentheses.
+    /// A few words that can follow a colon or stand in parentheses.
     package var description: String { Self.words[self.code] ?? "the system's error \(self.code)" }
 
     private static let words: [Int32: String] = [

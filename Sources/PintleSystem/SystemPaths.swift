@@ -2,16 +2,16 @@
 
 package import Glibc
 
-// Functions of the system that take a path. A call with a String means these, in every file that imports this module:
-// Glibc's own take pointers, and Swift would make one from the String's UTF-8, which is not always the path
-// (``Swift/String/systemBytes``). `scripts/house.sh` looks for files that call them without the import.
+// Wrappers for functions of the system that take a path. In every file that imports this module, calls with a String use
+// them instead of Glibc's functions. Those take pointers, and Swift would pass the String's UTF-8, which is not always the
+// path (``Swift/String/systemBytes``). `scripts/house.sh` finds files that call them without the import.
 
 @discardableResult
 package func open(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 {
     path.withSystemText { Glibc.open($0, flags, mode) }
 }
 
-/// stat(2), whose name Swift keeps for Glibc's own.
+/// Calls stat(2); the name differs because Swift reserves `stat` for Glibc's function.
 @discardableResult
 package func pathStat(_ path: String, _ status: inout Glibc.stat) -> Int32 {
     path.withSystemText { stat($0, &status) }
@@ -74,23 +74,23 @@ package func renameat(_ folder: Int32, _ name: String, _ newFolder: Int32, _ new
 
 package func opendir(_ path: String) -> OpaquePointer? { path.withSystemText { Glibc.opendir($0) } }
 
-/// The path without symbolic links, from the root; nil with `errno` if it leads nowhere.
+/// Returns the absolute path without symbolic links; nil with `errno` if it leads nowhere.
 package func realpath(_ path: String) -> String? {
     guard let real = path.withSystemText({ Glibc.realpath($0, nil) }) else { return nil }
     defer { free(real) }
     return String(systemText: real)
 }
 
-/// The target of a symbolic link; nil with `errno` if there is none.
+/// Returns the target of a symbolic link; nil with `errno` if there is none.
 ///
-/// - Parameter folder: a descriptor of the folder that a relative path begins in. Default: the working directory.
+/// - Parameter folder: a descriptor of the folder from which a relative path starts. Default: the working directory.
 package func readlink(_ path: String, in folder: Int32 = AT_FDCWD) -> String? {
     var space = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = path.withSystemText { Glibc.readlinkat(folder, $0, &space, space.count) }
     return count >= 0 ? String(systemBytes: space[..<count].map(UInt8.init(bitPattern:))) : nil
 }
 
-/// The working directory; nil with `errno` if it is gone.
+/// Returns the working directory; nil with `errno` if it is gone.
 package func getcwd() -> String? {
     guard let path = Glibc.getcwd(nil, 0) else { return nil }
     defer { free(path) }
@@ -98,7 +98,7 @@ package func getcwd() -> String? {
 }
 
 extension String {
-    /// The name in an entry of readdir(3).
+    /// The name of a directory entry of readdir(3).
     package init(nameIn entry: UnsafeMutablePointer<dirent>) {
         self = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in String(systemBytes: bytes.prefix { $0 != 0 }) }
     }

@@ -2,11 +2,11 @@
 
 internal import Glibc
 
-/// Text of the system: paths, arguments and variables of the environment. They are bytes, and UTF-8 by custom alone.
+/// Texts of the system: paths, arguments and environment variables. They are bytes, and UTF-8 only by convention.
 ///
-/// A String repairs what is not UTF-8, and would name another file then. So each byte that is not part of UTF-8 stands in it
-/// as a private scalar, U+10FE80 to U+10FEFF, and becomes the byte again on the way to the system. Bytes that say one of
-/// these scalars are treated in the same way, so that every name comes back as it was.
+/// A String would repair bytes that are not UTF-8, and would then name another file. So each byte that is not part of UTF-8
+/// is stored as a private scalar, U+10FE80 to U+10FEFF, and becomes the byte again when it is passed to the system. Bytes
+/// that encode one of these scalars are stored in the same way, so that every name is preserved.
 extension String {
     package init(systemBytes bytes: some Collection<UInt8>) {
         if let text = String(validating: bytes, as: UTF8.self), !text.hasSystemBytes {
@@ -37,7 +37,7 @@ extension String {
         }
     }
 
-    /// Reads a string of C.
+    /// Reads a C string.
     package init(systemText start: UnsafePointer<CChar>) {
         let bytes = UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self)
         var count = 0
@@ -45,7 +45,7 @@ extension String {
         self.init(systemBytes: UnsafeBufferPointer(start: bytes, count: count))
     }
 
-    /// The bytes as the system has them.
+    /// The original bytes of the text.
     package var systemBytes: [UInt8] {
         guard self.hasSystemBytes else { return Array(self.utf8) }
         var bytes: [UInt8] = []
@@ -55,7 +55,7 @@ extension String {
         return bytes
     }
 
-    /// Lends the text to a function of C, as the system has it.
+    /// Calls `body` with the original bytes as a C string.
     package func withSystemText<Value>(_ body: (UnsafePointer<CChar>) throws -> Value) rethrows -> Value {
         guard self.hasSystemBytes else { return try self.withCString(body) }
         return try (self.systemBytes.map(CChar.init(bitPattern:)) + [0]).withUnsafeBufferPointer { text in
@@ -64,7 +64,7 @@ extension String {
         }
     }
 
-    /// The text for people: bytes that are not UTF-8 as `\xe9`.
+    /// The text for people, with bytes that are not UTF-8 as `\xe9`.
     package var showingSystemBytes: String {
         guard self.hasSystemBytes else { return self }
         var text = ""
@@ -78,7 +78,7 @@ extension String {
         return text
     }
 
-    /// True if some scalar stands for a byte. All of them begin with 0xF4 in UTF-8, which little else does.
+    /// True if a scalar stands for a byte. All such scalars begin with 0xF4 in UTF-8, which is rare otherwise.
     package var hasSystemBytes: Bool {
         self.utf8.contains(0xF4) && self.unicodeScalars.contains { $0.systemByte != nil }
     }
@@ -88,14 +88,14 @@ extension Unicode.Scalar {
     private static let firstSystemByte: UInt32 = 0x10FE80
 
     fileprivate init(systemByte byte: UInt8) {
-        // Only bytes above ASCII are not UTF-8, or part of a scalar above ASCII.
+        // Only bytes above ASCII can be invalid, or part of a longer scalar.
         guard let scalar = Unicode.Scalar(Self.firstSystemByte - 0x80 + UInt32(byte)), byte >= 0x80 else {
             preconditionFailure("BUG: ASCII stands for itself")
         }
         self = scalar
     }
 
-    /// The byte that the scalar stands for in text of the system; nil if it stands for itself.
+    /// The byte for which the scalar stands in texts of the system; nil if it is an ordinary scalar.
     package var systemByte: UInt8? {
         (Self.firstSystemByte..<Self.firstSystemByte + 0x80).contains(self.value)
             ? UInt8(truncatingIfNeeded: self.value) : nil
@@ -103,7 +103,7 @@ extension Unicode.Scalar {
 }
 
 extension UInt8 {
-    /// `\xe9`
+    /// The byte as an escape: `\xe9`.
     package var asHexadecimalEscape: String {
         let digits = String(self, radix: 16)
         return "\\x\(digits.count == 1 ? "0" : "")\(digits)"
@@ -111,10 +111,10 @@ extension UInt8 {
 }
 
 extension String {
-    /// A path to the same file whose folder is UTF-8, for libraries that take a String of Swift's: by a descriptor of the folder,
-    /// which stays open, as such a library may open files beside the first later.
+    /// Returns a path to the same file whose folder is UTF-8, for libraries that take a Swift String. It uses a descriptor
+    /// of the folder, which stays open, because such a library may later open files beside the first.
     ///
-    /// - Throws: where there is no such folder.
+    /// - Throws: an error if the folder cannot be opened.
     package func pathForLibraries() throws(SystemError) -> String {
         guard self.hasSystemBytes else { return self }
         let parts = self.split(separator: "/", omittingEmptySubsequences: false)

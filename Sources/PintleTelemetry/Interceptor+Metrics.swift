@@ -7,18 +7,20 @@ public import PintleSession
 internal import PintleSystem
 
 extension Interceptor {
-    /// Measures the tasks of a client with swift-metrics, under the names of OpenTelemetry's conventions for HTTP
-    /// clients: the timer `http.client.request.duration`, from a task's making to its end, the recorders
-    /// `http.client.request.body.size` and `http.client.response.body.size` in bytes, and the counter
-    /// `http.client.request.resends` of requests that were made again, redirects and challenges included.
+    /// Measures the tasks of a client with swift-metrics, under the names of OpenTelemetry's conventions for HTTP clients:
+    /// the timer `http.client.request.duration`, from a task's creation to its end; the recorders
+    /// `http.client.request.body.size` and `http.client.response.body.size` in bytes; and the counter
+    /// `http.client.request.resends` of requests that were sent again, redirects and challenges included.
     ///
-    /// Their dimensions are `http.request.method`, `http.response.status_code` where there was a response, and
-    /// `error.type` where the task failed (the error's code) or the status is 400 or more. Hosts and paths are none,
-    /// because a program that meets many would keep a metric for each.
+    /// Their dimensions are `http.request.method`, `http.response.status_code` if there was a response, and `error.type` if
+    /// the task failed (the error's code) or the status is 400 or more. Hosts and paths are no dimensions, because a
+    /// program that uses many of them would keep a metric for each.
     ///
     /// - Parameters:
-    ///   - factory: nil for the one that is in force where a task is made: the task's own, or the system's.
-    ///   - dimensions: more of them, such as the route of a request. Called on an engine thread, when the task is over.
+    ///   - factory: the factory of the metrics; nil for the one that applies when a task is created: the task-local one, or
+    ///     the system's.
+    ///   - dimensions: returns further dimensions, such as the route of a request. Called on an engine thread, at the end of
+    ///     the task.
     public static func metrics(
         to factory: (any MetricsFactory)? = nil,
         dimensions: @escaping @Sendable (_ task: SessionTask) -> [(String, String)] = { _ in [] }
@@ -36,7 +38,7 @@ extension Interceptor {
     }
 }
 
-/// One task's, between its making and its end.
+/// The measurement of one task, from its creation to its end.
 private struct Measurement: SessionTaskKey {
     typealias Value = Measurement
 

@@ -7,16 +7,16 @@ public import PintleSession
 public import Tracing
 
 extension Interceptor {
-    /// Gives each attempt of a task a span of swift-distributed-tracing, below the span in which the task was made, and
-    /// sends its context along, as the tracer writes it (`traceparent`).
+    /// Gives each attempt of a task a span of swift-distributed-tracing, as a child of the span in which the task was
+    /// created, and sends the span's context with the request, in the tracer's format (`traceparent`).
     ///
-    /// Attributes are those of OpenTelemetry's conventions for HTTP clients; `url.full` has no query, because queries
-    /// may be secrets. A context goes to the origin of the client's base only, where there is a base. A step that
-    /// stands before this one has changed the request when its span begins, one behind it has not.
+    /// Attributes are those of OpenTelemetry's conventions for HTTP clients; `url.full` has no query, because queries may
+    /// contain secrets. If the client has a base URL, contexts are sent to its origin only. The span begins after the
+    /// interceptors before this one have changed the request, and before those that follow change it.
     ///
     /// - Parameters:
-    ///   - tracer: nil for the one that is in force where a task is made: the task's own, or the system's.
-    ///   - name: what a request's span is called; by default its method. Names should be few.
+    ///   - tracer: the tracer; nil for the one that applies when a task is created: the task-local one, or the system's.
+    ///   - name: returns the name of a request's span; the default is its method. There should be few names.
     public static func tracing(
         with tracer: (any Tracer)? = nil,
         name: @escaping @Sendable (_ request: SessionRequest) -> String = { $0.method }
@@ -40,13 +40,13 @@ extension Interceptor {
     }
 }
 
-/// The spans of one task's attempts, of which one is open at a time.
+/// The spans of one task's attempts, of which only one is open at a time.
 private final class TaskTrace: SessionTaskKey, Sendable {
     typealias Value = TaskTrace
 
     private struct State: Sendable {
         var span: (any Span)?
-        /// The end of the open span, if another attempt follows.
+        /// The result of the attempt whose span is open, used if another attempt follows.
         var outcome: (Interceptor.Outcome, moment: DefaultTracerClock.Timestamp)?
     }
 
@@ -78,7 +78,7 @@ private final class TaskTrace: SessionTaskKey, Sendable {
         self.tracer.inject(span.context, into: &request.fields, using: FieldInjector())
     }
 
-    /// Keeps what may turn out to be the end of an attempt: the wait before the next one belongs to none.
+    /// Stores the possible end of an attempt, because the wait before the next attempt belongs to neither.
     func note(_ outcome: Interceptor.Outcome) {
         let now = DefaultTracerClock.now
         self.state.withLockedValue { $0.outcome = (outcome, now) }

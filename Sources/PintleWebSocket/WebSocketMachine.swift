@@ -2,35 +2,35 @@
 
 package import NIOCore
 
-/// An event that a peer's bytes bring.
+/// An event caused by a peer's bytes.
 package enum WebSocketEvent: Sendable, Equatable {
     case message(WebSocketPayload)
-    /// Wants a pong with the same payload.
+    /// A ping, to be answered with a pong of the same payload.
     case ping(ByteBuffer)
     case pong(ByteBuffer)
-    /// The peer sends nothing more, and wants a Close where none was sent.
+    /// The peer sends no more, and expects a Close if none was sent.
     case close(WebSocketClose)
-    /// The peer has broken the protocol, and is told by a Close; nothing more of it counts.
+    /// The peer has violated the protocol. It is to be sent a Close; its further bytes are ignored.
     case violation(WebSocketViolation)
 }
 
-/// One end of a WebSocket (RFC 6455) with permessage-deflate (RFC 7692), without socket and clock: bytes in and events
-/// out, messages in and bytes out.
+/// One endpoint of a WebSocket (RFC 6455) with permessage-deflate (RFC 7692), without socket and clock: turns bytes into
+/// events, and messages into bytes.
 package struct WebSocketMachine: ~Copyable {
-    /// The state of the closing handshake, in one direction.
+    /// The state of the closing handshake in one direction.
     private enum Closing {
-        /// No Close has gone this way.
+        /// No Close was sent in this direction.
         case open
-        /// The Close has gone, and nothing counts behind it.
+        /// The Close was sent, and everything after it is ignored.
         case closed
     }
 
     private enum Reading {
-        /// A header is due.
+        /// The next bytes are a header.
         case header
-        /// The payload of a frame of data is due.
+        /// The next bytes are the payload of a data frame.
         case payload(FrameHeader, offset: Int)
-        /// The last frame of a message is here, and is to be made a message of.
+        /// The last frame of a message is complete, and the message is to be finished.
         case finishing
     }
 
@@ -41,16 +41,16 @@ package struct WebSocketMachine: ~Copyable {
     private var assembler: MessageAssembler
     private var writer: MessageWriter
 
-    /// The most bytes that a message may be limited to.
+    /// The highest limit for the bytes of a message.
     package static let mostLimit = 1 << 30
 
-    /// Makes an end of a connection whose handshake is over.
+    /// Creates an endpoint of a connection whose handshake is complete.
     ///
     /// - Parameters:
-    ///   - compression: what was agreed on.
-    ///   - settings: how this end compresses, as far as that is its own business.
-    ///   - messageLimit: the most bytes of a message that is received, 1…``mostLimit``.
-    ///   - makeMask: gives the masks of a client's frames.
+    ///   - compression: the parameters agreed on in the handshake.
+    ///   - settings: the settings of this endpoint's own compression.
+    ///   - messageLimit: the maximum number of bytes in a received message, 1…``mostLimit``.
+    ///   - makeMask: returns the masks for a client's frames.
     package init(
         role: WebSocketRole, compression: DeflateParameters? = nil, settings: WebSocketCompression = .init(),
         messageLimit: Int = 16 << 20, makeMask: @escaping @Sendable () -> FrameMask = { .random() }
@@ -74,20 +74,20 @@ package struct WebSocketMachine: ~Copyable {
             }, makeMask: makeMask)
     }
 
-    /// True while frames of the peer count.
+    /// True while frames of the peer are processed.
     package var takesInput: Bool { self.input == .open }
     /// True while messages can be sent.
     package var takesOutput: Bool { self.output == .open }
 
     // MARK: Receiving
 
-    /// Takes the next thing out of what has come.
+    /// Returns the next event in the received bytes.
     ///
     /// - Parameters:
-    ///   - bytes: lose what was taken; what is left is offered again, with what comes behind it. It is 139 bytes at most
-    ///     where the budget is not used up.
-    ///   - budget: loses the number of bytes that were worked on. A few may inflate to a thousand times as many.
-    /// - Returns: nil where more bytes are needed, or more of a budget.
+    ///   - bytes: consumed bytes are removed. The caller must pass the rest again, followed by later bytes; the rest has at
+    ///     most 139 bytes unless the budget is used up.
+    ///   - budget: is reduced by the number of bytes processed. A few bytes may decompress to a thousand times as many.
+    /// - Returns: nil if more bytes or a larger budget are needed.
     package mutating func next(_ bytes: inout ByteBuffer, budget: inout Int) -> WebSocketEvent? {
         do throws(WebSocketViolation) {
             while self.input == .open, budget > 0 {
@@ -170,7 +170,7 @@ package struct WebSocketMachine: ~Copyable {
             self.reading = .payload(header, offset: 0)
             return .again
         }
-        // A control frame is short, and taken when it is whole.
+        // A control frame is short, so it is processed when it is complete.
         guard bytes.readableBytes >= size + header.length else { return .more }
         budget -= size + header.length
         bytes.moveReaderIndex(forwardBy: size)
@@ -180,7 +180,7 @@ package struct WebSocketMachine: ~Copyable {
     private mutating func control(
         _ header: FrameHeader, from bytes: inout ByteBuffer
     ) throws(WebSocketViolation) -> WebSocketEvent {
-        // A copy, because the bytes are those of a buffer that is used again.
+        // Copied, because the buffer of these bytes is reused.
         var payload = ByteBuffer()
         if let slice = bytes.readSlice(length: header.length) { payload.writeImmutableBuffer(slice) }
         if let mask = header.mask { payload.withUnsafeMutableReadableBytes { mask.apply(to: $0, at: 0) } }
@@ -197,18 +197,18 @@ package struct WebSocketMachine: ~Copyable {
 
     // MARK: Sending
 
-    /// True from the beginning of a message that is sent to the end of its last frame.
+    /// True from the beginning of a message that is being sent to the end of its last frame.
     package var isWithinMessage: Bool { self.writer.isWithinMessage }
 
-    /// Begins to send a message, which ``writeFragment(into:)`` goes on with.
+    /// Begins to send a message; ``writeFragment(into:)`` writes its frames.
     package mutating func begin(_ payload: WebSocketPayload) {
         precondition(self.output == .open, "BUG: a message is sent behind a Close")
         self.writer.begin(payload)
     }
 
-    /// Writes the next frame of the message under way: 64 KiB of it, or its rest.
+    /// Writes the next frame of the current message: 64 KiB of it, or the rest.
     ///
-    /// - Returns: the number of bytes of the message that it took, which compressed may be nothing.
+    /// - Returns: the number of bytes of the message that were consumed. With compression, the output may be empty.
     @discardableResult
     package mutating func writeFragment(into output: inout ByteBuffer) -> Int {
         self.writer.writeFragment(into: &output)
@@ -220,17 +220,17 @@ package struct WebSocketMachine: ~Copyable {
         while self.isWithinMessage { self.writeFragment(into: &output) }
     }
 
-    /// Writes a ping; between two fragments, too. Of a payload at most 125 bytes go.
+    /// Writes a ping, also between two fragments. The payload is cut to 125 bytes.
     package func writePing(_ payload: ByteBuffer, into output: inout ByteBuffer) {
         self.writeControl(.ping, payload, into: &output)
     }
 
-    /// Writes a pong; between two fragments, too. Of a payload at most 125 bytes go.
+    /// Writes a pong, also between two fragments. The payload is cut to 125 bytes.
     package func writePong(_ payload: ByteBuffer, into output: inout ByteBuffer) {
         self.writeControl(.pong, payload, into: &output)
     }
 
-    /// Writes a Close; nothing where one was written. A message that is under way is not gone on with.
+    /// Writes a Close, unless one was written. A message that is being sent is not continued.
     package mutating func writeClose(_ close: WebSocketClose, into output: inout ByteBuffer) {
         guard self.output == .open else { return }
         self.writeControl(.close, close.payload, into: &output)
@@ -246,7 +246,8 @@ package struct WebSocketMachine: ~Copyable {
 
     // MARK: Both
 
-    /// Writes what an event demands: a pong for a ping, a Close for a Close, and one that says what a violation was.
+    /// Writes the answer that an event requires: a pong for a ping, a Close for a Close, or a Close with the reason for a
+    /// violation.
     package mutating func answer(_ event: WebSocketEvent, into output: inout ByteBuffer) {
         switch event {
         case .message, .pong: break
@@ -257,11 +258,11 @@ package struct WebSocketMachine: ~Copyable {
         }
     }
 
-    /// Takes all that has come, and answers it: for who has no use for budgets.
+    /// Processes all received bytes and answers them: for callers that need no budget.
     ///
     /// - Parameters:
-    ///   - bytes: lose what was taken.
-    ///   - output: gets the answers.
+    ///   - bytes: consumed bytes are removed.
+    ///   - output: the answers are appended to it.
     package mutating func receive(_ bytes: inout ByteBuffer, answeringInto output: inout ByteBuffer) -> [WebSocketEvent]
     {
         var events: [WebSocketEvent] = []

@@ -2,17 +2,17 @@
 
 public import NIOCore
 
-/// A message of a WebSocket: whole, whatever frames it came in.
+/// A whole message of a WebSocket, independent of its frames.
 public enum WebSocketMessage: Sendable, Hashable {
-    /// Text, which goes as UTF-8.
+    /// Text, which is sent as UTF-8.
     case text(String)
     /// Bytes.
     case binary(ByteBuffer)
 }
 
-/// A message as its bytes are on the way.
+/// A message as bytes for the wire.
 package struct WebSocketPayload: Sendable, Equatable {
-    /// True where the bytes are UTF-8.
+    /// True if the bytes are UTF-8 text.
     package var isText: Bool
     package var bytes: ByteBuffer
 
@@ -28,7 +28,7 @@ package struct WebSocketPayload: Sendable, Equatable {
         }
     }
 
-    /// The message; text that is made here was checked before.
+    /// The message; its text was checked before.
     package var message: WebSocketMessage {
         self.isText ? .text(String(buffer: self.bytes)) : .binary(self.bytes)
     }

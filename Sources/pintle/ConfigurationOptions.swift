@@ -3,7 +3,7 @@
 internal import ArgumentParser
 internal import PintlePolicy
 
-/// The configuration file, found alike by every command.
+/// The option that names the configuration file, which every command finds in the same way.
 struct ConfigurationOptions: ParsableArguments {
     @Option(
         name: [.customShort("c"), .customLong("config")],
@@ -14,16 +14,16 @@ struct ConfigurationOptions: ParsableArguments {
             valueName: "file"))
     var file: String?
 
-    /// Loads and compiles it.
+    /// Loads and compiles the configuration.
     ///
-    /// - Throws: ``CommandFailure`` with everything that is wrong.
+    /// - Throws: ``CommandFailure`` with all errors.
     func load() throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) { try Self.load(self.file) }
 
-    /// The same for what `-c` says.
+    /// Loads and compiles the configuration that `-c` names.
     ///
     /// - Parameters:
-    ///   - listen: where clients are served whatever the file says; nil where it decides.
-    ///   - files: told of everything that it depends on, before it is looked at.
+    ///   - listen: addresses that override those of the file; nil if the file decides.
+    ///   - files: records everything on which the configuration depends, before it is read.
     static func load(
         _ file: String?, listen: [ListenAddress]? = nil, telling files: ReadFiles? = nil
     ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
@@ -39,7 +39,8 @@ struct ConfigurationOptions: ParsableArguments {
 }
 
 extension CommandFailure {
-    /// A file that cannot be read could not be judged; any other is judged invalid.
+    /// Maps an error to an exit code: a file that cannot be read makes the work incomplete; any other error is one of the
+    /// configuration.
     init(_ error: ConfigurationError) {
         let isUnreadable = error.problems.allSatisfy { $0.position == nil }
         self.init(isUnreadable ? .incomplete : .configuration, error.description)

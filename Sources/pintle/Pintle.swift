@@ -6,7 +6,7 @@ internal import Glibc
 internal import PintlePolicy
 internal import PintleSystem
 
-/// The command line. One file per command; this one only chooses among them and turns what they throw into an exit code.
+/// The command line. Each command has its own file; this one selects a command, and turns errors into exit codes.
 @main
 struct Pintle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,7 +23,7 @@ struct Pintle: AsyncParsableCommand {
     static func main() async {
         pintle_tell_of_fatal_signals()
         guard CommandLine.argc > 1 else {
-            // A script whose arguments were lost must not go on as if something had been done.
+            // A script that lost its arguments must not continue as if the command had succeeded.
             Output.error(Self.helpMessage())
             Glibc.exit(ProcessExit.usage.rawValue)
         }
@@ -45,11 +45,11 @@ struct Pintle: AsyncParsableCommand {
         }
     }
 
-    /// Commands that later versions have; to call them unknown would send people looking for a spelling mistake.
+    /// Commands of later versions. If they were called unknown, users would look for a spelling mistake.
     private static let plannedCommands: Set<String> = [
         "top", "wait", "config", "tail", "fleet", "replay", "test", "tapes", "verify-run",
     ]
-    /// Topics that `help` will have beside the commands.
+    /// Topics that `help` will have in addition to the commands.
     private static let plannedTopics: Set<String> = [
         "configuration", "fields", "problems", "counters", "filters", "exit-codes", "environment", "signals",
     ]
@@ -68,7 +68,7 @@ struct Pintle: AsyncParsableCommand {
         Glibc.exit(failure.code.rawValue)
     }
 
-    /// Help and version are data; every other word of the parser is about usage.
+    /// Ends the process with the parser's message. Help and version are data; all other messages are errors of usage.
     private static func leave(with error: any Error) -> Never {
         let message = Self.fullMessage(for: error)
         if Self.exitCode(for: error).isSuccess {
@@ -80,7 +80,7 @@ struct Pintle: AsyncParsableCommand {
             Glibc.exit(ProcessExit.success.rawValue)
         }
         Output.error(message)
-        // A code of 2 would be the command's own.
+        // For `run`, a code of 2 could be mistaken for the command's own.
         let isRun = CommandLine.arguments.dropFirst().first == "run"
         let commands = Self.configuration.subcommands.map { $0._commandName }
         if let hint = UsageHint.sentence(for: Array(CommandLine.arguments.dropFirst()), commands: commands) {
@@ -90,31 +90,31 @@ struct Pintle: AsyncParsableCommand {
     }
 }
 
-/// The exit codes of the contract.
+/// The exit codes, as documented.
 enum ProcessExit: Int32 {
-    /// It worked.
+    /// The command succeeded.
     case success = 0
-    /// The job ran and found something.
+    /// The command ran and has findings.
     case found = 1
     /// The command line is wrong.
     case usage = 2
     /// The configuration is invalid.
     case configuration = 3
-    /// It could not be completed: an address in use, an unreadable file.
+    /// The work could not be completed: an address is in use, a file cannot be read.
     case incomplete = 4
     /// `run`: Pintle failed, and the command was not run or its end is not known.
     case runFailed = 125
-    /// `run`: the command is there, but cannot be executed.
+    /// `run`: the command exists, but cannot be executed.
     case cannotExecute = 126
     /// `run`: there is no such command.
     case notFound = 127
 }
 
-/// Why a command ends early: its last words, and its exit code.
+/// The early end of a command: its messages, and its exit code.
 struct CommandFailure: Error {
     let code: ProcessExit
     let lines: [String]
-    /// How a proxy would have logged, where that is known.
+    /// The log format of the proxy, if it is known.
     var logFormat: LogConfiguration.Format?
 
     init(_ code: ProcessExit, _ lines: String...) { self.init(code, lines: lines) }
@@ -125,27 +125,28 @@ struct CommandFailure: Error {
     }
 }
 
-/// Data goes to standard output, everything else to standard error.
+/// Writes data to standard output, and everything else to standard error.
 enum Output {
-    /// What steers terminals is escaped as in JSON: data quote certificates, files and what peers have sent.
+    /// Writes data. Characters that control terminals are escaped as in JSON, because data may quote certificates, files
+    /// and peers.
     ///
-    /// - Throws: where it cannot be written. A report that is not whole must not look like success.
+    /// - Throws: an error if the text cannot be written. An incomplete report must not look like a success.
     static func data(_ text: String) throws(CommandFailure) {
         try Self.bytes(Array("\(text.showable(keepingLines: true))\n".utf8))
     }
 
-    /// Data for people, such as help and findings: a terminal gets no line that it would break within a word. Elsewhere they are
-    /// ``data(_:)``.
+    /// Writes text for people, such as help and findings. For a terminal, long lines are broken between words; otherwise
+    /// this is like ``data(_:)``.
     static func prose(_ text: String) throws(CommandFailure) {
         try Self.bytes(Array("\(Self.wrapped(text.showable(keepingLines: true), for: STDOUT_FILENO))\n".utf8))
     }
 
-    /// Breaks lines that are too long for the terminal that `descriptor` leads to; changes nothing where it is none.
+    /// Returns the text with lines broken for the terminal of `descriptor`; unchanged if that is not a terminal.
     static func wrapped(_ text: String, for descriptor: Int32) -> String {
         Terminal.width(of: descriptor).map { TerminalText(width: $0).wrapped(text) } ?? text
     }
 
-    /// As they are.
+    /// Writes bytes unchanged.
     static func bytes(_ bytes: [UInt8]) throws(CommandFailure) {
         let written = bytes.withUnsafeBytes { bytes in
             Result { () throws(SystemError) in try FileWriting.writeAll(bytes, to: STDOUT_FILENO) }
@@ -155,16 +156,16 @@ enum Output {
         }
     }
 
-    /// What steers terminals is escaped: messages quote what peers have sent.
+    /// Writes a message to standard error. Characters that control terminals are escaped, because messages quote peers.
     static func error(_ text: String) {
         let shown = text.showingSystemBytes.showable(keepingLines: true)
         Self.note("\(Self.wrapped(shown, for: STDERR_FILENO))\n")
     }
 
-    /// What is written over later: text without a line end of its own.
+    /// Writes text that will be overwritten later, and so has no line end of its own.
     static func status(_ text: String) { Self.note(text) }
 
-    /// Where this fails nobody is left to tell.
+    /// Writes to standard error. Errors are ignored, because there is no other place to report them.
     private static func note(_ text: String) {
         Array(text.utf8).withUnsafeBytes { bytes in
             do throws(SystemError) { try FileWriting.writeAll(bytes, to: STDERR_FILENO) } catch {}

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Breaks lines between words, where a terminal would break them within.
+/// Breaks lines between words if a terminal would break them within a word.
 struct TerminalText {
-    /// The characters that a line has room for.
+    /// The number of characters in a line of the terminal.
     let width: Int
 
-    /// The least room for words behind an indent.
+    /// The minimum room for words after an indent.
     private static let leastRoom = 20
 
-    /// Every line of `text` that is too long, in several: they hang under the text behind its label, or a little to the right of its
-    /// beginning. A word that is too long by itself is left to the terminal.
+    /// Returns the text with every long line split into several. Continuation lines are aligned with the text after the
+    /// line's label, or indented a little. A single word that is too long is left to the terminal.
     func wrapped(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { self.wrapped(line: $0) }
             .joined(separator: "\n")
@@ -22,7 +22,7 @@ struct TerminalText {
         var result = ""
         var column = 0
         var isFirst = true
-        // Blanks are kept between words of a line, and lost where it breaks.
+        // Blanks are kept between words of a line, and dropped at a line break.
         var blanks: Piece?
         for piece in pieces {
             if piece.isBlank {
@@ -42,7 +42,8 @@ struct TerminalText {
         return result
     }
 
-    /// The column of the text behind a label, as in `route        none matches`; else two more than the line's own.
+    /// Returns the column of the text after a label, as in `route        none matches`; otherwise two more than the line's
+    /// own indent.
     private func indent(of pieces: [Piece]) -> Int {
         let own = pieces.first.map { $0.isBlank ? $0.width : 0 } ?? 0
         var column = own
@@ -54,10 +55,10 @@ struct TerminalText {
         return self.width - own - 2 >= Self.leastRoom ? own + 2 : 0
     }
 
-    /// A word, or the blanks between two.
+    /// A word, or the blanks between two words.
     private struct Piece {
         let text: Substring
-        /// In characters that are seen.
+        /// The number of visible characters.
         let width: Int
         let isBlank: Bool
     }
@@ -74,7 +75,7 @@ struct TerminalText {
         return pieces
     }
 
-    /// Colours (`ESC [ … m`) take no room.
+    /// Returns the number of visible characters; colours (`ESC [ … m`) take no room.
     private static func width(of word: Substring) -> Int {
         var count = 0
         var isInColour = false

@@ -2,17 +2,17 @@
 
 internal import PintlePolicy
 
-/// A guess at the meaning of a command line that cannot be read.
+/// Guesses the intention of a command line that cannot be parsed.
 enum UsageHint {
-    /// Commands with `-c` that take a file by no other way.
+    /// Commands that take a configuration file only with `-c`.
     private static let configured: Set = ["serve", "run", "env", "doctor", "explain", "audit"]
-    /// Commands that ask a proxy that runs.
+    /// Commands that send a request to a running proxy.
     private static let asking: Set = ["status", "reload", "purge"]
 
     /// - Parameters:
-    ///   - arguments: without the program's name.
-    ///   - commands: all that there are.
-    /// - Returns: a sentence; nil if nothing is likely.
+    ///   - arguments: the arguments without the program's name.
+    ///   - commands: the names of all commands.
+    /// - Returns: a sentence; nil if there is no good guess.
     static func sentence(for arguments: [String], commands: [String]) -> String? {
         guard let first = arguments.first else { return nil }
         let rest = arguments.dropFirst()

@@ -4,21 +4,21 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleTrust
 
-/// What is wrong with one chain.
+/// The findings about one chain of one server.
 struct ChainFindings {
-    /// Certificates that run out sooner are reported. Short-lived ones, for which this is always so, when a third of their
-    /// life is left: by then they should have been renewed.
+    /// Certificates that expire within this time are reported. Short-lived ones, for which this is always so, are reported
+    /// if less than a third of their lifetime is left: by then they should have been renewed.
     static let warningTime = Duration.seconds(30 * 86_400)
 
     let target: AuditTarget
     let address: String
     let chain: ChainReport
-    /// Where the policy's pins stand in the configuration.
+    /// The places of the policy's pins in the configuration.
     let pins: PinPlaces
     let moment: UnixTime
-    /// Whether the policy refuses everybody because its pins have expired.
+    /// True if the policy refuses every chain because its pins have expired.
     let refusesByExpiry: Bool
-    /// The verdict on the same chain when no name is asked for, for chains whose name is wrong.
+    /// The verdict on the same chain without a host name to match; set only for chains whose name is wrong.
     let unnamedVerdict: Verdict?
 
     var findings: [Finding] {
@@ -28,7 +28,7 @@ struct ChainFindings {
         if verdict.error?.problem == .wrongName, let further = self.unnamedVerdict?.error {
             findings.append(self.finding(further))
         }
-        // The traffic passes, because the configuration says so.
+        // The traffic passes, because the configuration lets it.
         if let reported = verdict.reported { findings.append(self.finding(reported, severity: .warning)) }
         if let waived = verdict.waived { findings.append(self.finding(waived, severity: .note)) }
         return findings + self.badForm + self.expiring
@@ -68,8 +68,8 @@ struct ChainFindings {
         }
     }
 
-    /// Whether the server sent nobody who could have issued its certificate. Where it sent somebody, what is missing is
-    /// the root, which servers need not send.
+    /// True if the server did not send the issuer of its certificate. If it did, the certificate that is missing is the
+    /// root, which servers need not send.
     private var lacksIssuer: Bool {
         guard let leaf = self.chain.presented.first, !leaf.isSelfIssued else { return false }
         return !self.chain.presented.dropFirst().contains { $0.subject == leaf.issuer }

@@ -10,17 +10,17 @@ package struct Finding: Sendable, Hashable {
     package let severity: Severity
     /// The policy's name.
     package let policy: String
-    /// The server, or nil for what is about the policy itself.
+    /// The server; nil if the finding is about the policy itself.
     package let authority: Authority?
-    /// Where it was found, sorted; empty where the address does not matter.
+    /// The addresses at which it was found, sorted; empty if the address does not matter.
     package var addresses: [String]
-    /// The kinds of keys with which it was found; empty where they do not matter.
+    /// The kinds of keys with which it was found; empty if they do not matter.
     package var keys: [HandshakeOffer.Keys]
-    /// The line of the configuration that it is about; nil for hosts of the command line and without a file.
+    /// The place in the configuration that it is about; nil for hosts of the command line, and if there is no file.
     package let position: SourcePosition?
-    /// What stands on that line: `trust.payments.pins[0]`.
+    /// The setting at that place: `trust.payments.pins[0]`.
     package let source: String
-    /// What was found, with who and what; may run over several lines. Servers chose parts of it.
+    /// The description, with the server and the details; may have several lines. Parts of it are text of the server.
     package let message: String
 
     package init(
@@ -39,7 +39,7 @@ package struct Finding: Sendable, Hashable {
         self.message = message
     }
 
-    /// What the finding is about, without what tells it from the same one on another address or with another key.
+    /// The parts of a finding that stay equal if it was made at another address or with another kind of key.
     private struct Identity: Hashable {
         let rule: FindingRule
         let severity: Severity
@@ -49,8 +49,8 @@ package struct Finding: Sendable, Hashable {
         let message: String
     }
 
-    /// The findings with those that differ by their address or kind of key only as one, in the order of reports: the worst first, and
-    /// otherwise by rule, policy and host.
+    /// Joins findings that differ only by address or kind of key, and sorts them for reports: the most severe first, then
+    /// by rule, policy and host.
     static func merged(_ findings: [Finding]) -> [Finding] {
         var places: [Identity: Int] = [:]
         var merged: [Finding] = []

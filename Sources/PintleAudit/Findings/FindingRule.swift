@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an audit may find, each with an id that stays what it is.
+/// The rules of an audit. The number of a rule never changes.
 package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
     case pinMismatch = 101
     case noBackupPin = 102
@@ -23,21 +23,21 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
     case notAudited = 119
     case badForm = 120
 
-    /// `PINTLE0101`.
+    /// The rule's id: `PINTLE0101`.
     package var id: String { "PINTLE0\(self.rawValue)" }
 
     package static func < (left: FindingRule, right: FindingRule) -> Bool { left.rawValue < right.rawValue }
 
-    /// `pin-mismatch`: what people say, and JUnit's type of a failure.
+    /// The rule's name for people, which is also the type of a failure in JUnit reports: `pin-mismatch`.
     package var name: String { self.words.name }
 
-    /// One sentence.
+    /// A description of one sentence.
     package var summary: String { self.words.summary }
 
-    /// What to do about it.
+    /// Advice for the reader of the report.
     package var remedy: String { self.words.remedy }
 
-    /// How much it matters, unless a finding says otherwise.
+    /// The severity of the rule's findings, unless a finding has its own.
     package var severity: Severity {
         switch self {
         case .pinMismatch, .nameMismatch, .chainIncomplete, .weakKey, .oldProtocol, .selfSigned, .unreachable,
@@ -156,13 +156,13 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
     }
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 package enum Severity: Int, Sendable, Hashable, CaseIterable, Comparable, CustomStringConvertible {
-    /// Worth knowing.
+    /// Good to know; nothing needs to be done.
     case note
-    /// Something will go wrong, or is not as it should be.
+    /// A problem that is coming, or a state that should not last.
     case warning
-    /// Requests fail, or should.
+    /// Requests fail, or should fail.
     case error
 
     package static func < (left: Severity, right: Severity) -> Bool { left.rawValue < right.rawValue }

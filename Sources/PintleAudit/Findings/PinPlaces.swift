@@ -3,21 +3,21 @@
 package import PintlePolicy
 package import PintleTrust
 
-/// Where the pins of a policy stand in the configuration.
+/// The places of a policy's pins in the configuration.
 package struct PinPlaces: Sendable, Hashable {
     /// One pin, or the certificates of one file.
     package struct Place: Sendable, Hashable {
         package let pins: [Pin]
         package let position: SourcePosition
-        /// `trust.payments.pins[0]`.
+        /// The setting's name: `trust.payments.pins[0]`.
         package let source: String
     }
 
-    /// In the order of the configuration: pins, then certificates.
+    /// All places, in the order of the configuration: pins, then certificates.
     package private(set) var places: [Place] = []
 
-    /// Reads the certificates' files again: which of them came from which file is not in the compiled policy. One that
-    /// has become unreadable since is left out.
+    /// Reads the certificate files again, because the compiled policy does not say which file a certificate came from.
+    /// Files that cannot be read any more are left out.
     package init(_ trust: TrustConfiguration) {
         for (index, text) in trust.pins.enumerated() {
             guard let pin = try? Pin(text.value) else { continue }
@@ -33,7 +33,7 @@ package struct PinPlaces: Sendable, Hashable {
         }
     }
 
-    /// For hosts that no policy judges.
+    /// An empty list, for hosts to which no policy applies.
     package init() {}
 
     var first: Place? { self.places.first }

@@ -3,15 +3,15 @@
 internal import PintlePolicy
 internal import PintleTrust
 
-/// What is wrong with one policy's pins, in the light of what its servers showed.
+/// The findings about one policy's pins, given the chains that its servers showed.
 struct PolicyFindings {
     let trust: TrustConfiguration
     let policy: SecurityPolicy
     let pins: PinPlaces
-    /// Of this policy.
+    /// The reports on this policy's servers.
     let targets: [TargetReport]
     let moment: UnixTime
-    /// Whether these are all of its servers.
+    /// True if the audit covered all servers of the policy.
     let isWhole: Bool
 
     var findings: [Finding] {
@@ -19,7 +19,8 @@ struct PolicyFindings {
         return self.missingBackup + self.expiry + self.unusedPins
     }
 
-    /// That the policy refuses its servers because of it is a finding for each of them.
+    /// Pins that have expired or soon will. If the policy refuses its servers for it, each server has its own finding
+    /// instead.
     private var expiry: [Finding] {
         guard let expiry = self.policy.pinExpiry, !self.targets.isEmpty else { return [] }
         let name = "trust.\(self.trust.name)"
@@ -53,7 +54,7 @@ struct PolicyFindings {
     }
 
     private var unusedPins: [Finding] {
-        // Where a server was not seen, or none had any of the pins, nothing can be said of a single one.
+        // Nothing can be said of a single pin if a server was not seen, or if no server had any of the pins.
         let areAllSeen = self.targets.allSatisfy { target in
             !target.addresses.isEmpty && target.addresses.allSatisfy { !$0.chains.isEmpty }
         }

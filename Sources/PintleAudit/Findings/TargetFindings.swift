@@ -4,12 +4,12 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// What is wrong with one server, beside its chains.
+/// The findings about one server that do not concern a single chain.
 struct TargetFindings {
     private static let longestList = 8
 
     let report: TargetReport
-    /// The oldest version that the policy takes; nil leaves it to OpenSSL.
+    /// The oldest version that the policy accepts; nil leaves it to OpenSSL.
     let minimumTLS: TLSVersion?
 
     private var target: AuditTarget { self.report.target }
@@ -27,8 +27,8 @@ struct TargetFindings {
             addresses: addresses, keys: keys, at: self.target.position, source: self.target.source, message: message)
     }
 
-    /// A server that accepts old versions beside new ones can be talked out of the new ones only by a client that
-    /// accepts old ones too; one that has nothing else will not be reached.
+    /// A server that accepts both old and new versions is a risk only to clients that accept old ones too. A server that
+    /// accepts only old versions will not be reached.
     private func oldProtocols(_ address: AddressReport) -> [Finding] {
         if let minimumTLS, let newest = address.versions.last, newest < minimumTLS {
             return [
@@ -74,6 +74,6 @@ struct TargetFindings {
 }
 
 extension ChainReport {
-    /// What two addresses that serve the same have in common: keys, whatever certificates they are in at the moment.
+    /// The keys of the chain. Addresses of the same service share them even if their certificates differ for a while.
     fileprivate var pins: [Pin] { self.presented.map(\.spkiPin) }
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is different between two audits of the same servers.
+/// A difference between two audits of the same servers.
 package struct AuditChange: Sendable, Hashable {
-    /// The kinds, in the order in which a server's are listed.
+    /// The kinds of changes, in the order in which a server's changes are listed.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The server was not there in the older audit.
+        /// The older audit did not have the server.
         case newHost = "new-host"
-        /// It is not there in the newer one.
+        /// The newer audit does not have the server.
         case hostGone = "host-gone"
-        /// A key that was not seen before.
+        /// A key that the older audit did not see.
         case newKey = "new-key"
-        /// A kind of key that is no longer offered.
+        /// A kind of key that the server no longer offers.
         case keyGone = "key-gone"
-        /// A certificate that was not seen before, for a key that was.
+        /// A certificate that the older audit did not see, for a key that it did see.
         case renewedCertificate = "renewed-certificate"
-        /// An authority that did not issue before.
+        /// An authority that issued none of the server's certificates before.
         case changedIssuer = "changed-issuer"
         case newVerdict = "new-verdict"
     }
@@ -23,18 +23,18 @@ package struct AuditChange: Sendable, Hashable {
     package let policy: String
     /// `HOST:PORT`.
     package let host: String
-    /// `rsa`, `ecdsa` or `any`; nil where it is about the server.
+    /// The kind of key: `rsa`, `ecdsa` or `any`; nil if the change is about the server.
     package let keys: String?
-    /// What was and what is, ready to be read.
+    /// The old and the new state, in words for people.
     package let details: String
 
-    /// `HOST (POLICY) RSA new-key: …`.
+    /// The change as one line: `HOST (POLICY) RSA new-key: …`.
     package var line: String {
         let keys = self.keys.map { " \($0 == "any" ? $0 : $0.uppercased())" } ?? ""
         return ReportText.line("\(self.host) (\(self.policy))\(keys) \(self.kind.rawValue): \(self.details)")
     }
 
-    /// What changed from `old` to `new`. Addresses do not matter: behind a name with many, they come and go.
+    /// Returns the changes from `old` to `new`. Addresses are ignored: those of a name with many addresses come and go.
     package static func changes(from old: [Observation], to new: [Observation]) -> [AuditChange] {
         let (before, after) = (Self.servers(old), Self.servers(new))
         return Set(before.keys).union(after.keys).sorted().flatMap { server -> [AuditChange] in
@@ -51,7 +51,7 @@ package struct AuditChange: Sendable, Hashable {
                     change($0.kind, keys, $0.details)
                 }
             }
-            // One that cannot be reached has not withdrawn anything.
+            // A server that cannot be reached has not withdrawn its keys.
             if !seen.leaves.isEmpty {
                 for keys in known.leaves.keys.sorted() where seen.leaves[keys] == nil {
                     changes.append(change(.keyGone, keys, "no certificate with such a key is shown any more"))
@@ -98,11 +98,11 @@ package struct AuditChange: Sendable, Hashable {
         }
     }
 
-    /// What was seen of one server, at whatever address.
+    /// The observations of one server, at all of its addresses.
     private struct Sight {
-        /// By kind of key; each certificate once.
+        /// The leaf certificates by kind of key; each certificate once.
         var leaves: [String: [Observation.Leaf]] = [:]
-        /// Each once, sorted.
+        /// The verdicts, each once, sorted.
         var verdicts: [String] = []
     }
 

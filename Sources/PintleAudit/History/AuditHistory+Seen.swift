@@ -4,22 +4,22 @@ internal import FoundationEssentials
 internal import GRDB
 package import PintleTrust
 
-/// What the audits of a configuration have seen under one policy.
+/// The certificates that the audits of a configuration have seen under one policy.
 package struct SeenChains: Sendable, Hashable {
-    /// How many audits saw a chain that holds.
+    /// The number of audits that saw a chain that could be verified.
     package var audits: Int
-    /// When the first of them began.
+    /// The start of the first of these audits.
     package var since: UnixTime
-    /// Every certificate of these chains, once.
+    /// The certificates of these chains, each once.
     package var certificates: [Certificate]
-    /// Certificates that servers sent while the verified chain went by other keys, each once.
+    /// Certificates that servers sent, but whose keys the verified chain does not have; each once.
     package var strays: [Certificate] = []
 }
 
 extension AuditHistory {
-    /// What all audits of a configuration have seen, by the names of its policies.
+    /// Returns the certificates that all audits of a configuration have seen, by the names of its policies.
     ///
-    /// - Parameter configuration: the file, as the audits were given it.
+    /// - Parameter configuration: the path of the file, as it was given to the audits.
     package func seenChains(configuration: String) throws(HistoryError) -> [String: SeenChains] {
         try self.read { database in
             let name = HistoryFile.absolute(configuration)
@@ -45,7 +45,8 @@ extension AuditHistory {
         }
     }
 
-    /// Each certificate that a table has for the audits of a configuration, with the policy that it was seen under.
+    /// Returns each certificate that a table has for the audits of a configuration, with the policy under which it was
+    /// seen.
     private static func certificates(
         in table: String, of configuration: String, _ database: Database
     ) throws -> [(policy: String, certificate: Certificate)] {

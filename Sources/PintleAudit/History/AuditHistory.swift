@@ -5,26 +5,26 @@ internal import GRDB
 internal import PintleSystem
 package import PintleTrust
 
-/// Every audit that was made, in an SQLite database that several processes may use at once.
+/// The history of all audits, in an SQLite database that several processes may use at once.
 package struct AuditHistory: Sendable {
-    /// One audit of the history.
+    /// One audit in the history.
     package struct Entry: Sendable, Hashable {
         let id: Int64
         package let startedAt: UnixTime
         package let configuration: String
-        /// The options that narrowed it, separated by spaces.
+        /// The options that narrowed the audit, separated by spaces.
         package let scope: String
     }
 
-    /// How long one process waits for another to finish writing.
+    /// Seconds for which a process waits until another has finished writing.
     private static let patience = 10.0
 
     let path: String
     private let queue: DatabaseQueue
 
-    /// Opens a database that exists.
+    /// Opens an existing database.
     ///
-    /// - Throws: when there is none, or it cannot be used.
+    /// - Throws: an error if there is no database, or if it cannot be used.
     package static func existing(_ path: String) throws(HistoryError) -> AuditHistory {
         guard HistoryFile(path).exists else {
             throw HistoryError("\(path): there is no audit history; pintle audit writes one")
@@ -36,19 +36,19 @@ package struct AuditHistory: Sendable {
         }
     }
 
-    /// Opens a database or makes one, with the folders above it. One that is damaged is set aside under another name, and
-    /// a new one takes its place.
+    /// Opens a database, or creates one together with its folders. A damaged database is renamed, and a new one takes its
+    /// place.
     ///
-    /// - Parameter warn: is told where a damaged database has gone.
-    /// - Throws: when it cannot be used.
+    /// - Parameter warn: called with a message that names the new place of a damaged database.
+    /// - Throws: an error if the database cannot be used.
     package static func forWriting(
         _ path: String, warn: (String) -> Void
     ) throws(HistoryError) -> AuditHistory {
         let file = HistoryFile(path)
         do {
             try file.makeFolder()
-            // Without the lock two processes that find the same damage would both set a file aside, and the second one
-            // that which the first has just made.
+            // Without the lock, two processes could find the same damage. Both would rename a file, and the second one
+            // would rename the database that the first has just created.
             return try file.withLock {
                 do {
                     return AuditHistory(path: path, queue: try Self.open(path))
@@ -75,7 +75,7 @@ package struct AuditHistory: Sendable {
             throw HistoryError("\(path): a newer version of pintle wrote this history; use that, or --history FILE")
         }
         try queue.read { database in
-            // Also what a file's first page does not show, and nobody would read for months.
+            // Damage that the first page does not show could otherwise stay hidden for months.
             guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
                 throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "its pages do not fit together")
             }
@@ -86,7 +86,7 @@ package struct AuditHistory: Sendable {
 
     // MARK: Writing
 
-    /// Stores an audit whole.
+    /// Stores an audit, all of it or nothing.
     package func record(_ report: AuditReport) throws(HistoryError) {
         let observations = report.observations
         do {
@@ -133,7 +133,9 @@ package struct AuditHistory: Sendable {
         }
     }
 
-    /// - Returns: the digest that the certificate is known by.
+    /// Stores a certificate if it is not stored yet.
+    ///
+    /// - Returns: the digest by which the certificate is found.
     private static func keep(_ certificate: Certificate, _ database: Database) throws -> String {
         let digest = certificate.digest
         try database.execute(
@@ -144,8 +146,8 @@ package struct AuditHistory: Sendable {
 
     // MARK: Reading
 
-    /// The newest audit, and the one to compare it with: the last one of the same configuration and scope before it, or
-    /// the last one at or before `since`, or the first one after `since` where there is none.
+    /// Returns the newest audit and the one to compare it with. That is the last one of the same configuration and scope
+    /// that began at or before `since` (nil for any time); if there is none, the first one after `since`.
     package func pair(since: UnixTime?) throws(HistoryError) -> (old: Entry?, new: Entry)? {
         try self.read { database in
             guard
@@ -160,7 +162,7 @@ package struct AuditHistory: Sendable {
         }
     }
 
-    /// The first audit, in the order given, of the same configuration and scope.
+    /// Returns the first audit, in the given order, of the same configuration and scope.
     private static func other(
         than entry: Entry, _ order: String, _ moment: Int64, _ database: Database
     ) throws -> Entry? {
@@ -170,7 +172,7 @@ package struct AuditHistory: Sendable {
         return row.flatMap(Entry.init)
     }
 
-    /// What an audit saw.
+    /// Returns the observations of an audit.
     package func observations(of entry: Entry) throws(HistoryError) -> [Observation] {
         try self.read { database in
             let chains = try Self.certificates(in: "chain", order: "position", of: entry, database)
@@ -187,7 +189,7 @@ package struct AuditHistory: Sendable {
         }
     }
 
-    /// What a table has for an audit, by the ids of observations.
+    /// Returns the certificates that a table has for an audit, by the ids of its observations.
     private static func certificates(
         in table: String, order: String, of entry: Entry, _ database: Database
     ) throws -> [Int64: [Certificate]] {
@@ -205,7 +207,7 @@ package struct AuditHistory: Sendable {
         }
     }
 
-    /// Reads, and says in this history's words what goes wrong.
+    /// Reads from the database, and turns every error into a `HistoryError`.
     func read<Value>(_ body: (Database) throws -> Value) throws(HistoryError) -> Value {
         do {
             return try self.queue.read(body)
@@ -233,7 +235,7 @@ extension ResultCode {
 }
 
 extension DatabaseError {
-    /// Whether the file is not, or no longer, what SQLite writes.
+    /// True if the file is not an SQLite database, or is a damaged one.
     fileprivate var isDamage: Bool { [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(self.resultCode.primaryResultCode) }
 }
 

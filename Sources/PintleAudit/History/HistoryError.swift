@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a history could not be used: what happened, with which file, and what to do.
+/// The reason why a history could not be used: the file, the problem, and the way out.
 package struct HistoryError: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 

@@ -5,7 +5,7 @@ internal import Glibc
 internal import PintleSystem
 internal import PintleTrust
 
-/// The file of a history, with what SQLite and this module put beside it.
+/// The database file of a history, with the files that SQLite and this module put beside it.
 struct HistoryFile {
     let path: String
 
@@ -13,7 +13,7 @@ struct HistoryFile {
 
     var exists: Bool { access(self.path, F_OK) == 0 }
 
-    /// Makes the folders above the file, which only their owner may look into.
+    /// Creates the folders above the file; only their owner may enter them.
     func makeFolder() throws(HistoryError) {
         let folder = URL(fileURLWithPath: self.path).deletingLastPathComponent().path
         do throws(SystemError) {
@@ -23,13 +23,13 @@ struct HistoryFile {
         }
     }
 
-    /// Runs `body` while no other process does so with the same file.
+    /// Runs `body` while no other process runs one for the same file.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         let descriptor = open("\(self.path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw HistoryError("\(self.path).lock cannot be opened: \(SystemError.last)")
         }
-        // Closing it lets go of the lock.
+        // Closing the file releases the lock.
         defer { close(descriptor) }
         while flock(descriptor, LOCK_EX) != 0 {
             guard errno == EINTR else {
@@ -39,9 +39,9 @@ struct HistoryFile {
         return try body()
     }
 
-    /// Renames the database and its journals, so that nothing is lost that a repair could want.
+    /// Renames the database and its journals, so that a repair can still use everything in them.
     ///
-    /// - Returns: the new name, `NAME.damaged-20261122T040000Z`; a number is added where that is taken.
+    /// - Returns: the new name, `NAME.damaged-20261122T040000Z`; with a number at the end if that name is taken.
     func setAside(at moment: UnixTime) throws(HistoryError) -> String {
         let stamp = moment.description.filter { $0 != "-" && $0 != ":" }
         var place = "\(self.path).damaged-\(stamp)"
@@ -59,7 +59,7 @@ struct HistoryFile {
         return place
     }
 
-    /// What tells one configuration from another of the same name.
+    /// Returns the absolute path of a configuration, so that files of the same name in different folders stay apart.
     static func absolute(_ path: String) -> String {
         path.hasPrefix("/") || path == "embedded default" ? path : URL(fileURLWithPath: path).standardized.path
     }

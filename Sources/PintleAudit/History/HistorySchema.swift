@@ -2,9 +2,9 @@
 
 internal import GRDB
 
-/// The tables of the history, and how they came to be what they are.
+/// The tables of the history, and the migrations that create them.
 enum HistorySchema {
-    /// Migrations are never changed once they were released; a new version adds one.
+    /// Migrations are never changed after a release; a new version adds one.
     static let migrator: DatabaseMigrator = {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 audits and observations") { database in

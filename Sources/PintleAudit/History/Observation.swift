@@ -3,9 +3,9 @@
 internal import PintleMessage
 package import PintleTrust
 
-/// What one audit saw of one kind of key at one address, as the history keeps it.
+/// The result of one audit for one kind of key at one address, as the history stores it.
 package struct Observation: Sendable, Hashable {
-    /// The leaf certificate that was shown.
+    /// The leaf certificate that the server sent.
     package struct Leaf: Sendable, Hashable {
         package var pin: String
         /// SHA-256 of the certificate, in hexadecimal.
@@ -33,17 +33,17 @@ package struct Observation: Sendable, Hashable {
     package var policy: String
     /// `HOST:PORT`.
     package var host: String
-    /// Empty where the name was not resolved.
+    /// The IP address; empty if the name was not resolved.
     package var address: String
-    /// `rsa`, `ecdsa`, `any`; empty where nothing was shown.
+    /// The kind of key: `rsa`, `ecdsa` or `any`; empty if the server sent no certificate.
     package var keys: String
-    /// `trusted`, what was refused, or `unreachable`.
+    /// The verdict: `trusted`, the reason for the refusal, or `unreachable`.
     package var verdict: String
     package var leaf: Leaf?
-    /// The verified chain, leaf first, which is what pins are compared with; empty where there was none.
+    /// The verified chain, leaf first, with which pins are compared; empty if no chain was verified.
     package var chain: [Certificate] = []
-    /// What was sent with keys that no certificate of the verified chain has, at most as many as a chain has places: a
-    /// cross-signed root, mostly. In the order of their digests; empty where there was no verified chain.
+    /// Certificates that were sent, but whose keys the verified chain does not have: a cross-signed root, mostly. Sorted by
+    /// digest, at most 16; empty if no chain was verified.
     package var strays: [Certificate] = []
 
     package init(
@@ -59,7 +59,7 @@ package struct Observation: Sendable, Hashable {
 }
 
 extension AuditReport {
-    /// Everything that is worth remembering: one line for each kind of key, or one that says that there was none.
+    /// The observations to store: one for each kind of key, or a single one that says `unreachable`.
     package var observations: [Observation] {
         self.targets.flatMap { target -> [Observation] in
             func observation(_ address: String, _ keys: String, _ verdict: String) -> Observation {
@@ -87,7 +87,7 @@ extension AuditReport {
 }
 
 extension ChainReport {
-    /// A server may send hundreds of certificates.
+    /// A limit, because a server may send hundreds of certificates.
     private static let mostStrays = 16
 
     fileprivate var strays: [Certificate] {

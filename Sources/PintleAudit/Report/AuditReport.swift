@@ -2,21 +2,21 @@
 
 package import PintleTrust
 
-/// What an audit did and found: a value from which every format is written.
+/// The result of an audit, from which every format is written.
 package struct AuditReport: Sendable, Equatable {
-    /// The configuration's file; nil for the embedded default.
+    /// The path of the configuration; nil for the embedded default.
     package var file: String?
-    /// Of Pintle.
+    /// The version of Pintle.
     package var version: String
     package var startedAt: UnixTime
-    /// When certificates had to be valid.
+    /// The time at which certificates had to be valid.
     package var moment: UnixTime
     package var duration: Duration
-    /// The options that narrowed the audit, as `--host a.example`; empty for one of everything.
+    /// The options that narrowed the audit, as `--host a.example`; empty if everything was audited.
     package var scope: [String]
-    /// In the order of the configuration.
+    /// The audited servers, in the order of the configuration.
     package var targets: [TargetReport]
-    /// In the order of `Finding.merged`.
+    /// All findings, in the order of `Finding.merged`.
     package var findings: [Finding]
 
     package init(
@@ -33,20 +33,20 @@ package struct AuditReport: Sendable, Equatable {
         self.findings = Finding.merged(findings)
     }
 
-    /// Whether any server showed a chain.
+    /// True if at least one server showed a chain.
     package var hasJudged: Bool { self.targets.contains { $0.addresses.contains { !$0.chains.isEmpty } } }
 
-    /// How many findings are as severe as that, exactly.
+    /// Returns the number of findings of exactly this severity.
     package func count(of severity: Severity) -> Int { self.findings.count { $0.severity == severity } }
 
-    /// The configuration, as people call it.
+    /// The name of the configuration for people.
     package var configuration: String { self.file ?? "embedded default" }
 }
 
-/// One server.
+/// The results for one server.
 package struct TargetReport: Sendable, Equatable {
     package var target: AuditTarget
-    /// In the resolver's order.
+    /// The results for each address, in the resolver's order.
     package var addresses: [AddressReport]
 
     package init(target: AuditTarget, addresses: [AddressReport]) {
@@ -55,13 +55,13 @@ package struct TargetReport: Sendable, Equatable {
     }
 }
 
-/// One address of a server.
+/// The results for one address of a server.
 package struct AddressReport: Sendable, Equatable {
-    /// As RFC 5952 writes it, without a port.
+    /// The address in the form of RFC 5952, without a port.
     package var address: String
-    /// In the order in which they were tried.
+    /// All handshakes, in the order in which they were tried.
     package var handshakes: [HandshakeReport]
-    /// The different chains that were shown, in the order in which they came.
+    /// The different chains that the address showed, in the order in which they came.
     package var chains: [ChainReport]
     package var duration: Duration
 
@@ -72,18 +72,18 @@ package struct AddressReport: Sendable, Equatable {
         self.duration = duration
     }
 
-    /// The versions in which a handshake came to its end.
+    /// The TLS versions with which a handshake succeeded.
     package var versions: [TLSVersion] {
         Set(self.handshakes.compactMap { $0.negotiated?.version }).sorted()
     }
 }
 
-/// One handshake.
+/// The result of one handshake.
 package struct HandshakeReport: Sendable, Equatable {
     package var offer: HandshakeOffer
-    /// What was agreed on; nil where the handshake failed.
+    /// The negotiated parameters; nil if the handshake failed.
     package var negotiated: NegotiatedTLS?
-    /// Why it failed.
+    /// The reason of the failure.
     package var failure: String?
 
     package init(offer: HandshakeOffer, negotiated: NegotiatedTLS?, failure: String?) {
@@ -93,11 +93,11 @@ package struct HandshakeReport: Sendable, Equatable {
     }
 }
 
-/// One chain that an address showed, whatever the number of handshakes in which it did.
+/// One chain that an address showed, in one handshake or several.
 package struct ChainReport: Sendable, Equatable {
-    /// The kinds of keys that were asked for, in the order of the handshakes.
+    /// The kinds of keys that the client offered, in the order of the handshakes.
     package var keys: [HandshakeOffer.Keys]
-    /// What was sent, leaf first.
+    /// The certificates that the server sent, leaf first.
     package var presented: [Certificate]
     package var verdict: Verdict
 
@@ -107,11 +107,11 @@ package struct ChainReport: Sendable, Equatable {
         self.verdict = verdict
     }
 
-    /// `RSA`, `ECDSA`, both, or `any` where only an old protocol was spoken.
+    /// The kinds of keys: `RSA`, `ECDSA`, `RSA+ECDSA`, or `any` if the chain came only with an old protocol.
     package var keyName: String { self.keys.map(\.label).joined(separator: "+") }
 }
 
 extension HandshakeOffer.Keys {
-    /// `RSA`, `ECDSA`, `any`.
+    /// The name for people: `RSA`, `ECDSA`, `any`.
     package var label: String { self == .any ? "any" : self.rawValue.uppercased() }
 }

@@ -5,9 +5,9 @@ internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
-/// The report for programs; docs/audit.md describes it.
+/// The report for programs, in JSON; docs/audit.md describes it.
 ///
-/// A member may be added without a new schema number; whoever reads it passes over what he does not know.
+/// Members may be added without a new schema number; readers ignore those that they do not know.
 struct JSONReport {
     static let schema: Int64 = 1
 

@@ -3,20 +3,20 @@
 internal import PintleMessage
 internal import PintleTrust
 
-/// The report for build servers: a suite for each policy, a case for each server.
+/// The report for build servers: one suite for each policy, one case for each server.
 ///
-/// What Ant's JUnit task writes, and no more, so that every reader of the format has what it demands. A case has one
-/// `failure`, or one `error` where the server could not be judged.
+/// Writes only the elements of Ant's JUnit task, so that every reader of the format finds all that it requires. A case has
+/// one `failure`, or one `error` if the server could not be judged.
 struct JUnitReport {
     let report: AuditReport
-    /// Nil for never.
+    /// Findings of this severity or worse fail a case; nil if none does.
     let failure: Severity?
 
     private struct Case {
         let name: String
         let duration: Duration
         let findings: [Finding]
-        /// Whether the findings say that there was nothing to judge.
+        /// True if the server could not be judged: it was unreachable, or the handshake failed.
         let isError: Bool
     }
 
@@ -26,7 +26,7 @@ struct JUnitReport {
         return (lines + ["</testsuites>"]).joined(separator: "\n") + "\n"
     }
 
-    /// In the order of the report.
+    /// The names of the policies, in the order of the report.
     private var policies: [String] {
         var seen: Set<String> = []
         return (self.report.targets.map(\.target.policy) + self.report.findings.map(\.policy)).filter {

@@ -3,7 +3,7 @@
 internal import PintleMessage
 internal import PintleTrust
 
-/// The report for comments and wikis: GitHub's tables, and nothing that a server's text could turn into a mark.
+/// The report for comments and wikis: tables in GitHub's Markdown. All text of servers is escaped.
 struct MarkdownReport {
     let report: AuditReport
 

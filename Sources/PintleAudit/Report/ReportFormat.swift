@@ -8,9 +8,9 @@ package enum ReportFormat: String, Sendable, CaseIterable {
     case sarif
     case markdown
 
-    /// The report, ending with a line end. The same report gives the same bytes.
+    /// Returns the report as text that ends with a line end. Equal reports give equal bytes.
     ///
-    /// - Parameter failure: from which severity on a finding fails a JUnit case; nil for never.
+    /// - Parameter failure: the lowest severity at which a finding fails a JUnit case; nil if none does.
     package func write(_ report: AuditReport, failingFrom failure: Severity?) -> String {
         switch self {
         case .text: TextReport(report: report).text

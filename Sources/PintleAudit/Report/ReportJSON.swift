@@ -3,9 +3,9 @@
 package import PintleMessage
 internal import PintleSystem
 
-/// Documents of JSON that reports are made of.
+/// Helpers that build the JSON documents of reports.
 extension Parameter {
-    /// A dictionary of those members that have a value; nil and `.null` are different.
+    /// Returns a dictionary of the members whose value is not nil; `.null` is a value.
     package static func object(_ members: [(String, Parameter?)]) -> Parameter {
         .dictionary(members.compactMap { name, value in value.map { Entry(name, $0) } })
     }
@@ -14,10 +14,10 @@ extension Parameter {
 
     package static func strings(_ texts: [String]) -> Parameter { .array(texts.map { .string($0) }) }
 
-    /// As a document with a line end. Marks that are invisible but steer terminals or the direction of writing are
-    /// escaped, which JSON leaves open.
+    /// The value as a JSON document with a line end. Invisible characters that control terminals or change the direction of
+    /// writing are escaped, which JSON allows.
     package var jsonText: String {
-        // Nothing that reports are made of is without a form in JSON; the nesting is that of the types above.
+        // This cannot fail: reports have only values that JSON can express, and little nesting.
         let bytes = (try? JSONWriter.write(self, options: .pretty)) ?? []
         return String(decoding: bytes, as: UTF8.self).showable(keepingLines: true) + "\n"
     }

@@ -4,12 +4,12 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSystem
 
-/// Text of servers' choosing, made harmless for each kind of reader.
+/// Functions that make text of servers harmless for each format.
 package enum ReportText {
-    /// On one line and without what steers terminals or turns the direction of writing, which is shown as `\u{1B}`.
+    /// Returns the text on one line. Characters that control terminals or change the direction of writing become `\u{1B}`.
     package static func line(_ text: String) -> String { self.shown(text, keepingLines: false) }
 
-    /// The same, with the line ends as they are.
+    /// Returns the text like `line(_:)`, but keeps its line ends.
     package static func block(_ text: String) -> String { self.shown(text, keepingLines: true) }
 
     private static func shown(_ text: String, keepingLines: Bool) -> String {
@@ -31,7 +31,7 @@ package enum ReportText {
         return shown
     }
 
-    /// The content of an element or an attribute of XML 1.0, which has no way of writing most control characters.
+    /// Returns the text as content of an XML 1.0 element or attribute. XML cannot express most control characters.
     package static func xml(_ text: String) -> String {
         var escaped = ""
         for scalar in self.block(text).unicodeScalars {
@@ -41,7 +41,7 @@ package enum ReportText {
             case ">": escaped += "&gt;"
             case "\"": escaped += "&quot;"
             case "'": escaped += "&apos;"
-            // An attribute's line ends would become spaces.
+            // A plain line end in an attribute would become a space.
             case "\n": escaped += "&#10;"
             default: escaped.unicodeScalars.append(scalar)
             }
@@ -49,7 +49,8 @@ package enum ReportText {
         return escaped
     }
 
-    /// A piece of a paragraph or of a table's cell, in which nothing is a mark, a link, a mention or HTML.
+    /// Returns the text for a paragraph or a table cell, escaped so that nothing in it is markup, a link, a mention or
+    /// HTML.
     package static func markdown(_ text: String) -> String {
         var escaped = ""
         for scalar in self.block(text).unicodeScalars {
@@ -67,7 +68,7 @@ package enum ReportText {
         return escaped
     }
 
-    /// A path as a reference in a URI (RFC 3986): relative ones stay so, absolute ones get the scheme `file`.
+    /// Returns a path as a URI reference (RFC 3986): relative paths stay relative, absolute ones get the scheme `file`.
     package static func uri(ofFile path: String) -> String {
         let plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8
         let encoded = path.systemBytes.reduce(into: "") { encoded, byte in
@@ -81,7 +82,7 @@ package enum ReportText {
         return path.hasPrefix("/") ? "file://\(encoded)" : encoded
     }
 
-    /// A message of SARIF, where brackets are links unless escaped (§3.11.6).
+    /// Returns the text of a SARIF message, in which unescaped brackets would be links (§3.11.6).
     package static func sarif(_ text: String) -> String {
         self.block(text).reduce(into: "") { escaped, character in
             if "[]\\".contains(character) { escaped.append("\\") }
@@ -89,49 +90,49 @@ package enum ReportText {
         }
     }
 
-    /// Attributes of XML, each behind a space.
+    /// Returns XML attributes, each with a space before it.
     package static func attributes(_ attributes: [(name: String, value: String)]) -> String {
         attributes.map { " \($0.name)=\"\(self.xml($0.value))\"" }.joined()
     }
 
-    /// A table of Markdown: its head, and rows whose cells are escaped here.
+    /// Returns a Markdown table of a head and rows; the cells of the rows are escaped here.
     package static func table(_ head: [String], _ rows: [[String]]) -> [String] {
         func line(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
         return [line(head), line(head.map { _ in "---" })] + rows.map { line($0.map(self.markdown)) }
     }
 
-    /// Seconds with three digits after the point.
+    /// Returns the duration in seconds, with three decimals.
     package static func seconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let milliseconds = String(attoseconds / 1_000_000_000_000_000)
         return "\(seconds).\(String(repeating: "0", count: 3 - milliseconds.count))\(milliseconds)"
     }
 
-    /// `1 error`, `2 errors`.
+    /// Returns a number and its noun: `1 error`, `2 errors`.
     package static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
         "\(number) \(number == 1 ? noun : plural ?? noun + "s")"
     }
 }
 
 extension Finding {
-    /// `pintle.yaml:12:9`, or nothing where there is no line.
+    /// Returns the file, line and column: `pintle.yaml:12:9`; nil if the finding has no line.
     func place(in report: AuditReport) -> String? {
         guard let file = report.file, let position = self.position else { return nil }
         return "\(file):\(position)"
     }
 
-    /// `127.0.0.1 127.0.0.2, RSA key`: where and with what it was found; empty where neither matters.
+    /// The addresses and the kinds of keys of the finding: `127.0.0.1 127.0.0.2, RSA key`; empty if neither matters.
     var circumstances: String {
         let keys = self.keys.isEmpty ? [] : ["\(self.keys.map(\.label).joined(separator: " and ")) key"]
         return ((self.addresses.isEmpty ? [] : [self.addresses.joined(separator: " ")]) + keys).joined(separator: ", ")
     }
 
-    /// The server, or the policy for what is about the policy itself.
+    /// The server; the policy if the finding is about the policy itself.
     var subject: String { self.authority?.description ?? "trust.\(self.policy)" }
 }
 
 extension AuditReport {
-    /// `3 servers at 4 addresses: 2 errors, 1 warning, 3 notes`.
+    /// A summary: `3 servers at 4 addresses: 2 errors, 1 warning, 3 notes`.
     package var conclusion: String {
         let addresses = self.targets.reduce(0) { $0 + $1.addresses.count }
         return "\(ReportText.count(self.targets.count, "server")) at "

@@ -4,7 +4,7 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleTrust
 
-/// The report for code scanning (SARIF 2.1.0, OASIS): each finding stands at the line of the configuration that it is
+/// The report for code scanning (SARIF 2.1.0, OASIS): each finding is located at the line of the configuration that it is
 /// about.
 struct SARIFReport {
     let report: AuditReport
@@ -57,7 +57,7 @@ struct SARIFReport {
 
     private func result(_ finding: Finding) -> Parameter {
         let circumstances = finding.circumstances.isEmpty ? "" : "\n(\(finding.circumstances))"
-        // Viewers show the first line alone.
+        // Viewers show only the first line.
         let text = ReportText.sarif("\(finding.message)\(circumstances)\n\(finding.rule.remedy)")
         return .object([
             ("ruleId", .string(finding.rule.id)),
@@ -94,12 +94,12 @@ struct SARIFReport {
         return .object([("physicalLocation", physical), ("logicalLocations", .array([logical]))])
     }
 
-    /// The same for the same finding of another day, whatever line it has moved to.
+    /// Returns an id that the same finding has in every report, even if its line has moved.
     private static func identity(of finding: Finding) -> String {
         [finding.rule.id, finding.policy, finding.authority?.description ?? finding.source].joined(separator: "/")
     }
 
-    /// `pin-mismatch` as SARIF's viewers show names: `PinMismatch`.
+    /// Returns a name in the form that SARIF viewers show: `pin-mismatch` becomes `PinMismatch`.
     private static func pascalCase(_ name: String) -> String {
         name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }

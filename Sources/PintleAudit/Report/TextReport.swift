@@ -3,7 +3,7 @@
 internal import PintleMessage
 internal import PintleTrust
 
-/// The report for people at a terminal: a table, the chains that are worth a look, the findings.
+/// The report for people at a terminal: a table, the chains, and the findings.
 struct TextReport {
     let report: AuditReport
 
@@ -56,7 +56,7 @@ struct TextReport {
 
     // MARK: Chains
 
-    /// One drawing for each chain of a server, wherever it was seen.
+    /// The lines that draw each chain of a server once, with all addresses that showed it.
     private var chains: [String] {
         self.report.targets.flatMap { target -> [String] in
             var drawn: [(chain: ChainReport, addresses: [String])] = []
@@ -112,14 +112,14 @@ struct TextReport {
 }
 
 extension Verdict {
-    /// `trusted`, or why not in a word.
+    /// The decision in a word or two: `trusted`, or the reason for the refusal.
     var word: String {
         if let error { return error.problem?.rawValue ?? error.code.rawValue }
         if let reported { return "reported: \(reported.code.rawValue)" }
         return self.waived == nil ? "trusted" : "trusted, waived"
     }
 
-    /// The decision and which certificates are shown.
+    /// The decision, and the kind of chain that is shown: verified, or as it was sent.
     var summary: String {
         self.chainOrigin == .verified ? "\(self.word), verified chain" : "\(self.word), chain as it was sent"
     }

@@ -6,10 +6,11 @@ internal import PintleMessage
 internal import PintleSession
 internal import PintleTrust
 
-/// The handshakes with one address, one after the other.
+/// Runs the handshakes with one address, one after the other.
 struct AddressExamination {
-    /// Each kind of key in each version that is safe, one at a time; both at once for servers that want the signatures
-    /// on their chain to be of the kind offered too (RFC 8446 §4.4.2.2), and have a chain of both; then what is not safe.
+    /// First each kind of key in each safe version, one at a time. Then both kinds at once: some servers require that the
+    /// signatures in their chain are of an offered kind too (RFC 8446 §4.4.2.2), and have a chain with both. Then the
+    /// unsafe versions.
     private static let offers: [HandshakeOffer] = [
         HandshakeOffer(versions: .tls13 ... .tls13, keys: .rsa),
         HandshakeOffer(versions: .tls13 ... .tls13, keys: .ecdsa),
@@ -19,19 +20,19 @@ struct AddressExamination {
         HandshakeOffer(versions: .tls10 ... .tls10, keys: .any),
     ]
 
-    /// What came of it.
+    /// The result of all handshakes.
     struct Outcome {
         let report: AddressReport
-        /// Why there was no handshake at all; nil where there was one, or at least a chain.
+        /// The reason why no handshake succeeded; nil if one did, or if a chain was shown.
         let failure: ProbeFailure?
     }
 
     let target: AuditTarget
     let address: SocketAddress
     let evaluator: TrustEvaluator
-    /// For all handshakes together.
+    /// The time limit of all handshakes together.
     let timeLimit: Duration
-    /// Nil for now.
+    /// The time at which certificates must be valid; nil for now.
     let moment: UnixTime?
 
     func run(on loop: Loop) async -> Outcome {
@@ -43,7 +44,7 @@ struct AddressExamination {
             var probe = Probe(address: self.address, host: self.target.authority.host, evaluator: self.evaluator)
             probe.offer = offer
             probe.judgement = .observed(at: self.moment)
-            // A server that is silent to one offer may answer the next, so none may use up all the time.
+            // A server that ignores one offer may answer the next, so no offer may use up all the time.
             probe.timeLimit = (self.timeLimit - (.now - began)) / 2
             guard probe.timeLimit > .zero else { break }
             let result = await probe.run(on: loop)
@@ -63,7 +64,8 @@ struct AddressExamination {
         return Outcome(report: report, failure: hasSucceeded ? nil : failures.first)
     }
 
-    /// Shakes hands as a request would, where the policy asks for stapled statuses, which are judged only so.
+    /// Repeats the handshakes as a request would make them if the policy checks stapled statuses, because only these
+    /// handshakes judge them.
     private func judgeStatuses(
         of chains: inout [ChainReport], until deadline: ContinuousClock.Instant, _ loop: Loop
     ) async {
@@ -84,14 +86,14 @@ struct AddressExamination {
             chains.append(ChainReport(keys: [offer.keys], presented: result.presented, verdict: verdict))
             return
         }
-        // What an old version shows is mostly what was seen before.
+        // A handshake with an old version mostly shows a chain that was seen before.
         guard offer.keys != .any, !chains[known].keys.contains(offer.keys) else { return }
         chains[known].keys.append(offer.keys)
     }
 }
 
 extension ProbeFailure {
-    /// Whether another offer would fare no better.
+    /// True if no other offer can succeed either.
     fileprivate var isFinal: Bool {
         switch self {
         case .refused, .unreachable, .timedOut(.connecting), .local, .cancelled, .handshake(.plainText): true

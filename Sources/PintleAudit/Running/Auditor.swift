@@ -7,20 +7,20 @@ package import PintlePolicy
 internal import PintleSession
 package import PintleTrust
 
-/// Carries an audit out.
+/// Runs an audit.
 package struct Auditor: Sendable {
-    /// How many addresses are done, of how many.
+    /// Called with the number of finished addresses and the number of all.
     package typealias Progress = @Sendable (_ done: Int, _ total: Int) -> Void
 
-    /// How it is to be done.
+    /// The settings of an audit.
     package struct Settings: Sendable {
-        /// Addresses at a time, 1…1024. Default 16.
+        /// The number of addresses to examine at a time, 1…1024. Default 16.
         package var concurrency = 16
-        /// For looking a name up, and for all handshakes with one address. Default 10 s.
+        /// The time limit for the resolution of a name, and for all handshakes with one address. Default 10 s.
         package var timeLimit = Duration.seconds(10)
-        /// When certificates must be valid; nil for now.
+        /// The time at which certificates must be valid; nil for now.
         package var moment: UnixTime?
-        /// The options that narrow the audit, for the report.
+        /// The options that narrow the audit, repeated in the report.
         package var scope: [String] = []
 
         package init() {}
@@ -29,11 +29,11 @@ package struct Auditor: Sendable {
     private let policy: Policy
     private let list: TargetList
     private let settings: Settings
-    /// One for each policy of the configuration, and the system's last.
+    /// One evaluator for each policy of the configuration, and at the end one for the system's roots.
     private let evaluators: [TrustEvaluator]
     private let pins: [PinPlaces]
 
-    /// - Throws: what a policy cannot be carried out for.
+    /// - Throws: an error if a policy cannot be applied.
     package init(_ policy: Policy, _ list: TargetList, _ settings: Settings) throws(TrustError) {
         var evaluators: [TrustEvaluator] = []
         for (trust, compiled) in zip(policy.configuration.trust, policy.securityPolicies) {
@@ -48,13 +48,13 @@ package struct Auditor: Sendable {
         self.pins = policy.configuration.trust.map { PinPlaces($0) } + [PinPlaces()]
     }
 
-    /// Resolves, connects and judges.
+    /// Resolves the servers' names, connects to them, and judges their chains.
     ///
     /// - Parameters:
-    ///   - file: the configuration's, for the report.
-    ///   - version: Pintle's, for the report.
+    ///   - file: the path of the configuration, for the report.
+    ///   - version: the version of Pintle, for the report.
     ///   - progress: called from several threads.
-    /// - Throws: the system's error when no thread can be started.
+    /// - Throws: the system's error if no thread can be started.
     package func run(file: String?, version: String, progress: @escaping Progress) async throws -> AuditReport {
         let (began, startedAt) = (ContinuousClock.now, UnixTime.now)
         let loops = try (0..<min(Engine.availableProcessors, 4)).map { try Loop(name: "audit-\($0)", index: $0) }
@@ -68,7 +68,7 @@ package struct Auditor: Sendable {
 
     // MARK: Examining
 
-    /// One address to examine, or the reason why there is none.
+    /// One address to examine.
     private struct Job: Sendable {
         let targetIndex: Int
         let address: SocketAddress
@@ -121,7 +121,7 @@ package struct Auditor: Sendable {
         let target = report.target
         switch failure {
         case .unreachable where report.addresses.contains { !$0.chains.isEmpty }:
-            // A machine without IPv6, mostly; the host was seen all the same.
+            // Mostly the machine has no IPv6; the host was seen at another address.
             return self.unreachable(target, [address], failure.description, severity: .note)
         case .refused, .unreachable, .timedOut(.connecting), .local, .cancelled:
             return self.unreachable(target, [address], failure.description)
@@ -143,7 +143,7 @@ package struct Auditor: Sendable {
 
     // MARK: Judging
 
-    /// Where the policy of a target stands among the evaluators.
+    /// Returns the index of a target's policy in `evaluators`.
     private func place(of target: AuditTarget) -> Int { target.policyIndex ?? self.evaluators.count - 1 }
 
     private func judge(_ reports: [TargetReport], at moment: UnixTime) -> [Finding] {

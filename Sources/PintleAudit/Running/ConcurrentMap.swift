@@ -2,7 +2,7 @@
 
 internal import NIOConcurrencyHelpers
 
-/// What `transform` makes of each element, in their order, with at most `width` of them under way.
+/// Returns the results of `transform` for all elements, in their order. At most `width` calls run at a time.
 func concurrentMap<Element: Sendable, Output: Sendable>(
     _ elements: [Element], width: Int, _ transform: @escaping @Sendable (Element) async -> Output
 ) async -> [Output] {
@@ -22,7 +22,7 @@ func concurrentMap<Element: Sendable, Output: Sendable>(
     }
 }
 
-/// Counts what is done and tells somebody.
+/// Counts finished jobs and reports each to `progress`.
 struct Tally: Sendable {
     private let done = NIOLockedValueBox(0)
     private let total: Int

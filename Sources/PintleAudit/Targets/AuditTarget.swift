@@ -3,16 +3,16 @@
 package import PintleMessage
 package import PintlePolicy
 
-/// A server that an audit connects to, and the policy that judges it.
+/// A server to audit, and the policy that applies to it.
 package struct AuditTarget: Sendable, Hashable {
-    /// The policy's name; `system` where none applies.
+    /// The policy's name; `system` if no policy applies.
     package let policy: String
-    /// The policy's place in the configuration; nil for the system's roots and no pins.
+    /// The policy's index in the configuration; nil for the system's roots without pins.
     package let policyIndex: Int?
     package let authority: Authority
-    /// Where the configuration names the server; nil where only the command line does.
+    /// The place in the configuration that names the server; nil if only the command line does.
     package let position: SourcePosition?
-    /// Who names it: `trust.payments.hosts[0]`, `routes[2].upstream`, `--host`.
+    /// The setting or option that names the server: `trust.payments.hosts[0]`, `routes[2].upstream`, `--host`.
     package let source: String
 
     package init(policy: String, policyIndex: Int?, authority: Authority, position: SourcePosition?, source: String) {
@@ -24,11 +24,11 @@ package struct AuditTarget: Sendable, Hashable {
     }
 }
 
-/// A host pattern that stands for servers which nobody named.
+/// A host pattern that does not say which servers exist, so that none can be audited for it.
 package struct UnnamedHosts: Sendable, Hashable {
     package let policy: String
     package let pattern: HostPattern
     package let position: SourcePosition
-    /// `trust.payments.hosts[1]`.
+    /// The setting's name: `trust.payments.hosts[1]`.
     package let source: String
 }

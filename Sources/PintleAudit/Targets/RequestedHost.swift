@@ -3,13 +3,13 @@
 internal import PintleMessage
 package import PintlePolicy
 
-/// A server as the command line names it.
+/// A server that the command line names.
 package struct RequestedHost: Sendable, Hashable, CustomStringConvertible {
     package let host: String
-    /// Nil leaves it to the configuration, and to 443 where that names none.
+    /// The port; nil means any port of the configuration, or 443 if the configuration does not name the host.
     package let port: UInt16?
 
-    /// Reads `HOST` or `HOST:PORT`, with brackets around an IPv6 address.
+    /// Reads `HOST` or `HOST:PORT`; an IPv6 address needs brackets.
     package init(_ text: String) throws(Malformed) {
         if let authority = Authority(text, defaultPort: nil) {
             self.host = authority.host
@@ -22,7 +22,7 @@ package struct RequestedHost: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The server, where nothing else says which port.
+    /// The server, with port 443 if the command line gives no port.
     var authority: Authority { Authority(host: self.host, port: self.port ?? 443) }
 
     func isMet(by authority: Authority) -> Bool {

@@ -3,18 +3,18 @@
 internal import PintleMessage
 package import PintlePolicy
 
-/// What an audit connects to: every server that the configuration pins or names as an upstream, or some of them.
+/// The servers to audit: all those that the configuration pins or names as upstreams, or some of them.
 package struct TargetList: Sendable, Equatable {
-    /// In the order of the configuration, each once.
+    /// The servers, in the order of the configuration, each once.
     package private(set) var targets: [AuditTarget] = []
-    /// Patterns of the policies that are audited for which no server is known.
+    /// Host patterns of the audited policies for which no server is known.
     package private(set) var unnamed: [UnnamedHosts] = []
 
     /// - Parameters:
-    ///   - hosts: only these; those that the configuration does not name are judged by the policy that would apply.
-    ///     Empty means all.
-    ///   - policyName: only what this policy judges; hosts that are asked for are judged by it, whatever would apply.
-    /// - Throws: the reason when there is no such policy.
+    ///   - hosts: the only servers to audit; empty means all. For those that the configuration does not name, the policy is
+    ///     chosen as it would be for a request.
+    ///   - policyName: audits only the servers of this policy, and applies it to all `hosts`.
+    /// - Throws: an error if there is no such policy.
     package init(_ policy: Policy, hosts: [RequestedHost] = [], policyName: String? = nil) throws(Malformed) {
         let choice = try policyName.map { (name) throws(Malformed) in try Self.choice(named: name, policy) }
         var collection = Collection(policy)
@@ -44,7 +44,7 @@ package struct TargetList: Sendable, Equatable {
         return (name, index)
     }
 
-    /// Everything that the configuration names.
+    /// All servers that the configuration names.
     private struct Collection {
         let policy: Policy
         var targets: [AuditTarget] = []
@@ -80,7 +80,7 @@ package struct TargetList: Sendable, Equatable {
                     guard upstream.scheme == .https else { continue }
                     self.add(upstream.authority, route, configuration.position, "routes[\(route.index)].upstream")
                 } else if let trust = configuration.trust {
-                    // Such a route pins the hosts that it is for.
+                    // Such a route sets the policy of the hosts that it matches.
                     for host in configuration.match.hosts {
                         guard let authority = host.onlyAuthority else { continue }
                         self.add(authority, route, trust.position, "routes[\(route.index)].match.hosts")
@@ -92,7 +92,7 @@ package struct TargetList: Sendable, Equatable {
         private mutating func add(
             _ authority: Authority, _ route: Route?, _ position: SourcePosition, _ source: String
         ) {
-            // What applies, which is not always the policy that lists the host: the first pattern wins.
+            // The policy that applies may be another than the one that lists the host: the first matching pattern wins.
             let choice = self.policy.trust.choose(for: authority, route: route)
             guard self.known.insert(Key(policy: choice.name, authority: authority)).inserted else { return }
             self.targets.append(
@@ -101,7 +101,7 @@ package struct TargetList: Sendable, Equatable {
                     source: source))
         }
 
-        /// A host that only the command line names.
+        /// Returns the target for a host that only the command line names.
         func target(for host: RequestedHost, _ choice: (name: String, index: Int)?) -> AuditTarget {
             let pattern = self.unnamed.first { unnamed in
                 unnamed.pattern.matches(host.authority) && (choice == nil || choice?.name == unnamed.policy)
@@ -115,7 +115,8 @@ package struct TargetList: Sendable, Equatable {
 }
 
 extension HostPattern {
-    /// The server that the pattern stands for, with the port of https where it has none; nil where it may be several.
+    /// The only server that the pattern can match, with the default port of https if the pattern has none; nil if the
+    /// pattern may match several.
     fileprivate var onlyAuthority: Authority? {
         let port = self.port ?? Scheme.https.defaultPort
         switch self.host {

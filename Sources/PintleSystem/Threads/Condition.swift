@@ -2,14 +2,14 @@
 
 internal import Glibc
 
-/// A lock, and threads that wait for what changes under it. Deadlines are of the monotonic clock.
-// Unchecked because both pointers never change, and POSIX lets all threads use what is behind them.
+/// A lock, and a condition on which threads wait. Deadlines use the monotonic clock.
+// Unchecked because both pointers never change, and all threads may use the POSIX objects behind them.
 package final class Condition: @unchecked Sendable {
-    /// A moment of the monotonic clock.
+    /// A point in time of the monotonic clock.
     package struct Deadline {
         fileprivate var time = timespec()
 
-        /// The moment after `duration`.
+        /// Creates the deadline after `duration`.
         package init(in duration: Duration) {
             clock_gettime(CLOCK_MONOTONIC, &self.time)
             let (seconds, attoseconds) = duration.components
@@ -20,7 +20,7 @@ package final class Condition: @unchecked Sendable {
         }
     }
 
-    // Allocated, so that both keep one address for life, as POSIX demands.
+    // Allocated, so that both keep one address for life, as POSIX requires.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
@@ -44,27 +44,27 @@ package final class Condition: @unchecked Sendable {
         self.mutex.deallocate()
     }
 
-    /// Runs `body` alone.
+    /// Runs `body` while holding the lock.
     package func locked<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         pthread_mutex_lock(self.mutex)
         defer { pthread_mutex_unlock(self.mutex) }
         return try body()
     }
 
-    /// Lets others have the lock until one of them signals. Only inside ``locked(_:)``; may return without a signal.
+    /// Releases the lock until another thread signals. Only inside ``locked(_:)``; may return without a signal.
     package func wait() { pthread_cond_wait(self.condition, self.mutex) }
 
-    /// Waits as ``wait()`` does.
+    /// Waits like ``wait()``, but not beyond a deadline.
     ///
-    /// - Returns: false when the deadline has passed.
+    /// - Returns: false if the deadline has passed.
     package func wait(until deadline: Deadline) -> Bool {
         var time = deadline.time
         return pthread_cond_timedwait(self.condition, self.mutex, &time) != ETIMEDOUT
     }
 
-    /// Wakes one of those that wait.
+    /// Wakes one waiting thread.
     package func signal() { pthread_cond_signal(self.condition) }
 
-    /// Wakes all that wait.
+    /// Wakes all waiting threads.
     package func broadcast() { pthread_cond_broadcast(self.condition) }
 }

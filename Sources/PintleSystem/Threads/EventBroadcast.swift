@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells any number of subscribers of the same events.
+/// Sends the same events to any number of subscribers.
 package final class EventBroadcast<Event: Sendable>: Sendable {
     private struct Subscribers: Sendable {
         var streams: [Int: AsyncStream<Event>.Continuation] = [:]
@@ -11,12 +11,12 @@ package final class EventBroadcast<Event: Sendable>: Sendable {
     private let subscribers = Locked(Subscribers())
     private let policy: AsyncStream<Event>.Continuation.BufferingPolicy
 
-    /// - Parameter policy: what becomes of events that a subscriber has not taken.
+    /// - Parameter policy: the policy for events that a subscriber has not taken.
     package init(_ policy: AsyncStream<Event>.Continuation.BufferingPolicy) { self.policy = policy }
 
-    /// A stream of what is posted from now on, after `first`.
+    /// Returns a stream of `first` and all events that are posted from now on.
     ///
-    /// - Parameter policy: what becomes of events that this subscriber has not taken; nil for what holds for all.
+    /// - Parameter policy: the policy for events that this subscriber has not taken; nil for the general one.
     package func subscribe(
         beginningWith first: Event? = nil, policy: AsyncStream<Event>.Continuation.BufferingPolicy? = nil
     ) -> AsyncStream<Event> {
@@ -38,7 +38,7 @@ package final class EventBroadcast<Event: Sendable>: Sendable {
         return stream
     }
 
-    /// Tells every subscriber; nothing is made for nobody.
+    /// Sends an event to every subscriber; the event is not created if there is none.
     package func post(_ event: @autoclosure () -> Event) {
         let streams = self.subscribers.withLock { Array($0.streams.values) }
         guard !streams.isEmpty else { return }
@@ -46,7 +46,7 @@ package final class EventBroadcast<Event: Sendable>: Sendable {
         for stream in streams { stream.yield(event) }
     }
 
-    /// Ends the streams, and those that are asked for later.
+    /// Ends all streams, also those that are requested later.
     package func finish() {
         let streams = self.subscribers.withLock { subscribers in
             subscribers.isFinished = true

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps jobs that wait, of clients who take turns: one with many does not keep the others waiting.
+/// A queue of jobs whose clients take turns, so that a client with many jobs does not delay the others.
 ///
-/// Every change takes the same time, however many jobs and clients there are.
+/// Every change takes constant time.
 package struct FairQueue<Client: Hashable, Job> {
-    /// A job that waits, or has waited.
+    /// A job that is or was in the queue.
     package struct Ticket {
         fileprivate let number: UInt64
         fileprivate let client: Client
     }
 
     fileprivate struct Waiting {
-        /// The client's number among those that take turns.
+        /// The client's number in the queue of turns.
         var turn: UInt64
         var jobs = WaitingLine<Job>()
     }
 
-    /// The clients with waiting jobs, the one whose turn it is first.
+    /// The clients with waiting jobs, in the order of their turns.
     private var turns = WaitingLine<Client>()
     private var clients: [Client: Waiting] = [:]
     private var lastNumber: UInt64 = 0
-    /// The number of jobs that wait.
+    /// The number of waiting jobs.
     package private(set) var count = 0
 
     package init() {}
 
-    /// The number of jobs of one client that wait.
+    /// Returns the number of one client's waiting jobs.
     package func count(of client: Client) -> Int { self.clients[client]?.jobs.count ?? 0 }
 
-    /// Puts a job behind the others of its client.
+    /// Adds a job after the other jobs of its client.
     @discardableResult
     package mutating func append(_ job: Job, of client: Client) -> Ticket {
         self.lastNumber += 1
@@ -41,7 +41,7 @@ package struct FairQueue<Client: Hashable, Job> {
         return Ticket(number: self.lastNumber, client: client)
     }
 
-    /// Takes the first job of the client whose turn it is, and lets the next client have its turn.
+    /// Removes and returns the first job of the client whose turn it is; then it is the next client's turn.
     package mutating func popFirst() -> Job? {
         guard let client = self.turns.popFirst()?.element else { return nil }
         guard let job = self.clients[client]?.jobs.popFirst()?.element else {
@@ -58,7 +58,7 @@ package struct FairQueue<Client: Hashable, Job> {
         return job
     }
 
-    /// Takes a job out before its turn; nil if it does not wait any more.
+    /// Removes a job before its turn; nil if it does not wait any more.
     @discardableResult
     package mutating func remove(_ ticket: Ticket) -> Job? {
         guard let job = self.clients[ticket.client]?.jobs.remove(ticket.number) else { return nil }

@@ -5,14 +5,14 @@ import Glibc
 /// Guards a value with a mutex.
 ///
 /// Not `Synchronization.Mutex`: its futex is invisible to ThreadSanitizer on Linux, which then reports false races.
-/// Never call out of the room while inside ``withLock(_:)``.
-// Unchecked because the compiler cannot see that `value` is only touched between lock and unlock.
+/// The closure of ``withLock(_:)`` must never call code of other modules.
+// Unchecked because the compiler cannot see that `value` is only accessed between lock and unlock.
 package final class Locked<Value: Sendable>: @unchecked Sendable {
-    // Allocated, so that the mutex keeps one address for life, as POSIX demands.
+    // Allocated, so that the mutex keeps one address for life, as POSIX requires.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value
 
-    /// Starts unlocked, holding `value`.
+    /// Creates an unlocked mutex that guards `value`.
     package init(_ value: Value) {
         self.value = value
         self.mutex = .allocate(capacity: 1)
@@ -27,7 +27,7 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
         self.mutex.deallocate()
     }
 
-    /// Runs `body` alone with the value.
+    /// Runs `body` with exclusive access to the value.
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that happens once, and what is to be done then.
+/// An event that happens once, with the work to do then.
 package final class OneTimeEvent: Sendable {
-    /// Nil when it has happened.
+    /// The work to do; nil after the event.
     private let waiting = Locked<[@Sendable () -> Void]?>([])
 
     package init() {}
 
-    /// True from the moment on when it happens, before anything is done then.
+    /// True from the moment of the event on, before any work is done.
     package var hasHappened: Bool { self.waiting.withLock { $0 == nil } }
 
-    /// Lets it happen; nothing more comes of a second time.
+    /// Lets the event happen; a second call does nothing.
     package func happen() {
         let waiting = self.waiting.withLock { waiting in
             defer { waiting = nil }
@@ -19,7 +19,7 @@ package final class OneTimeEvent: Sendable {
         for work in waiting { work() }
     }
 
-    /// Does `work` when it happens, or now if it has.
+    /// Calls `work` at the event, or at once if it has happened.
     package func then(_ work: @escaping @Sendable () -> Void) {
         let isOver = self.waiting.withLock { waiting in
             waiting?.append(work)
@@ -28,7 +28,7 @@ package final class OneTimeEvent: Sendable {
         if isOver { work() }
     }
 
-    /// Waits until it happens, or no time if it has.
+    /// Waits until the event happens; returns at once if it has.
     package func wait() async {
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
             self.then { done.resume() }

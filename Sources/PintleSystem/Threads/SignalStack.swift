@@ -2,12 +2,13 @@
 
 internal import Glibc
 
-/// A stack for signal handlers. A thread whose own stack has overflowed can run none otherwise, and the process would end
-/// without a word.
+/// A stack for signal handlers. Without it a thread whose own stack has overflowed can run no handler, and the process
+/// would end without a message.
 package enum SignalStack {
     private static let size = 64 << 10
 
-    /// Gives the calling thread one while `body` runs, unless it has one already, as from a sanitizer.
+    /// Provides the calling thread with such a stack while `body` runs, unless it has one already, for instance from a
+    /// sanitizer.
     package static func during(_ body: () -> Void) {
         var before = stack_t()
         guard sigaltstack(nil, &before) == 0, before.ss_sp == nil else { return body() }

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// A thread of the system's that nobody waits for.
+/// Starts detached threads of the system.
 package enum SystemThread {
     private final class Start {
         let body: @Sendable () -> Void
@@ -10,8 +10,8 @@ package enum SystemThread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// - Parameter body: the thread ends with it.
-    /// - Throws: the system's error where it has no thread left (pthread_create(3)).
+    /// - Parameter body: the code of the thread, which ends with it.
+    /// - Throws: the system's error if no thread can be created (pthread_create(3)).
     package static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let start = Unmanaged.passRetained(Start(body))
         var thread = pthread_t()

@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Threads for what computes for long or blocks, as names, disks and password hashes do.
+/// Threads for work that computes for long or blocks, such as name lookups, disk access and password hashes.
 ///
-/// They are neither loops nor those of Dispatch. On Linux Dispatch's queues and Swift's tasks draw their threads from one
-/// store: where as many blocks are held up as there are processors, no task of the process goes on.
+/// They are neither loops nor threads of Dispatch. On Linux, Dispatch queues and Swift tasks share a pool of threads: if as
+/// many blocks are stuck as there are processors, no task of the process can continue.
 package final class ThreadPool: Sendable {
     package typealias Work = @Sendable () -> Void
 
     fileprivate struct State {
-        /// Work that no thread has begun, the next one first. Whoever asks bounds it.
+        /// Work that no thread has started, in order. The callers limit its amount.
         var waiting: [Work] = []
         var threads = 0
-        /// Those of the threads that wait for work, or were just woken for it.
+        /// The number of threads that wait for work, or were just woken for it.
         var idle = 0
     }
 
-    /// For what blocks once in a while and has no pool of its own.
+    /// The pool for work that blocks now and then and needs no pool of its own.
     package static let shared = ThreadPool(most: 64)
 
-    /// How long a thread waits for more to do before it ends.
+    /// The time for which a thread waits for more work before it ends.
     private static let patience = Duration.seconds(2)
 
     private let most: Int
     private let changed = Condition()
-    // Touched inside `changed.locked` alone.
+    // Only accessed inside `changed.locked`.
     private nonisolated(unsafe) var state = State()
 
-    /// - Parameter most: the most threads at a time (1…); what comes while all are busy waits, in order.
+    /// - Parameter most: the maximum number of threads (1…); work waits in order while all are busy.
     package init(most: Int) { self.most = max(1, most) }
 
-    /// Has `work` done by a thread of the pool.
+    /// Runs `work` on a thread of the pool.
     ///
-    /// - Throws: the system's error where there is no thread and none to be had; `work` is never done then.
+    /// - Throws: the system's error if the pool has no thread and cannot create one; `work` never runs then.
     package func run(_ work: @escaping Work) throws(SystemError) {
         try self.changed.locked { () throws(SystemError) in
             self.state.waiting.append(work)
             if self.state.idle >= self.state.waiting.count { return self.changed.signal() }
-            // Where all are busy, the first that is done goes on with it.
+            // If all are busy, the first thread that becomes free takes the work.
             guard self.state.threads < self.most else { return }
             do throws(SystemError) {
                 try SystemThread.start { self.serve() }
                 self.state.threads += 1
             } catch {
-                // The threads that there are come to it in the end.
+                // The existing threads will do the work later.
                 guard self.state.threads == 0 else { return }
                 self.state.waiting.removeLast()
                 throw error
@@ -54,7 +54,9 @@ package final class ThreadPool: Sendable {
         while let work = self.next() { work() }
     }
 
-    /// - Returns: nil when there was nothing to do for a while; the thread is counted out then.
+    /// Returns the next work.
+    ///
+    /// - Returns: nil if no work came for a while; the thread is then no longer counted.
     private func next() -> Work? {
         self.changed.locked {
             let end = Condition.Deadline(in: Self.patience)
@@ -73,13 +75,14 @@ package final class ThreadPool: Sendable {
 }
 
 extension ThreadPool {
-    /// Waits for `work` without holding one of the threads that Swift's tasks share.
+    /// Waits for `work` without blocking one of the threads that Swift's tasks share.
     ///
-    /// Where the system has no thread left, the caller's does it after all.
+    /// If the system cannot create a thread, the calling thread does the work.
     package func result<Value: Sendable, Failure: Error>(
         of work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        // The result goes through a lock, not through the continuation, whose ordering ThreadSanitizer cannot see.
+        // The result passes through a lock instead of the continuation, because ThreadSanitizer cannot see the ordering of
+        // that.
         let result = Locked<Result<Value, Failure>?>(nil)
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
             let finish: Work = {

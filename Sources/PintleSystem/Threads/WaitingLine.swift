@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Elements in the order in which they came, each with a number by which it can leave before its turn.
+/// A queue whose elements have numbers, by which they can be removed before their turn.
 ///
-/// Every change takes the same time, however many elements there are.
+/// Every change takes constant time.
 package struct WaitingLine<Element> {
     fileprivate struct Place {
         var element: Element
@@ -21,15 +21,15 @@ package struct WaitingLine<Element> {
 
     package var isEmpty: Bool { self.places.isEmpty }
 
-    /// The elements, in no order.
+    /// The elements, in no particular order.
     package var all: [Element] { self.places.values.map(\.element) }
 
-    /// The element that came last.
+    /// The last element of the queue.
     package var lastElement: Element? { self.last.flatMap { self.places[$0]?.element } }
 
-    /// Puts an element at the end.
+    /// Adds an element at the end.
     ///
-    /// - Parameter number: one that no element of this line has.
+    /// - Parameter number: a number that no element of this queue has.
     package mutating func append(_ element: Element, number: UInt64) {
         let old = self.places.updateValue(Place(element: element, before: self.last), forKey: number)
         precondition(old == nil, "BUG: two that wait have one number")
@@ -37,10 +37,10 @@ package struct WaitingLine<Element> {
         self.last = number
     }
 
-    /// Takes the element that came first, with its number.
+    /// Removes and returns the first element, with its number.
     package mutating func popFirst() -> (number: UInt64, element: Element)? { self.pop(self.first) }
 
-    /// Takes the element that came last, with its number.
+    /// Removes and returns the last element, with its number.
     package mutating func popLast() -> (number: UInt64, element: Element)? { self.pop(self.last) }
 
     private mutating func pop(_ number: UInt64?) -> (number: UInt64, element: Element)? {
@@ -48,7 +48,7 @@ package struct WaitingLine<Element> {
         return (number, element)
     }
 
-    /// Takes an element out; nil if none has the number.
+    /// Removes an element; nil if none has the number.
     @discardableResult
     package mutating func remove(_ number: UInt64) -> Element? {
         guard let place = self.places.removeValue(forKey: number) else { return nil }

@@ -2,23 +2,23 @@
 
 internal import Glibc
 
-/// The way to a folder, gone one step after the other, each from the folder before: every folder and link on it is judged, and
-/// stays the one that was.
+/// Walks to a folder step by step, each step relative to a descriptor of the previous folder. Every folder and link on the
+/// way is checked, and cannot be exchanged after its check.
 final class FolderWay {
-    /// The last folder, only to be named in calls.
+    /// The last folder reached, opened only so that calls can name it.
     private(set) var descriptor: Int32 = -1
     private var place = ""
-    /// The names that are still to come, the next one last.
+    /// The names that remain, the next one last.
     private var left: [String]
     private var links = 0
-    /// As many as the kernel follows.
+    /// The kernel's own limit.
     private static let mostLinks = 40
-    /// O_PATH, which Glibc's module leaves out: a folder on the way need not be readable.
+    /// O_PATH, which Glibc's module lacks: a folder on the way need not be readable.
     private static let onlyPlace: Int32 = 0o10_000_000
 
     /// - Parameters:
-    ///   - path: of the folder; a relative one begins where the process is.
-    ///   - mode: of folders that are made; nil makes none.
+    ///   - path: the path of the folder; a relative one starts in the working directory.
+    ///   - mode: the permissions of missing folders that are created; nil creates none.
     init(to path: String, making mode: UInt32?) throws(UntrustedPlace) {
         self.left = Self.names(path)
         if !path.hasPrefix("/") {

@@ -2,13 +2,13 @@
 
 internal import Glibc
 
-/// A folder in which only this user and root may change anything, held open.
+/// An open folder in which only this user and root may change anything.
 ///
-/// Its files are reached by its descriptor, and links among them are not followed: changing the way to it later leads the program
-/// nowhere else. A link on the way to the folder, or in its place, is followed if this user or root made it.
+/// Its files are accessed through its descriptor, and links among them are not followed, so a later change on the path to
+/// the folder has no effect. Links on that path, or in the folder's place, are followed if this user or root made them.
 package final class TrustedFolder: Sendable {
     package let path: String
-    /// The bits of the folder's mode, as for chmod(2), when it was opened.
+    /// The mode bits of the folder, as for chmod(2), at the time when it was opened.
     package let permissions: UInt32
     private let descriptor: Int32
 
@@ -29,17 +29,17 @@ package final class TrustedFolder: Sendable {
 
     /// Opens a folder.
     ///
-    /// - Parameter mode: folders that are missing are made with it, narrowed by the umask; by default none is made.
+    /// - Parameter mode: the permissions of missing folders that are created, before the umask; nil creates none.
     package convenience init(_ path: String, making mode: UInt32? = nil) throws(UntrustedPlace) {
         let way = try FolderWay(to: path, making: mode)
         try self.init(path, openat(way.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
     }
 
-    /// Opens a folder in this one.
+    /// Opens a folder inside this one.
     ///
     /// - Parameters:
-    ///   - name: one component.
-    ///   - mode: the folder is made with it if it is missing; by default it is not made.
+    ///   - name: a single path component.
+    ///   - mode: the permissions of the folder if it is missing and must be created; nil does not create it.
     package func folder(_ name: String, making mode: UInt32? = nil) throws(UntrustedPlace) -> TrustedFolder {
         if let mode, mkdirat(self.descriptor, name, mode) != 0, errno != EEXIST {
             throw UntrustedPlace(self.place(of: name), .last)
@@ -53,11 +53,11 @@ package final class TrustedFolder: Sendable {
         return try TrustedFolder(self.place(of: name), descriptor)
     }
 
-    /// Opens a file of the folder, which the caller closes.
+    /// Opens a file of the folder; the caller must close it.
     ///
     /// - Parameters:
-    ///   - flags: as for open(2).
-    ///   - mode: of a file that is made, narrowed by the umask.
+    ///   - flags: the flags of open(2).
+    ///   - mode: the permissions of a file that is created, before the umask.
     package func open(_ name: String, _ flags: Int32, mode: UInt32 = 0o600) throws(UntrustedPlace) -> Int32 {
         let descriptor = DescriptorReserve.admitted(
             openat(self.descriptor, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode))
@@ -76,9 +76,9 @@ package final class TrustedFolder: Sendable {
         return descriptor
     }
 
-    /// Judges a file that another library opens by its path.
+    /// Checks a file that another library opens by its path.
     ///
-    /// - Returns: the bits of its mode; nil if there is none.
+    /// - Returns: the mode bits of the file; nil if there is none.
     @discardableResult
     package func check(_ name: String) throws(UntrustedPlace) -> UInt32? {
         var status = stat()
@@ -98,9 +98,9 @@ package final class TrustedFolder: Sendable {
         }
     }
 
-    /// Removes a file, or a link itself.
+    /// Removes a file; if the name is a link, the link itself.
     ///
-    /// - Returns: nil if it is gone, or was not there.
+    /// - Returns: an error; nil if the file is gone or was not there.
     @discardableResult
     package func remove(_ name: String) -> SystemError? { self.unlink(name, 0) }
 
@@ -112,12 +112,12 @@ package final class TrustedFolder: Sendable {
         unlinkat(self.descriptor, name, flags) == 0 || errno == ENOENT ? nil : .last
     }
 
-    /// Gives a file another name, in the place of one that has it; nothing happens if there is no such file.
+    /// Renames a file and replaces one of the new name; does nothing if there is no such file.
     package func rename(_ name: String, to other: String) throws(SystemError) {
         if renameat(self.descriptor, name, self.descriptor, other) != 0, errno != ENOENT { throw .last }
     }
 
-    /// Lists the names in the folder.
+    /// Returns the names in the folder.
     package func names() throws(SystemError) -> FolderNames {
         guard let names = FolderNames(openat(self.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else {
             throw .last
@@ -135,11 +135,11 @@ package final class TrustedFolder: Sendable {
     }
 }
 
-/// The names in a folder, a batch after the other. Used by one thread at a time.
+/// The names in a folder, read in batches. Used by one thread at a time.
 package final class FolderNames {
     private let stream: OpaquePointer
 
-    /// Takes a descriptor over; nil with `errno` if the system refuses it.
+    /// Takes ownership of a descriptor; nil with `errno` if the system refuses it.
     init?(_ descriptor: Int32) {
         guard descriptor >= 0 else { return nil }
         guard let stream = fdopendir(descriptor) else {
@@ -151,7 +151,7 @@ package final class FolderNames {
 
     deinit { closedir(self.stream) }
 
-    /// Up to `count` names; none at the end.
+    /// Returns up to `count` names; none at the end.
     package func next(_ count: Int) -> [String] {
         var names: [String] = []
         while names.count < count, let item = readdir(self.stream) {

@@ -2,13 +2,13 @@
 
 internal import Glibc
 
-/// A folder or a file that the program does not use, since another user of the machine could change what is there, or since the
-/// system refuses it.
+/// The error for a folder or a file that the program does not use, because another user of the machine could change it, or
+/// because the system refuses access.
 package struct UntrustedPlace: Error, Hashable, Sendable, CustomStringConvertible {
     package let path: String
-    /// The reason of the system; nil if the place is not to be trusted.
+    /// The system's error; nil if the place is accessible but not trusted.
     package let system: SystemError?
-    /// A sentence without a full stop, which says what to do.
+    /// A sentence without a full stop, which names the problem and the remedy.
     package let reason: String
 
     package var description: String { "\(self.path): \(self.reason)" }
@@ -44,18 +44,19 @@ package struct UntrustedPlace: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// The judgement of who could change a file or a folder.
+/// Checks which users could change a file or a folder.
 enum FileTrust {
-    /// The owner of the root folder may do everything. It is root, which has another number in a user namespace without one.
+    /// The owner of the root folder has all rights. This is root; its number differs in a user namespace that does not map
+    /// it.
     private static let root: uid_t = {
         var status = stat()
         return stat("/", &status) == 0 ? status.st_uid : 0
     }()
 
-    /// True for this user, and for root.
+    /// True if the owner is this user or root.
     static func isTrusted(_ owner: uid_t) -> Bool { owner == geteuid() || owner == 0 || owner == Self.root }
 
-    /// Judges a folder or a file whose contents are trusted: nobody else may change it.
+    /// Checks a folder or a file whose contents are trusted: no other user may be able to change it.
     static func check(_ status: stat, _ path: String) throws(UntrustedPlace) {
         guard self.isTrusted(status.st_uid) else { throw .isOthers(path, status.st_uid) }
         guard status.st_mode & S_IWOTH == 0 else {
@@ -66,8 +67,9 @@ enum FileTrust {
         }
     }
 
-    /// Judges a folder on the way to another one: no stranger may put something else in the place of what is in it. In a folder
-    /// with the sticky bit, such as /tmp, only owners may. The group is not asked: with many systems it is the user's own.
+    /// Checks a folder on the path to another one: no other user may be able to replace its entries. In a folder with the
+    /// sticky bit, such as /tmp, only owners can. The group's rights are ignored, because on many systems each user has a
+    /// group of their own.
     static func checkWay(_ status: stat, _ path: String) throws(UntrustedPlace) {
         guard self.isTrusted(status.st_uid) else { throw .isOthers(path, status.st_uid) }
         guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
@@ -76,9 +78,10 @@ enum FileTrust {
     }
 }
 
-/// A file that a configuration names, and whose contents are trusted. Links to it are followed: the configuration says so.
+/// Checks files that a configuration names and that must be trusted. Links to them are followed, because the
+/// configuration names them.
 package enum TrustedFile {
-    /// Judges a file: nobody but this user and root may change it. One that is missing passes.
+    /// Checks that only this user and root can change a file. A missing file passes.
     package static func check(_ path: String) throws(UntrustedPlace) {
         var status = stat()
         guard pathStat(path, &status) == 0 else { return }

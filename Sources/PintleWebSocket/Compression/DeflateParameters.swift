@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The agreement of a client and a server about permessage-deflate (RFC 7692 §7.1).
+/// The parameters of permessage-deflate that a client and a server have agreed on (RFC 7692 §7.1).
 package struct DeflateParameters: Sendable, Hashable {
     package var serverNoContextTakeover = false
     package var clientNoContextTakeover = false
@@ -12,24 +12,24 @@ package struct DeflateParameters: Sendable, Hashable {
     /// The name of the extension.
     static let extensionName = "permessage-deflate"
 
-    /// The field's value by which a client offers it.
+    /// Returns the value of the field with which a client offers the extension.
     static func offer(_ settings: WebSocketCompression) -> String {
         var offer = Self.extensionName
         if settings.serverNoContextTakeover { offer += "; server_no_context_takeover" }
         if settings.clientNoContextTakeover { offer += "; client_no_context_takeover" }
         if settings.serverMaxWindowBits < 15 { offer += "; server_max_window_bits=\(settings.serverMaxWindowBits)" }
-        // Without it the server may not ask for a smaller window.
+        // Without this parameter, the server must not ask for a smaller window.
         offer += "; client_max_window_bits"
         if settings.clientMaxWindowBits < 15 { offer += "=\(settings.clientMaxWindowBits)" }
         return offer
     }
 
-    /// Checks a server's answer to an offer.
+    /// Reads a server's answer to an offer.
     ///
-    /// - Returns: nil where the answer is none to this offer.
+    /// - Returns: nil if the answer is invalid for this offer.
     init?(answer: WebSocketExtension, to settings: WebSocketCompression) {
         guard let named = NamedParameters(answer), named.clientMaxWindowBits != .some(.unlimited) else { return nil }
-        // A server that takes the offer does all that it asks (RFC 7692 §7.1.1.1, §7.1.2.1).
+        // A server that accepts the offer must do everything that it asks (RFC 7692 §7.1.1.1, §7.1.2.1).
         guard named.serverNoContextTakeover || !settings.serverNoContextTakeover else { return nil }
         let serverBits = named.serverMaxWindowBits ?? 15
         let clientBits = named.clientMaxWindowBits?.bits ?? 15
@@ -37,24 +37,24 @@ package struct DeflateParameters: Sendable, Hashable {
         self.serverNoContextTakeover = named.serverNoContextTakeover
         self.clientNoContextTakeover = named.clientNoContextTakeover || settings.clientNoContextTakeover
         self.serverMaxWindowBits = serverBits
-        // A client may always reach back less far than it was allowed to.
+        // A client may always use a smaller window than it was allowed.
         self.clientMaxWindowBits = min(clientBits, settings.clientMaxWindowBits)
     }
 
-    /// Takes a client's offer, as a server.
+    /// Accepts a client's offer, as a server.
     ///
-    /// - Returns: nil where it has to be declined, with an unknown, repeated or wrong parameter (RFC 7692 §7).
+    /// - Returns: nil if the offer must be declined because of an unknown, repeated or invalid parameter (RFC 7692 §7).
     init?(offer: WebSocketExtension, _ settings: WebSocketCompression) {
         guard let named = NamedParameters(offer) else { return nil }
         self.serverNoContextTakeover = named.serverNoContextTakeover || settings.serverNoContextTakeover
         self.clientNoContextTakeover = named.clientNoContextTakeover || settings.clientNoContextTakeover
         self.serverMaxWindowBits = min(named.serverMaxWindowBits ?? 15, settings.serverMaxWindowBits)
-        // A client that does not say that it can will not do with less.
+        // A client that does not send this parameter cannot use a smaller window.
         guard let clientBits = named.clientMaxWindowBits else { return }
         self.clientMaxWindowBits = min(clientBits.bits, settings.clientMaxWindowBits)
     }
 
-    /// The field's value by which a server agrees.
+    /// The value of the field with which a server accepts.
     package var answer: String {
         var answer = Self.extensionName
         if self.serverNoContextTakeover { answer += "; server_no_context_takeover" }
@@ -65,9 +65,9 @@ package struct DeflateParameters: Sendable, Hashable {
     }
 }
 
-/// The parameters that an offer or an answer names.
+/// The parameters in an offer or an answer.
 private struct NamedParameters {
-    /// The value of `client_max_window_bits`, which an offer may leave out.
+    /// The value of `client_max_window_bits`, which may be omitted in an offer.
     enum Bits: Equatable {
         case unlimited
         case most(Int)
@@ -85,7 +85,7 @@ private struct NamedParameters {
     private(set) var serverMaxWindowBits: Int?
     private(set) var clientMaxWindowBits: Bits?
 
-    /// Nil for a name that is unknown or repeated, and for a value that is missing, not wanted or out of range.
+    /// Fails for an unknown or repeated name, and for a value that is missing, not allowed or out of range.
     init?(_ list: WebSocketExtension) {
         var seen: Set<String> = []
         for parameter in list.parameters {
@@ -105,6 +105,6 @@ private struct NamedParameters {
         }
     }
 
-    /// A number from 8 to 15 without a leading zero (RFC 7692 §7.1.2).
+    /// Reads a number from 8 to 15 without a leading zero (RFC 7692 §7.1.2).
     private static func bits(_ text: String) -> Int? { (8...15).first { "\($0)" == text } }
 }

@@ -2,20 +2,20 @@
 
 internal import PintleMessage
 
-/// One extension as a Sec-WebSocket-Extensions field names it (RFC 6455 §9.1).
+/// One extension in a Sec-WebSocket-Extensions field (RFC 6455 §9.1).
 struct WebSocketExtension: Sendable, Equatable {
     struct Parameter: Sendable, Equatable {
         let name: String
-        /// Nil where the parameter is a name alone.
+        /// The value; nil if the parameter has only a name.
         let value: String?
     }
 
     let name: String
     let parameters: [Parameter]
 
-    /// Reads the values of all such fields of a message.
+    /// Reads the values of all Sec-WebSocket-Extensions fields of a message.
     ///
-    /// - Returns: nil where they break the field's syntax.
+    /// - Returns: nil if their syntax is invalid.
     static func list(_ values: [String]) -> [WebSocketExtension]? {
         var list: [WebSocketExtension] = []
         for value in values {
@@ -27,7 +27,7 @@ struct WebSocketExtension: Sendable, Equatable {
     }
 }
 
-/// Reads a list of extensions from its beginning to its end.
+/// Parses a list of extensions.
 private struct ExtensionReader {
     private let bytes: [UInt8]
     private var place = 0
@@ -38,7 +38,7 @@ private struct ExtensionReader {
         var list: [WebSocketExtension] = []
         while true {
             self.skipSpace()
-            // Members of lists may be empty (RFC 9110 §5.6.1.2).
+            // A list may have empty members (RFC 9110 §5.6.1.2).
             if self.take(",") { continue }
             guard self.place < self.bytes.count else { return list }
             guard let member = self.member() else { return nil }
@@ -73,7 +73,7 @@ private struct ExtensionReader {
         return self.place > start ? String(decoding: self.bytes[start..<self.place], as: UTF8.self) : nil
     }
 
-    /// The rest of a quoted string, which must be a token when it is read (RFC 6455 §9.1).
+    /// Reads the rest of a quoted string; its content must be a token (RFC 6455 §9.1).
     private mutating func quoted() -> String? {
         var text: [UInt8] = []
         while self.place < self.bytes.count, !self.take("\"") {

@@ -2,9 +2,9 @@
 
 package import NIOCore
 
-/// One of the two ends of a connection.
+/// One of the two endpoints of a connection.
 package enum WebSocketRole: Sendable, Hashable, CaseIterable {
-    /// Masks what it sends.
+    /// The client, which masks its frames.
     case client
     case server
 
@@ -21,23 +21,23 @@ package enum Opcode: UInt8, Sendable, Hashable, CaseIterable {
     case ping = 9
     case pong = 10
 
-    /// True for frames that may stand between the fragments of a message.
+    /// True for frames that may be sent between the fragments of a message.
     package var isControl: Bool { self.rawValue >= 8 }
 }
 
-/// The beginning of a frame (RFC 6455 §5.2).
+/// The header of a frame (RFC 6455 §5.2).
 package struct FrameHeader: Sendable, Equatable {
     package var opcode: Opcode
-    /// True where the message ends with this frame.
+    /// True if the frame ends the message.
     package var isFinal = true
     /// The first reserved bit, which permessage-deflate sets on the first frame of a message (RFC 7692 §6).
     package var isCompressed = false
-    /// Nil for a frame that is not masked.
+    /// The mask; nil for a frame that is not masked.
     package var mask: FrameMask?
-    /// The number of bytes behind the header.
+    /// The number of bytes of the payload.
     package var length: Int
 
-    /// The most bytes of a control frame's payload.
+    /// The maximum number of bytes in a control frame's payload.
     package static let controlLimit = 125
 
     package init(_ opcode: Opcode, length: Int) {
@@ -45,22 +45,21 @@ package struct FrameHeader: Sendable, Equatable {
         self.length = length
     }
 
-    /// The demands of a connection's state on the frame that comes next.
+    /// The requirements of the connection's state for the next frame.
     struct Expectation {
-        /// The end that receives it.
+        /// The endpoint that receives the frame.
         var role: WebSocketRole
-        /// True where a message may be compressed.
+        /// True if a message may be compressed.
         var allowsCompression = false
-        /// True where a message has begun that this frame may continue.
+        /// True if the frame may continue a message that has begun.
         var isWithinMessage = false
-        /// The most bytes that a frame of data may have. A message that begins compressed has another limit than one that
-        /// does not.
+        /// The maximum number of bytes in a data frame. The limit for compressed messages differs from the one for others.
         var room: (plain: Int, compressed: Int)
     }
 
-    /// Reads a header. Each byte is judged as soon as it is there.
+    /// Reads a header. Each byte is checked as soon as it is available.
     ///
-    /// - Returns: the header and its own length; nil while bytes of it are missing.
+    /// - Returns: the header and its length; nil if bytes are missing.
     static func read(
         _ bytes: UnsafeRawBufferPointer, _ expected: Expectation
     ) throws(WebSocketViolation) -> (header: FrameHeader, size: Int)? {

@@ -2,29 +2,29 @@
 
 package import PintleMessage
 
-/// The agreement of both ends of a WebSocket.
+/// The parameters on which both endpoints of a WebSocket have agreed.
 package struct WebSocketAgreement: Sendable, Equatable {
-    /// One of the protocols that the client has offered; nil for none.
+    /// The protocol, one of those that the client offered; nil for none.
     package var subprotocol: String?
-    /// Nil where messages are not compressed.
+    /// The parameters of the compression; nil if messages are not compressed.
     package var compression: DeflateParameters?
-    /// The extensions as the server has named them; empty for none.
+    /// The extensions in the server's words; empty for none.
     package var extensions = ""
 
     package init() {}
 }
 
-/// A client's half of the opening handshake (RFC 6455 §4.1).
+/// The client's part of the opening handshake (RFC 6455 §4.1).
 package struct ClientHandshake: Sendable {
     private let key = HandshakeKey.random()
     private let protocols: [String]
     private let compression: WebSocketCompression?
 
-    /// Makes a handshake of its own key, for one request.
+    /// Creates a handshake with a new key, for one request.
     ///
     /// - Parameters:
-    ///   - protocols: tokens, the best first; each once.
-    ///   - compression: what is offered; nil for nothing.
+    ///   - protocols: the offered protocols, the preferred one first; each once.
+    ///   - compression: the compression to offer; nil for none.
     package init(protocols: [String] = [], compression: WebSocketCompression? = nil) {
         self.protocols = protocols
         self.compression = compression?.valid
@@ -45,8 +45,8 @@ package struct ClientHandshake: Sendable {
     /// The value of Sec-WebSocket-Key.
     package var keyText: String { self.key.text }
 
-    /// Checks of a `101 Switching Protocols` that its server has understood the handshake, and nothing else: for who passes on
-    /// what others agree on.
+    /// Checks only that the server of a `101 Switching Protocols` has understood the handshake: for intermediaries, which
+    /// do not take part in the agreement.
     package func checkProof(in head: ResponseHead) throws(WebSocketHandshakeError) {
         try Self.checkUpgrade(head.fields)
         guard head.fields.values(of: "Sec-WebSocket-Accept") == [try self.key.accept()] else {
@@ -55,7 +55,7 @@ package struct ClientHandshake: Sendable {
         }
     }
 
-    /// Checks a `101 Switching Protocols`.
+    /// Checks a `101 Switching Protocols`, and returns the agreement.
     package func agreement(with head: ResponseHead) throws(WebSocketHandshakeError) -> WebSocketAgreement {
         try self.checkProof(in: head)
         var agreement = WebSocketAgreement()
@@ -66,7 +66,7 @@ package struct ClientHandshake: Sendable {
         return agreement
     }
 
-    /// Checks what both halves of a handshake have to say.
+    /// Checks the fields that both parts of a handshake must have.
     static func checkUpgrade(_ fields: Fields) throws(WebSocketHandshakeError) {
         var names: [String] = []
         fields.forEachToken(in: .upgrade) { names.append(String(decoding: $0, as: UTF8.self).lowercased()) }

@@ -2,12 +2,12 @@
 
 internal import PintleTrust
 
-/// The value by which a server shows that it has understood a client's handshake (RFC 6455 §4.1).
+/// The key of a client's handshake, with which a server proves that it has understood the handshake (RFC 6455 §4.1).
 struct HandshakeKey: Sendable, Equatable {
-    /// 16 bytes in base64.
+    /// The key, 16 bytes in base64.
     let text: String
 
-    /// Makes one that nobody can foresee.
+    /// Creates an unpredictable key.
     static func random() -> HandshakeKey {
         var generator = SystemRandomNumberGenerator()
         let halves: (UInt64, UInt64) = (generator.next(), generator.next())
@@ -16,7 +16,7 @@ struct HandshakeKey: Sendable, Equatable {
 
     private init(text: String) { self.text = text }
 
-    /// Takes one that a client has sent; nil where it is not 16 bytes.
+    /// Reads a key that a client has sent; nil if it does not have 16 bytes.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 24, bytes.suffix(2).elementsEqual("==".utf8),
@@ -25,7 +25,7 @@ struct HandshakeKey: Sendable, Equatable {
         self.text = text
     }
 
-    /// The answer to it: the base64 of the SHA-1 of the key and a fixed text.
+    /// Returns the server's answer to the key: the base64 of the SHA-1 of the key and a fixed text.
     func accept() throws(WebSocketHandshakeError) -> String {
         do throws(TrustError) {
             let digest = try MessageDigest.sha1.digest(of: Array((self.text + Self.suffix).utf8))

@@ -2,15 +2,15 @@
 
 package import PintleMessage
 
-/// A server's half of the opening handshake (RFC 6455 §4.2).
+/// The server's part of the opening handshake (RFC 6455 §4.2).
 package struct ServerHandshake: Sendable {
-    /// The protocols that can be spoken, the best first.
+    /// The supported protocols, the preferred one first.
     private let protocols: [String]
     private let compression: WebSocketCompression?
 
-    /// Makes the half of a server that takes any number of requests.
+    /// Creates the part of a server, for any number of requests.
     ///
-    /// - Parameter compression: what is agreed to; nil declines every offer.
+    /// - Parameter compression: the compression that is accepted; nil declines every offer.
     package init(protocols: [String] = [], compression: WebSocketCompression? = nil) {
         self.protocols = protocols
         self.compression = compression?.valid
@@ -18,9 +18,8 @@ package struct ServerHandshake: Sendable {
 
     /// Answers a client's request.
     ///
-    /// - Returns: a `101 Switching Protocols`, and what it agrees to.
-    /// - Throws: what is wrong with the request; `.version` deserves a 426 with `Sec-WebSocket-Version: 13`, the others a
-    ///   400.
+    /// - Returns: a `101 Switching Protocols`, and the agreement that it makes.
+    /// - Throws: the error in the request; `.version` requires a 426 with `Sec-WebSocket-Version: 13`, the others a 400.
     package func answer(
         to request: RequestHead
     ) throws(WebSocketHandshakeError) -> (head: ResponseHead, agreement: WebSocketAgreement) {
@@ -56,7 +55,7 @@ package struct ServerHandshake: Sendable {
         return self.protocols.first { offered.contains($0) }
     }
 
-    /// The first offer that can be taken.
+    /// Returns the parameters of the first offer that can be accepted.
     private func compression(of fields: Fields) throws(WebSocketHandshakeError) -> DeflateParameters? {
         guard let list = WebSocketExtension.list(fields.values(of: "Sec-WebSocket-Extensions")) else {
             throw WebSocketHandshakeError(.extensions, "its Sec-WebSocket-Extensions is broken")

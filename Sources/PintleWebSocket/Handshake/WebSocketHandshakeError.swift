@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an answer that switches protocols does not open a WebSocket (RFC 6455 §4.1), or a request asks for none
-/// (RFC 6455 §4.2.1).
+/// The reason why a `101` response does not open a WebSocket (RFC 6455 §4.1), or why a request does not ask for one (RFC
+/// 6455 §4.2.1).
 public struct WebSocketHandshakeError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of failure.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Upgrade does not say websocket.
+        /// Upgrade is not `websocket`.
         case upgrade
-        /// Connection does not say Upgrade.
+        /// Connection does not contain `Upgrade`.
         case connection
         /// Sec-WebSocket-Accept is missing, repeated, or belongs to another key.
         case accept
-        /// Sec-WebSocket-Protocol names what was not offered, or is repeated.
+        /// Sec-WebSocket-Protocol names a protocol that was not offered, or is repeated.
         case subprotocol
-        /// Sec-WebSocket-Extensions is broken, or names what was not offered so.
+        /// Sec-WebSocket-Extensions is invalid, or differs from the offer.
         case extensions
         /// The request is not a GET of HTTP/1.1, or has content.
         case request
@@ -27,7 +27,7 @@ public struct WebSocketHandshakeError: Error, Sendable, Equatable, CustomStringC
 
     /// The kind of failure.
     public let kind: Kind
-    /// The fault, in one sentence.
+    /// The error, in one sentence.
     public let message: String
 
     init(_ kind: Kind, _ message: String) {

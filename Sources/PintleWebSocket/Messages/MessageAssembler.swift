@@ -2,21 +2,21 @@
 
 internal import NIOCore
 
-/// Puts messages together from the payloads of their frames, and judges them as they come.
+/// Assembles messages from the payloads of their frames, and checks the payloads as they arrive.
 struct MessageAssembler: ~Copyable {
-    /// A message that has begun.
+    /// A message that is being received.
     private struct Message {
         let isText: Bool
         let isCompressed: Bool
         var bytes = ByteBuffer()
         var check = UTF8Check()
-        /// The number of bytes of its frames.
+        /// The number of bytes in its frames.
         var received = 0
     }
 
     private let role: WebSocketRole
     private let limit: Int
-    /// Nil where no message may be compressed.
+    /// The decompressor; nil if messages may not be compressed.
     private let inflater: MessageInflater?
     private var message: Message?
 
@@ -26,13 +26,14 @@ struct MessageAssembler: ~Copyable {
         self.inflater = inflater
     }
 
-    /// The least room that is made for what inflates, and the most that is made on the word of a frame's header.
+    /// The minimum of memory reserved for decompressed bytes, and the maximum that is reserved because of a frame's header
+    /// alone.
     private static let leastRoom = 512
     private static let mostReserved = 64 * 1024
 
-    /// The demands on the next frame.
+    /// The requirements for the next frame.
     var expectation: FrameHeader.Expectation {
-        // Deflate makes somewhat more of what it cannot make less of.
+        // Deflate makes incompressible data slightly longer.
         let compressedLimit = self.limit + self.limit / 4 + 1024
         var room = (plain: self.limit, compressed: compressedLimit)
         if let message {
@@ -42,7 +43,7 @@ struct MessageAssembler: ~Copyable {
             role: self.role, allowsCompression: self.inflater != nil, isWithinMessage: self.message != nil, room: room)
     }
 
-    /// A frame of data begins, whose header was judged by ``expectation``.
+    /// Begins a data frame whose header was checked against ``expectation``.
     mutating func begin(_ header: FrameHeader) throws(WebSocketViolation) {
         if header.opcode != .continuation {
             if header.isCompressed { try self.inflater?.begin() }
@@ -53,13 +54,14 @@ struct MessageAssembler: ~Copyable {
         self.message?.bytes.reserveCapacity(minimumWritableBytes: min(room, Self.mostReserved))
     }
 
-    /// Takes bytes of a frame.
+    /// Processes bytes of a frame.
     ///
     /// - Parameters:
-    ///   - input: loses what was taken: all of it, unless the message is compressed and the work too much for one step.
-    ///   - mask: what they are masked with.
-    ///   - offset: the place of the first one in its frame.
-    ///   - budget: loses the number of bytes that were made.
+    ///   - input: consumed bytes are removed: all of them, unless the message is compressed and the work is too much for
+    ///     one step.
+    ///   - mask: the mask of the frame.
+    ///   - offset: the position of the first byte in its frame.
+    ///   - budget: is reduced by the number of bytes produced.
     mutating func take(
         _ input: inout UnsafeRawBufferPointer, mask: FrameMask?, at offset: Int, budget: inout Int
     ) throws(WebSocketViolation) {
@@ -78,12 +80,12 @@ struct MessageAssembler: ~Copyable {
         self.message = message
     }
 
-    /// True where bytes that were taken may still make some of the message.
+    /// True if the consumed bytes may still produce a part of the message.
     var mayHaveMore: Bool { self.message?.isCompressed == true && self.inflater?.mayHaveMore == true }
 
-    /// The last frame of a message was taken.
+    /// Ends a message after its last frame.
     ///
-    /// - Returns: the message; nil where the budget did not do for its end.
+    /// - Returns: the message; nil if the budget is used up before its end.
     mutating func finish(budget: inout Int) throws(WebSocketViolation) -> WebSocketPayload? {
         guard var message = self.message.take() else { preconditionFailure("BUG: no message is finished") }
         while message.isCompressed, let inflater, !inflater.isAtEnd {
@@ -106,7 +108,7 @@ struct MessageAssembler: ~Copyable {
     ) -> WebSocketViolation? {
         guard let inflater else { preconditionFailure("BUG: a message is compressed that may not be") }
         guard let mask else { return inflater.step(&input, atMost: most, upTo: self.limit, into: &message.bytes) }
-        // Taken in small pieces, so that what is not inflated in this step is not unmasked in vain.
+        // Unmasked in small pieces, so that little work is lost for bytes that are not decompressed in this step.
         return withUnsafeTemporaryAllocation(byteCount: Self.unmaskedSize, alignment: 8) { space in
             let piece = UnsafeRawBufferPointer(rebasing: input.prefix(space.count))
             mask.apply(to: piece, into: space, at: offset)
@@ -119,7 +121,7 @@ struct MessageAssembler: ~Copyable {
 
     private static let unmaskedSize = 4096
 
-    /// Judges what was made in the order in which it stands: what is found does not depend on how the bytes were cut.
+    /// Checks the produced bytes in their order, so that the result does not depend on how the input was divided.
     private func judge(
         _ message: inout Message, from start: Int, _ failure: WebSocketViolation?
     ) throws(WebSocketViolation) {

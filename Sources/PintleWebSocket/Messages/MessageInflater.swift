@@ -3,20 +3,20 @@
 internal import NIOCore
 internal import PintleCoding
 
-/// Inflates the messages of one direction (RFC 7692 §7.2.2), in steps of bounded work.
+/// Decompresses the messages of one direction (RFC 7692 §7.2.2), in steps of bounded work.
 final class MessageInflater {
     private let windowBits: Int
     private let isForgetful: Bool
     private var inflater: RawInflater?
-    /// The bytes that the sender leaves out at the end of each message, and how many of them are to be taken yet.
+    /// The bytes that the sender omits at the end of each message, and the number of them that are still to be processed.
     private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
     private var tailLeft = 0
-    /// True where a byte of the message has come.
+    /// True if a byte of the message has arrived.
     private var hasBegun = false
-    /// True where the last step has filled its room, and so may have more to give although all of its input was taken.
+    /// True if the last step has filled its space, and so may produce more although all of its input was consumed.
     private(set) var mayHaveMore = false
 
-    /// - Parameter forgets: whether each message is inflated by itself.
+    /// - Parameter forgets: true if each message is decompressed without the context of earlier ones.
     init(windowBits: Int, forgets: Bool) {
         self.windowBits = windowBits
         self.isForgetful = forgets
@@ -38,14 +38,14 @@ final class MessageInflater {
         self.mayHaveMore = false
     }
 
-    /// Inflates bytes of the message.
+    /// Decompresses bytes of the message.
     ///
     /// - Parameters:
-    ///   - input: loses what was taken.
-    ///   - most: the most bytes that are made, at least one.
-    ///   - limit: the most bytes that the message may have in all. One more is made where it has more.
-    ///   - message: gets them at its end.
-    /// - Returns: the failure behind them.
+    ///   - input: consumed bytes are removed.
+    ///   - most: the maximum number of bytes to produce, at least one.
+    ///   - limit: the maximum number of bytes of the whole message. A longer message produces one byte more.
+    ///   - message: the produced bytes are appended to it.
+    /// - Returns: the failure after those bytes.
     func step(
         _ input: inout UnsafeRawBufferPointer, atMost most: Int, upTo limit: Int, into message: inout ByteBuffer
     ) -> WebSocketViolation? {
@@ -63,9 +63,9 @@ final class MessageInflater {
         return failure.map { Self.violation($0) }
     }
 
-    /// Inflates what the sender has left out at the end, as ``step(_:atMost:upTo:into:)`` does.
+    /// Decompresses the bytes that the sender omitted at the end, like ``step(_:atMost:upTo:into:)``.
     func finishStep(atMost most: Int, upTo limit: Int, into message: inout ByteBuffer) -> WebSocketViolation? {
-        // Some send nothing at all for an empty message, where a zero byte is due.
+        // Some senders send nothing for an empty message, although a zero byte is required.
         guard self.hasBegun else {
             self.tailLeft = 0
             return nil
@@ -79,7 +79,7 @@ final class MessageInflater {
         return WebSocketViolation(.compression, "the deflate of a message is cut off")
     }
 
-    /// True when all of the message was made.
+    /// True if the whole message was produced.
     var isAtEnd: Bool { self.tailLeft == 0 && !self.mayHaveMore }
 
     private static let leastRoom = 4096

@@ -3,11 +3,11 @@
 internal import NIOCore
 internal import PintleCoding
 
-/// Makes frames of messages, one fragment after another, so that a long message neither has to be there twice nor keeps
-/// a ping waiting for its end.
+/// Writes messages as frames, one fragment after the other. So a long message needs no second copy, and a ping need not
+/// wait for its end.
 struct MessageWriter: ~Copyable {
     private let role: WebSocketRole
-    /// The compression of messages; nil where there is none.
+    /// The parameters of the compression; nil if messages are not compressed.
     private let compression: (windowBits: Int, forgets: Bool, settings: WebSocketCompression)?
     private let makeMask: @Sendable () -> FrameMask
     private var deflater: RawDeflater?
@@ -18,11 +18,11 @@ struct MessageWriter: ~Copyable {
         var rest: ByteBuffer
         let opcode: Opcode
         let isCompressed: Bool
-        /// True where a frame of it was written.
+        /// True if a frame of the message was written.
         var hasBegun = false
     }
 
-    /// The most bytes of a message in one frame, before they are compressed. Browsers' frames are as short.
+    /// The maximum number of bytes of a message in one frame, before compression. Browsers have frames of similar length.
     static let fragmentSize = 64 * 1024
 
     init(
@@ -45,9 +45,9 @@ struct MessageWriter: ~Copyable {
             isCompressed: self.prepareToDeflate(payload.bytes.readableBytes))
     }
 
-    /// Writes the next frame of the message, or the last one; none where zlib holds all of it back for a later frame.
+    /// Writes the next frame of the message. Writes none if zlib holds back all of it for a later frame.
     ///
-    /// - Returns: the number of bytes of the message that it took.
+    /// - Returns: the number of bytes of the message that were consumed.
     mutating func writeFragment(into output: inout ByteBuffer) -> Int {
         guard var message = self.message.take() else { preconditionFailure("BUG: no message has begun") }
         let count = min(message.rest.readableBytes, Self.fragmentSize)
@@ -67,11 +67,11 @@ struct MessageWriter: ~Copyable {
         return count
     }
 
-    /// Writes a frame, masked where that is due.
+    /// Writes a frame, masked if this is the client.
     func writeFrame(_ header: FrameHeader, _ payload: ByteBuffer, into output: inout ByteBuffer) {
         var header = header
         if self.role == .client { header.mask = self.makeMask() }
-        // The header has 14 bytes at most.
+        // The header has at most 14 bytes.
         output.reserveCapacity(minimumWritableBytes: 14 + payload.readableBytes)
         output.writeFrameHeader(header)
         guard let mask = header.mask else {
@@ -86,14 +86,14 @@ struct MessageWriter: ~Copyable {
         }
     }
 
-    /// Tells whether a message of this length is compressed, and makes ready for it.
+    /// Returns true if a message of this length is compressed, and prepares for it.
     private mutating func prepareToDeflate(_ count: Int) -> Bool {
         guard let compression, count >= compression.settings.threshold else { return false }
         if let deflater {
             if compression.forgets { deflater.reset() }
             return true
         }
-        // Without memory for it messages go as they are, which is always allowed (RFC 7692 §6.1).
+        // If there is no memory, messages are sent uncompressed, which is always allowed (RFC 7692 §6.1).
         self.deflater = try? RawDeflater(windowBits: compression.windowBits, level: compression.settings.level)
         return self.deflater != nil
     }
@@ -105,7 +105,7 @@ struct MessageWriter: ~Copyable {
         piece.withUnsafeReadableBytes { bytes in
             self.deflater?.deflate(bytes, isLast: isLast) { deflated.writeBytes($0) }
         }
-        // The end of the empty block that every message ends with is left out (RFC 7692 §7.2.1).
+        // The last four bytes of the empty block at the end of every message are omitted (RFC 7692 §7.2.1).
         if isLast { deflated.moveWriterIndex(to: deflated.writerIndex - 4) }
         self.deflated = deflated
         return deflated

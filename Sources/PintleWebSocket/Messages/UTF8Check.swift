@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells whether bytes that come in pieces are UTF-8 (RFC 3629), as soon as one is not.
+/// Checks if bytes that arrive in pieces are UTF-8 (RFC 3629), and fails at the first invalid one.
 package struct UTF8Check: Sendable {
-    /// The number of bytes that the character lacks.
+    /// The number of bytes that the current character lacks.
     private var missing = 0
-    /// The values that its next byte may have.
+    /// The range of values allowed for the next byte of the character.
     private var next: ClosedRange<UInt8> = 0x80...0xBF
 
     package init() {}
 
-    /// True where no character lacks a byte.
+    /// True if no character is incomplete.
     package var isComplete: Bool { self.missing == 0 }
 
-    /// Looks at what has come.
+    /// Checks the next piece.
     ///
-    /// - Returns: false where no bytes behind it could make UTF-8 of it.
+    /// - Returns: false if no further bytes could make it valid UTF-8.
     package mutating func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var place = 0
         while place < bytes.count {
@@ -32,7 +32,7 @@ package struct UTF8Check: Sendable {
         return true
     }
 
-    /// The first byte that is not ASCII, or the end.
+    /// Returns the index of the first byte that is not ASCII, or the end.
     private static func endOfASCII(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var place = start
         while place + 8 <= bytes.count,
@@ -44,8 +44,8 @@ package struct UTF8Check: Sendable {
         return place
     }
 
-    /// Takes the first byte of a character that has more. The second one has limits of its own where a shorter form, a
-    /// surrogate or a number above 0x10FFFF could be written.
+    /// Begins a character of several bytes. The range of the second byte is smaller if it could otherwise encode an
+    /// overlong form, a surrogate or a number above 0x10FFFF.
     private mutating func begin(with byte: UInt8) -> Bool {
         switch byte {
         case 0xC2...0xDF: self.missing = 1

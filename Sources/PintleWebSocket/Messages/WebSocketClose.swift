@@ -2,26 +2,26 @@
 
 package import NIOCore
 
-/// The content of a Close (RFC 6455 §5.5.1).
+/// The content of a Close frame (RFC 6455 §5.5.1).
 package struct WebSocketClose: Sendable, Equatable {
-    /// ``WebSocketCloseCode/noStatus`` where it says nothing.
+    /// The code; ``WebSocketCloseCode/noStatus`` if the frame is empty.
     package var code: WebSocketCloseCode
-    /// Empty where there is none.
+    /// The reason; may be empty.
     package var reason: String
 
-    /// The most bytes of a reason.
+    /// The maximum number of bytes in a reason.
     static let reasonLimit = FrameHeader.controlLimit - 2
 
-    /// Makes one to be sent. A code that none may have leaves it empty; a reason loses what is beyond 123 bytes.
+    /// Creates a Close to be sent. A code that must not be sent leaves it empty; a reason is cut to 123 bytes.
     package init(_ code: WebSocketCloseCode, _ reason: String = "") {
         self.code = code.mayBeSent ? code : .noStatus
         self.reason = code.mayBeSent ? Self.cut(reason) : ""
     }
 
-    /// Makes one that stands for what no Close has said, of any code.
+    /// Creates a Close for a connection that ended without one, with any code.
     package init(unsent code: WebSocketCloseCode) { (self.code, self.reason) = (code, "") }
 
-    /// Reads the payload of one that has come.
+    /// Reads the payload of a Close that was received.
     init(_ payload: ByteBuffer, by role: WebSocketRole) throws(WebSocketViolation) {
         var payload = payload
         guard payload.readableBytes > 0 else {
@@ -43,7 +43,7 @@ package struct WebSocketClose: Sendable, Equatable {
         self.reason = String(buffer: payload)
     }
 
-    /// The payload that says so.
+    /// The payload of the frame.
     package var payload: ByteBuffer {
         guard self.code != .noStatus else { return ByteBuffer() }
         var payload = ByteBuffer(integer: self.code.rawValue)
@@ -51,7 +51,7 @@ package struct WebSocketClose: Sendable, Equatable {
         return payload
     }
 
-    /// The beginning that fits, up to the end of a character.
+    /// Returns the longest prefix of whole scalars that fits.
     private static func cut(_ reason: String) -> String {
         guard reason.utf8.count > Self.reasonLimit else { return reason }
         var kept = String.UnicodeScalarView()

@@ -53,7 +53,7 @@ struct Check: ParsableCommand {
 
     // MARK: A sample
 
-    /// The longest head with the longest body that is held.
+    /// The maximum size of a sample: more than the longest head with the longest body that is buffered.
     private static let sampleLimit = 64 << 20
 
     private func run(sample path: String, _ policy: Policy) throws(CommandFailure) {
@@ -79,7 +79,7 @@ struct Check: ParsableCommand {
         try Output.bytes(sent)
     }
 
-    /// The request as it goes upstream, byte by byte.
+    /// Returns the bytes of the request as it is sent upstream.
     private static func sent(_ run: DryRun, _ redaction: Redaction) throws(Problem) -> [UInt8] {
         var (head, body) = (run.head, run.body)
         if redaction == .on { (head, body) = try run.masked(by: Redaction.mask) }

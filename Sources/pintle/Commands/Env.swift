@@ -35,7 +35,7 @@ struct Env: ParsableCommand {
             self.unset
             ? format.unsetting(ProxyEnvironment.names(trusting: Self.hasTrustFiles))
             : format.setting(try self.environment(inherited).variables)
-        // As it is: escapes for a terminal would be part of the values.
+        // Written unchanged: escapes for a terminal would become part of the values.
         try Output.bytes(text.systemBytes)
     }
 
@@ -57,7 +57,7 @@ struct Env: ParsableCommand {
         }
     }
 
-    /// Writes the files for programs; nil where nothing is intercepted.
+    /// Writes the files with which programs trust the proxy; returns nil if nothing is intercepted.
     private func trust(
         _ policy: Policy, _ inherited: [String: String]
     ) throws(CommandFailure) -> ProxyEnvironment.Trust? {
@@ -71,7 +71,7 @@ struct Env: ParsableCommand {
         } catch {
             throw CommandFailure(.incomplete, "pintle env: \(error.message)")
         }
-        // Programs trust what is written there.
+        // Programs trust the files in the folder, so only this user and root may be able to change it.
         do throws(UntrustedPlace) {
             _ = try TrustedFolder(folder, making: 0o755)
         } catch {
@@ -80,6 +80,6 @@ struct Env: ParsableCommand {
         return try TrustFiles.write(for: authority.certificate, policy.configuration, into: folder, inherited)
     }
 
-    /// True where there may be variables that name them.
+    /// True if an earlier call may have set variables that name these files.
     private static var hasTrustFiles: Bool { DataFolder.trustFiles.map { access($0, F_OK) == 0 } ?? false }
 }

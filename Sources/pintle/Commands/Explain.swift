@@ -65,7 +65,7 @@ struct Explain: ParsableCommand {
         }
     }
 
-    /// The target of a request that is sent to the proxy as to a server.
+    /// Returns the target of a request that uses the proxy as a gateway.
     private func gatewayTarget() throws(CommandFailure) -> RequestTarget {
         guard self.headers.contains(where: { $0.lowercased().hasPrefix("host:") }) else {
             throw CommandFailure(
@@ -73,7 +73,7 @@ struct Explain: ParsableCommand {
                 "pintle explain: a path is asked of the gateway, which chooses by the Host; add --header 'Host: name'")
         }
         do throws(HTTPURLError) {
-            // As a client spells it: dot segments go, and what a target may not have is escaped.
+            // Normalized as by a client: dot segments are removed, and characters that are not allowed are escaped.
             return .origin(path: try HTTPURL("http://host\(self.url)").path)
         } catch {
             throw CommandFailure(.usage, "pintle explain: \(self.url.debugDescription): \(error)")

@@ -29,7 +29,7 @@ struct Fetch: AsyncParsableCommand {
             valueName: "[METHOD] URL"))
     var words: [String] = []
 
-    // MARK: What is sent
+    // MARK: The request
 
     @Option(
         help: ArgumentHelp(
@@ -60,7 +60,7 @@ struct Fetch: AsyncParsableCommand {
             valueName: "size/duration"))
     var throttle: String?
 
-    // MARK: What is expected
+    // MARK: The expected response
 
     @Option(
         help: ArgumentHelp("Acceptable statuses, as in 200-299,304. Default 2xx.", valueName: "statuses"))
@@ -80,7 +80,7 @@ struct Fetch: AsyncParsableCommand {
         help: ArgumentHelp("Trust these certificates in place of the system's: a file or a folder.", valueName: "pem"))
     var roots: String?
 
-    // MARK: Where it goes
+    // MARK: Output and transfers
 
     @Option(
         name: [.customShort("o"), .customLong("output")],

@@ -3,13 +3,12 @@
 internal import PintleMessage
 internal import PintlePolicy
 
-/// A header field as a command line gives it.
+/// A header field as the user writes it on a command line.
 struct GivenField {
-    /// Fields that carry credentials. Their values must not stand on a command line, which every user of the machine can
-    /// read.
+    /// Fields with credentials. Their values must not be on a command line, because every user of the machine can read it.
     private static let secrets: Set<String> = ["authorization", "proxy-authorization", "cookie"]
 
-    /// For messages: `pintle fetch`.
+    /// The command's name for messages: `pintle fetch`.
     private let command: String
     private let surroundings: Surroundings
 

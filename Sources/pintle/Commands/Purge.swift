@@ -41,7 +41,7 @@ struct Purge: ParsableCommand {
 
     private func selection() throws(CommandFailure) -> ControlRequest.Purge {
         if let url {
-            // As keys have it: no default port, no capitals in the host, no fragment.
+            // In the form of cache keys: no default port, no capitals in the host, no fragment.
             guard let parsed = try? HTTPURL(url) else {
                 throw CommandFailure(.usage, "\(url) is no http or https URL")
             }

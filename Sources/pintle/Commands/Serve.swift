@@ -38,7 +38,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("text or json.", valueName: "format"))
     var logFormat: String?
 
-    /// Reads the configuration as it is now, with the flags over it.
+    /// Loads the current configuration file and applies the flags.
     typealias Loading = @Sendable (ReadFiles) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin)
 
     func run() async throws {
@@ -47,7 +47,7 @@ struct Serve: AsyncParsableCommand {
         } catch {
             let format = self.logFormat.flatMap(LogConfiguration.Format.init) ?? error.logFormat
             guard format == .json else { throw error }
-            // Whoever collects the log reads one format, and most of all wants to know why there is no proxy.
+            // A log collector expects a single format, and the reason why there is no proxy is most important to it.
             let logger = Logger(label: "pintle") { _ in LineLogHandler(format: .json, level: .error) }
             for line in error.lines { logger.error("\(line)") }
             throw CommandFailure(error.code, lines: [])
@@ -55,7 +55,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func serve() async throws(CommandFailure) {
-        // Before anything else starts a thread that might look at the environment.
+        // Done first, before a thread starts that could read the environment.
         let (manager, given) = (try ServiceManager.taken(), try GivenSockets.taken())
         let (file, flags) = (self.configuration.file, Flags(self, given: given.places))
         let load: Loading = { files throws(CommandFailure) in
@@ -77,10 +77,10 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// The flags that say something else than the configuration.
+/// The flags that override the configuration.
 private struct Flags: Sendable {
     private let listen: [String]
-    /// Where sockets listen that were given to the process.
+    /// The addresses of listening sockets that the process received.
     private let given: [ListenAddress]
     private let admin: String?
     private let logLevel: String?
@@ -94,7 +94,7 @@ private struct Flags: Sendable {
         self.logFormat = command.logFormat
     }
 
-    /// Where clients are served whatever the configuration says; nil where it decides.
+    /// Returns the addresses to serve, which override the configuration; nil if that decides.
     func places() throws(CommandFailure) -> [ListenAddress]? {
         guard self.given.isEmpty else {
             guard self.listen.isEmpty else {
@@ -116,7 +116,7 @@ private struct Flags: Sendable {
         return places.isEmpty ? nil : places
     }
 
-    /// The policy with the other flags over it.
+    /// Applies the other flags to the policy.
     func over(_ policy: Policy, _ origin: ConfigurationOrigin) throws(CommandFailure) -> Policy {
         try self.checkCertificate(policy.configuration)
         guard let changed = try self.overridden(policy.configuration) else { return policy }
@@ -127,7 +127,7 @@ private struct Flags: Sendable {
         }
     }
 
-    /// - Throws: where a place that the configuration does not name speaks TLS, and has nothing to show.
+    /// - Throws: an error if an address given by a flag or a socket needs TLS, but there is no certificate.
     private func checkCertificate(_ configuration: Configuration) throws(CommandFailure) {
         guard configuration.listenTLS == nil, let first = configuration.listen.first(where: \.isTLS) else { return }
         let remedy =
@@ -139,7 +139,7 @@ private struct Flags: Sendable {
         throw CommandFailure(.usage, "--listen \(first) \(remedy)")
     }
 
-    /// The configuration with the flags over it, or nil where there are none.
+    /// Returns the configuration with the flags applied; nil if there are none.
     private func overridden(_ configuration: Configuration) throws(CommandFailure) -> Configuration? {
         var changed = configuration
         if let admin, admin != "off" {

@@ -3,7 +3,7 @@
 internal import ArgumentParser
 internal import PintleSession
 
-/// What this is, and what it is built on.
+/// The name and the version of the program.
 enum Version {
     static let number = "0.1.0"
     static let line = "pintle \(Self.number)"

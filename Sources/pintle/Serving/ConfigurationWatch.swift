@@ -4,17 +4,17 @@ internal import Logging
 internal import NIOCore
 internal import PintleLoop
 
-/// `serve --watch`: reloads when a file has changed of which the configuration was made.
+/// The option `serve --watch`: reloads after a change to a file from which the configuration was made.
 final class ConfigurationWatch: @unchecked Sendable {
-    // Why @unchecked holds: `watch` and `paths` are used on the loop's thread only, once `init` is over.
+    // Why @unchecked holds: after `init`, `watch` and `paths` are only used on the loop's thread.
     private let loop: Loop
     private let logger: Logger
     private let watch: FileWatch
-    /// Of what is in force, and of what was tried since.
+    /// The files of the current configuration, and of those that were tried since.
     private var paths: Set<String> = []
 
     /// - Parameter whenChanged: called on the loop's thread.
-    /// - Throws: when the system gives no means to watch files.
+    /// - Throws: an error if the system cannot watch files.
     init(loop: Loop, logger: Logger, whenChanged: @escaping () -> Void) throws(CommandFailure) {
         self.loop = loop
         self.logger = logger
@@ -25,10 +25,10 @@ final class ConfigurationWatch: @unchecked Sendable {
         }
     }
 
-    /// Watches what a configuration was made of.
+    /// Watches the files of a configuration.
     ///
-    /// - Parameter isInForce: whether nothing else is of interest any more. What an attempt that failed has not come to
-    ///   may be what it lacks.
+    /// - Parameter isInForce: true if no other files matter any more. After a failed attempt, earlier files stay watched:
+    ///   those that the attempt did not reach may contain the error.
     func follow(_ files: ReadFiles, isInForce: Bool) {
         self.loop.execute {
             var marks = files.marks

@@ -5,11 +5,11 @@ internal import PintleCacheStore
 internal import PintlePolicy
 internal import PintleProxy
 
-/// Does what commands ask of this process.
+/// Carries out the requests of commands to this process.
 struct ControlDesk: Sendable {
     let reloader: Reloader
     let activity: Activity
-    /// Where clients are served, in words.
+    /// The addresses of the proxy, in words.
     let place: String
 
     func answer(_ request: ControlRequest) async -> ControlAnswer {
@@ -37,7 +37,7 @@ struct ControlDesk: Sendable {
         let count = await withCheckedContinuation { waiting in
             store.purge(selection) { waiting.resume(returning: $0) }
         }
-        // A script that drops what it has changed is told of a URL or a tag that is spelled wrong.
+        // A script that purges changed content thus learns that a URL or a tag is misspelled.
         guard count > 0 else {
             return ControlAnswer(code: ProcessExit.found.rawValue, lines: ["nothing is kept that this names"])
         }

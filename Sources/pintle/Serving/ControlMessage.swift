@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a command asks of a running proxy: one line of JSON over its control socket.
+/// A command's request to a running proxy: one line of JSON over its control socket.
 struct ControlRequest: Codable, Sendable {
     enum Command: String, Codable, Sendable { case reload, purge, status }
 
-    /// The answers that are to go.
+    /// The cached responses to remove.
     enum Purge: Codable, Sendable, Equatable {
         case url(String)
         case prefix(String)
@@ -13,18 +13,18 @@ struct ControlRequest: Codable, Sendable {
     }
 
     var command: Command
-    /// Whether the configuration takes effect although it would break what works.
+    /// True if the configuration takes effect even if it would break hosts that work.
     var force = false
-    /// Whether hosts are asked what they show now, beside the chains last seen.
+    /// True if hosts are asked for their current chains, in addition to those seen last.
     var live = false
-    /// Given with `purge`.
+    /// The responses to remove; only for `purge`.
     var purge: Purge?
 }
 
-/// What it answers, in one line, too.
+/// The proxy's answer, which is one line of JSON too.
 struct ControlAnswer: Codable, Sendable {
     /// The exit code of the command.
     var code: Int32
-    /// What people read.
+    /// The lines for people.
     var lines: [String]
 }

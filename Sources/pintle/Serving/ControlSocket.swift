@@ -6,25 +6,25 @@ internal import NIOCore
 internal import PintleLoop
 internal import PintleSystem
 
-/// The Unix socket by which commands reach a running proxy.
+/// The Unix socket through which commands reach a running proxy.
 ///
-/// Whoever may open it may do what it offers: only this user may, by the modes of the socket and of its folder. One request
-/// at a time; a peer that does not finish its line loses its turn.
+/// Every user who can open it has all its functions. The modes of the socket and of its folder permit that only to this
+/// user. Requests are handled one at a time; a peer that does not finish its line is dropped.
 final class ControlSocket: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// How long a peer may take for its line.
+    /// The time that a peer has for its line.
     private static let patience = timeval(tv_sec: 5, tv_usec: 0)
     private static let longestLine = 64 << 10
 
     let path: String
     private let descriptor: Int32
 
-    /// Listens at `path`, in the place of what a process of the same number left there.
+    /// Listens at `path`, and replaces a socket that an earlier process with this number left there.
     ///
-    /// - Parameter answer: called for each request, on a thread of the socket's own, which waits for it.
+    /// - Parameter answer: called for each request; a thread of the socket waits for the answer.
     init(path: String, answer: @escaping @Sendable (ControlRequest) async -> ControlAnswer) throws(Failure) {
         self.path = path
         unlink(path)
@@ -46,14 +46,14 @@ final class ControlSocket: Sendable {
         Thread.detachNewThread { Self.serve(descriptor, answer) }
     }
 
-    /// Listens no more, and takes the socket out of its folder.
+    /// Stops listening, and removes the socket from its folder.
     func stop() {
         unlink(self.path)
-        // Wakes the thread, which then closes it.
+        // This wakes the thread, which then closes the socket.
         shutdown(self.descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Asks the proxy that listens at `path`.
+    /// Sends a request to the proxy that listens at `path`.
     static func ask(_ request: ControlRequest, at path: String) throws(Failure) -> ControlAnswer {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
@@ -101,7 +101,7 @@ final class ControlSocket: Sendable {
         if let line = try? JSONEncoder().encode(reply) { _ = self.write(Array(line) + [0x0A], to: peer) }
     }
 
-    /// Blocks this thread, which has nothing else to do.
+    /// Blocks the calling thread, which has no other work.
     private static func wait(for work: @escaping @Sendable () async -> ControlAnswer) -> ControlAnswer {
         let done = DispatchSemaphore(value: 0)
         let place = AnswerPlace()
@@ -113,7 +113,7 @@ final class ControlSocket: Sendable {
         return place.answer
     }
 
-    /// Written before the semaphore is signalled, and read after it was waited for.
+    /// The place of the answer, which is written before the semaphore is signalled, and read after the wait.
     private final class AnswerPlace: @unchecked Sendable {
         // Why @unchecked holds: the semaphore orders the one write and the one read.
         var answer = ControlAnswer(code: ProcessExit.incomplete.rawValue, lines: [])

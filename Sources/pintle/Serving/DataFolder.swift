@@ -4,20 +4,20 @@ internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
-/// Where a user keeps what is not to be lost: `$XDG_DATA_HOME/pintle`, else `~/.local/share/pintle`.
+/// The folder for data of a user that must not be lost: `$XDG_DATA_HOME/pintle`, else `~/.local/share/pintle`.
 enum DataFolder {
-    /// The folder, which may not be there; nil where the environment names none.
+    /// The path of the folder, which may not exist; nil if the environment names none.
     static var path: String? { UserFolder.path("XDG_DATA_HOME", else: ".local/share") }
 
-    /// The certificate authority.
+    /// The folder of the certificate authority.
     static var authority: AuthorityFolder? { self.path.map { AuthorityFolder($0 + "/ca") } }
 
-    /// The files that let programs trust it, which `pintle env` writes.
+    /// The folder of the files with which programs trust the authority; `pintle env` writes them.
     static var trustFiles: String? { self.path.map { $0 + "/trust" } }
 
     /// Reads the authority that a configuration names.
     ///
-    /// - Throws: `.unreadableIdentity` where there is none, or others may read its key or change its files.
+    /// - Throws: `.unreadableIdentity` if there is none, or if other users can read its key or change its files.
     static func authority(for interception: InterceptionConfiguration) throws(TrustError) -> CertificateAuthority {
         switch interception.authority {
         case .files(let files):

@@ -5,7 +5,7 @@ internal import PintleActivity
 internal import PintleSystem
 
 extension ExchangeLog {
-    /// Waits as `flush(within:)` does, and holds none of the few threads that Swift's tasks share meanwhile.
+    /// Waits like `flush(within:)`, but blocks none of the few threads that Swift's tasks share.
     @discardableResult
     func isWritten(within limit: Duration) async -> Bool {
         await ThreadPool.shared.result { self.flush(within: limit) }
@@ -13,7 +13,7 @@ extension ExchangeLog {
 }
 
 extension Logger {
-    /// Says how many exchanges are missing from their log, where any are.
+    /// Logs the number of exchanges that are missing from their log, if any.
     func log(lossesOf exchangeLog: ExchangeLog) {
         let (dropped, unwritten) = (exchangeLog.dropped, exchangeLog.failures)
         guard dropped + unwritten > 0 else { return }

@@ -6,23 +6,23 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 
-/// Sockets that a service manager listens on for this process (sd_listen_fds(3)): they take the place of `listen`.
+/// Listening sockets that a service manager passes to this process (sd_listen_fds(3)). They replace `listen`.
 struct GivenSockets: Sendable {
-    /// Where they are bound, one for each descriptor; `https` for its name means TLS.
+    /// The addresses of the sockets, one for each descriptor; a socket named `https` uses TLS.
     let places: [ListenAddress]
     let descriptors: [Int32]
 
-    /// The first that is passed, by the protocol.
+    /// The number of the first passed descriptor, by the protocol.
     private static let first: Int32 = 3
     private static let most: Int32 = 1024
 
-    /// Takes what the environment says of them, which is not there any more then: it is meant for this process alone.
+    /// Reads the variables about the sockets, and removes them from the environment: they are meant for this process only.
     ///
-    /// - Throws: naming the descriptor that is no listening stream socket.
+    /// - Throws: an error that names a descriptor that is not a listening stream socket.
     static func taken() throws(CommandFailure) -> GivenSockets {
         let environment = Inherited.environment
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
-        // They may be meant for a process that started this one.
+        // The variables may be meant for a process that started this one.
         guard let text = environment["LISTEN_FDS"], environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid() else {
             return GivenSockets(places: [], descriptors: [])
         }

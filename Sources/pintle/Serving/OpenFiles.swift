@@ -3,14 +3,14 @@
 internal import Glibc
 internal import PintlePolicy
 
-/// How many descriptors the process may have open.
+/// The limit of descriptors that the process may have open.
 enum OpenFiles {
-    /// What the process needs beside clients and origins: its loops, logs and listeners.
+    /// The number of descriptors for other purposes than clients and origins: loops, logs and listeners.
     private static let reserve = 64
 
-    /// Raises the soft limit to the hard one. The low soft limit of most systems is for programs that use select(2).
+    /// Raises the soft limit to the hard one. The soft limit of most systems is low only for programs that use select(2).
     ///
-    /// - Returns: the limit in force.
+    /// - Returns: the new limit.
     static func raiseLimit() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
@@ -21,9 +21,9 @@ enum OpenFiles {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// What to say where a limit of the system is met before one of the configuration; nil where it is not.
+    /// Returns a warning if the system's limit is lower than the configuration needs; nil if it is not.
     static func shortage(_ limit: Int, _ limits: LimitsConfiguration) -> String? {
-        // A client, and the connection to its origin.
+        // Each client needs two: its own connection, and the one to its origin.
         let needed = 2 * limits.connections + Self.reserve
         guard limit < needed else { return nil }
         return "limits.connections (\(limits.connections)) needs up to \(needed) open files, and this process may have "

@@ -4,14 +4,14 @@ internal import PintleActivity
 internal import PintleLoop
 internal import PintleSystem
 
-/// What a configuration was made of: every file that was looked at while it was loaded, with its mark from before that.
+/// The files of a configuration: each file that was examined while it was loaded, with its mark from before that.
 final class ReadFiles: Sendable {
     private let files = Locked<[String: FileMark]>([:])
 
     /// The marks by path.
     var marks: [String: FileMark] { self.files.withLock { $0 } }
 
-    /// Takes note of a file, and of the files in a folder. The first mark counts: what is read twice must not change
+    /// Records a file, or the files in a folder. The first mark is kept, because a file that is read twice must not change
     /// in between.
     func note(_ path: String) {
         let members = FolderListing.names(in: path, most: .max)
@@ -21,7 +21,7 @@ final class ReadFiles: Sendable {
         }
     }
 
-    /// Takes note of which files are in a folder, and not of what is in them.
+    /// Records the names of the files in a folder, but not their contents.
     func noteListing(_ folder: String) {
         self.files.withLock { files in if files[folder] == nil { files[folder] = FileMark(folder) } }
     }

@@ -8,14 +8,14 @@ internal import PintleReachability
 internal import PintleSession
 internal import PintleTrust
 
-/// Puts the configuration file, as it is now, in the place of the one that a proxy runs with: read, checked and compiled
-/// whole, and then swapped in one step. Whatever is wrong, the running one stays.
+/// Replaces the configuration of a running proxy with the current one of its file, which is read, checked and compiled as a
+/// whole, and then swapped in one step. After any error the running one stays.
 actor Reloader {
-    /// What is asked.
+    /// The options of a reload.
     struct Options: Sendable {
-        /// Hosts that work and would not any more are no reason against it.
+        /// True if the configuration takes effect even if it would break hosts that work.
         var force = false
-        /// Whether hosts are asked what they show now, beside the chains that they have shown last.
+        /// True if hosts are asked for their current chains, in addition to those seen last.
         var live = false
     }
 
@@ -28,18 +28,18 @@ actor Reloader {
         let reachability: Reachability
         let logger: Logger
         let manager: ServiceManager?
-        /// What the manager is told of a proxy that serves.
+        /// The status for the service manager while the proxy serves.
         let status: String
     }
 
     private let parts: Parts
     private let load: Serve.Loading
     private var policy: Policy
-    /// What is in force.
+    /// The current configuration.
     private(set) var active: ActiveConfiguration
-    /// The time that exchanges have to end, by the configuration in force.
+    /// The time that exchanges have to end, from the current configuration.
     var drainTimeout: Duration { self.policy.configuration.limits.drainTimeout }
-    /// One reload at a time: another one waits for it.
+    /// The last reload. Only one runs at a time; the next one waits for it.
     private var last: Task<ControlAnswer, Never>?
     private var whenRead: (@Sendable (ReadFiles, _ isInForce: Bool) -> Void)?
 
@@ -50,12 +50,12 @@ actor Reloader {
         self.load = load
     }
 
-    /// Has `whenRead` told after each attempt which files it has read, whatever came of it.
+    /// Sets a closure that is called after each attempt, successful or not, with the files that it has read.
     func tellOfFiles(_ whenRead: @escaping @Sendable (ReadFiles, _ isInForce: Bool) -> Void) {
         self.whenRead = whenRead
     }
 
-    /// Reloads, or says why not: on the log, too. The exchange log is opened anew in any case.
+    /// Reloads the configuration. If that fails, returns and logs the reason. The exchange log is reopened in any case.
     func reload(_ options: Options) async -> ControlAnswer {
         let previous = self.last
         let task = Task {
@@ -91,11 +91,11 @@ actor Reloader {
         return answer
     }
 
-    /// Goes on in the file that has the log's path now: the old one may have been moved away.
+    /// Reopens the exchange log by its path, because the old file may have been moved away.
     private func reopenLog() async -> String? {
         do throws(LogFileError) {
             try self.parts.exchangeLog.reopen()
-            // Whoever asked may pack the old file up as soon as it has the answer.
+            // The client may compress the old file as soon as it has the answer.
             await self.parts.exchangeLog.isWritten(within: .seconds(1))
             return nil
         } catch {
@@ -132,7 +132,7 @@ actor Reloader {
         self.parts.activity.reload(settings: ActivitySettings(policy.configuration.activity), counters: counters)
         await self.parts.proxy.replace(active: next)
         if next.answers !== self.active.answers { await self.active.answers?.closeDisk() }
-        // Also with the same settings: a folder that could not be opened may be usable by now.
+        // Also with unchanged settings: a folder that could not be opened before may be usable by now.
         await ServingParts.openCache(next, self.parts.logger)
         self.policy = policy
         self.active = next
@@ -148,7 +148,7 @@ actor Reloader {
         return breakages.map { "\($0)" }
     }
 
-    /// - Throws: for what is set up once and cannot change while it runs.
+    /// - Throws: an error if a setting changes that cannot change while the proxy runs.
     private static func checkChanges(from old: Configuration, to new: Configuration) throws(CommandFailure) {
         var fixed: [String] = []
         if old.listen != new.listen { fixed.append("listen") }

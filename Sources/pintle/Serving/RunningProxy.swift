@@ -3,21 +3,21 @@
 internal import Glibc
 internal import PintleSystem
 
-/// A proxy of this user's that runs, as commands reach it.
+/// A running proxy of this user, as commands reach it.
 struct RunningProxy {
     private let socket: String
 
-    /// Finds the proxy that is meant.
+    /// Finds the proxy.
     ///
-    /// - Parameter process: its number, where several run.
-    /// - Throws: where none runs, or several do and none was named.
+    /// - Parameter process: the process number, needed if several proxies run.
+    /// - Throws: an error if no proxy runs, or if several do and no number was given.
     init(process: Int?) throws(CommandFailure) {
         guard let folder = StateFolder.sockets else {
             throw CommandFailure(.incomplete, "neither XDG_STATE_HOME nor HOME says where running proxies are found")
         }
         let files = try Self.names(in: folder)
         let running = files.compactMap { $0.hasSuffix(".sock") ? Int32($0.dropLast(5)) : nil }.filter { process in
-            // One that died suddenly leaves its socket behind.
+            // A proxy that died suddenly leaves its socket behind.
             if kill(process, 0) == 0 || errno == EPERM { return true }
             unlink("\(folder)/\(process).sock")
             return false
@@ -39,7 +39,8 @@ struct RunningProxy {
         self.socket = "\(folder)/\(only).sock"
     }
 
-    /// The names in the folder of sockets, which nobody else may put there: they lead to a proxy that is believed.
+    /// Returns the names in the folder of sockets. No other user may be able to create files there, because commands trust
+    /// the proxies to which they lead.
     private static func names(in folder: String) throws(CommandFailure) -> [String] {
         do throws(UntrustedPlace) {
             let names = try TrustedFolder(folder)
@@ -52,10 +53,10 @@ struct RunningProxy {
         }
     }
 
-    /// Asks it.
+    /// Sends a request to the proxy.
     ///
     /// - Returns: the lines of its answer.
-    /// - Throws: where it does not answer, or its answer is that it has failed.
+    /// - Throws: an error if the proxy does not answer, or if it answers that the request failed.
     func ask(_ request: ControlRequest) throws(CommandFailure) -> [String] {
         let answer: ControlAnswer
         do throws(ControlSocket.Failure) {

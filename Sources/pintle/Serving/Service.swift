@@ -13,23 +13,23 @@ internal import PintleSystem
 internal import PintleTrust
 internal import UnixSignals
 
-/// `pintle serve`: everything is put together here, started in order, and stopped in reverse.
+/// The command `pintle serve`: assembles all parts, starts them in order, and stops them in reverse.
 struct Service {
     let policy: Policy
     let origin: ConfigurationOrigin
     let portFile: String?
-    /// Reads the configuration anew.
+    /// Loads the configuration again.
     let load: Serve.Loading
-    /// What the configuration was made of, where it is to be reloaded when that changes.
+    /// The files of the configuration; nil if it is not reloaded after changes to them.
     let watched: ReadFiles?
-    /// Whoever started this process and wants to hear how it fares.
+    /// The service manager that started this process, if it wants notifications.
     let manager: ServiceManager?
-    /// Sockets that listen already, one for each place of the configuration; empty where none do.
+    /// Sockets that already listen, one for each address of the configuration; empty if there are none.
     let given: [Int32]
 
     func run() async throws(CommandFailure) {
         let output = LogWriter(borrowing: STDERR_FILENO)
-        // Every line that somebody reads is there before the process ends; nobody else is waited for.
+        // Gives the log's reader time to receive every line before the process ends, but does not wait for ever.
         defer { output.flush(within: Self.logPatience) }
         let logger = self.makeLogger(output)
         let exchangeLog = try self.openExchangeLog(logger)
@@ -53,7 +53,7 @@ struct Service {
         } catch {
             throw CommandFailure(.incomplete, error.message)
         }
-        // Signals are caught before the address is announced: who reads it may send one at once.
+        // Signals are caught before the address is announced, because a reader of the address may send one at once.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sigusr1, .sighup)
         do {
             proxy = try Proxy(active: active, engine: engine, given: self.given)
@@ -83,7 +83,7 @@ struct Service {
         do {
             try self.announce(proxy, logger)
         } catch {
-            // Sockets that are files go with it.
+            // The drain also removes the files of Unix sockets.
             _ = await proxy.drain(patience: .zero)
             throw error
         }
@@ -111,7 +111,7 @@ struct Service {
 
     // MARK: Parts
 
-    /// How long the end waits for somebody who reads a log.
+    /// The time that the end of the process waits for the log's reader.
     private static let logPatience = Duration.seconds(1)
 
     private func makeLogger(_ output: LogWriter) -> Logger {
@@ -132,7 +132,7 @@ struct Service {
         }
     }
 
-    /// Lets `pintle reload` find this process.
+    /// Opens the control socket, with which `pintle reload` finds this process.
     private func openControl(_ desk: ControlDesk, _ logger: Logger) -> ControlSocket? {
         guard let folder = StateFolder.sockets else {
             logger.warning(
@@ -153,8 +153,8 @@ struct Service {
         }
     }
 
-    /// Reloads when files change. Nobody can be asked back, and nobody has asked: what would refuse hosts that work is not put
-    /// in force.
+    /// Reloads the configuration if its files change. No user has asked for it or can be asked back, so a configuration
+    /// that would refuse hosts that work does not take effect.
     private func watchFiles(
         _ reloader: Reloader, _ engine: Engine, _ logger: Logger
     ) async throws(CommandFailure) -> ConfigurationWatch? {
@@ -169,12 +169,12 @@ struct Service {
 
     // MARK: Life
 
-    /// What a service manager shows of a proxy that serves.
+    /// Returns the status for the service manager while the proxy serves.
     private static func status(of proxy: Proxy) -> String {
         "listening on \(proxy.places.map(\.description).joined(separator: " "))"
     }
 
-    /// Says where clients may connect. The line is written whatever the log level is.
+    /// Announces the addresses for clients. The line is written at every log level.
     private func announce(_ proxy: Proxy, _ logger: Logger) throws(CommandFailure) {
         if let portFile {
             let ports = proxy.places.map { place in
@@ -195,7 +195,7 @@ struct Service {
         logger.notice("ready", metadata: ["listening": "\(places)", "configuration": "\(self.origin)"])
     }
 
-    /// Does what signals ask for, for as long as the process lives: the sequence can be read only once.
+    /// Handles signals for the life of the process: the sequence can be read only once.
     private func obey(
         _ signals: UnixSignalsSequence, _ stop: AsyncStream<Void>.Continuation, _ reloader: Reloader,
         _ report: @Sendable () -> Void
@@ -204,10 +204,11 @@ struct Service {
         for await signal in signals {
             switch signal {
             case .sigusr1: report()
-            // Who sends a signal cannot be asked back: hosts that would be refused are told of, and no reason against it.
+            // The sender of a signal cannot be asked back, so hosts that would be refused are reported but do not prevent
+            // the reload.
             case .sighup: Task { await reloader.reload(Reloader.Options(force: true)) }
             default:
-                // The second one is from somebody who does not want to wait.
+                // A second signal means that the sender does not want to wait.
                 if isStopping { exit(ProcessExit.success.rawValue) }
                 isStopping = true
                 stop.yield()

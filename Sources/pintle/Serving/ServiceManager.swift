@@ -3,16 +3,16 @@
 internal import Glibc
 internal import PintleSystem
 
-/// The service manager that started this process, where it wants to hear how it fares: systemd and whoever else speaks
-/// sd_notify(3). One datagram for each word to it.
+/// The service manager that started this process, such as systemd or another one with sd_notify(3), if it wants
+/// notifications. Each is one datagram.
 struct ServiceManager: Sendable {
-    /// How often it wants a sign of life; nil for never.
+    /// The interval in which the manager expects a sign of life; nil for never.
     let watchdog: Duration?
     private let socket: Socket
 
     private final class Socket: Sendable {
         let descriptor: Int32
-        /// A `struct sockaddr_un`, as long as its name is.
+        /// The address: a `struct sockaddr_un`, cut to the length of its name.
         let address: [UInt8]
 
         init(_ descriptor: Int32, _ address: [UInt8]) { (self.descriptor, self.address) = (descriptor, address) }
@@ -20,13 +20,13 @@ struct ServiceManager: Sendable {
         deinit { close(self.descriptor) }
     }
 
-    /// How long a word may wait for room in its queue.
+    /// The time for which a notification may wait for room in the manager's queue.
     private static let patience = timeval(tv_sec: 1, tv_usec: 0)
 
-    /// Takes what the environment says of it, which is not there any more then: it is meant for this process alone.
+    /// Reads the variables about the manager, and removes them from the environment: they are meant for this process only.
     ///
-    /// - Returns: nil where nobody wants to hear anything.
-    /// - Throws: when the environment names what is no address.
+    /// - Returns: nil if there is no manager that wants notifications.
+    /// - Throws: an error if the environment has an invalid address.
     static func taken() throws(CommandFailure) -> ServiceManager? {
         let environment = Inherited.environment
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
@@ -56,7 +56,7 @@ struct ServiceManager: Sendable {
     private static func address(_ path: String) -> [UInt8]? {
         var name = path.systemBytes
         guard name.count > 1, path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
-        // An abstract name begins with a zero, and has none at its end.
+        // An abstract name begins with a zero byte, and has none at its end.
         if path.hasPrefix("@") { name[0] = 0 } else { name.append(0) }
         guard let offset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path),
             name.count <= MemoryLayout<sockaddr_un>.size - offset
@@ -64,12 +64,12 @@ struct ServiceManager: Sendable {
         return withUnsafeBytes(of: sa_family_t(AF_UNIX)) { Array($0) } + name
     }
 
-    // MARK: What it is told
+    // MARK: Notifications
 
-    /// Everything that was begun is done: starting, or reloading.
+    /// Reports that starting or reloading is complete.
     func ready(_ status: String) { self.send("READY=1\nSTATUS=\(Self.line(status))") }
 
-    /// A reload has begun; ``ready(_:)`` ends it.
+    /// Reports that a reload has begun; ``ready(_:)`` ends it.
     func reloading() {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
@@ -77,17 +77,17 @@ struct ServiceManager: Sendable {
         self.send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)\nSTATUS=reloading")
     }
 
-    /// The end has begun.
+    /// Reports that the process is stopping.
     func stopping(_ status: String) { self.send("STOPPING=1\nSTATUS=\(Self.line(status))") }
 
-    /// A sign of life.
+    /// Sends a sign of life.
     func isAlive() { self.send("WATCHDOG=1") }
 
     private static func line(_ text: String) -> String {
         String(text.prefix(500).map { $0.isNewline ? " " : $0 })
     }
 
-    /// What cannot be told is lost: there is nobody else who would want to hear it.
+    /// Sends a notification. Errors are ignored, because there is no other place to report them.
     private func send(_ text: String) {
         let bytes = Array(text.utf8)
         self.socket.address.withUnsafeBytes { address in

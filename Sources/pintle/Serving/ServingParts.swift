@@ -13,9 +13,9 @@ internal import PintleReachability
 internal import PintleSession
 internal import PintleSystem
 
-/// The parts that every command which serves clients makes alike.
+/// The parts that are created in the same way by every command that serves clients.
 enum ServingParts {
-    /// - Parameter guardian: told of slow turns; nil where nobody listens.
+    /// - Parameter guardian: notified of slow turns; nil if they are not watched.
     static func engine(
         _ configuration: Configuration, guardian: TurnGuard? = nil
     ) throws(CommandFailure) -> Engine {
@@ -31,7 +31,7 @@ enum ServingParts {
         }
     }
 
-    /// Warns of pins that never hold, in the words of `pintle pins lint`.
+    /// Warns of pins that never match, in the words of `pintle pins lint`.
     static func warnOfShadowedPins(_ policy: Policy, _ origin: ConfigurationOrigin, _ logger: Logger) {
         for finding in PinLint.shadowedPins(policy) {
             logger.warning("\(finding.line(file: origin.path ?? "embedded default"))")
@@ -51,7 +51,8 @@ enum ServingParts {
             logger: logger)
     }
 
-    /// Opens the folder of answers on disk, where a route keeps some. Without it they are kept in memory, and the log says why.
+    /// Opens the cache folder on disk, if a route uses it. If this fails, responses are cached in memory only, and the log
+    /// says why.
     static func openCache(_ active: ActiveConfiguration, _ logger: Logger) async {
         guard let answers = active.answers, active.keepsAnswers, active.cacheConfiguration.disk > 0 else { return }
         guard let folder = active.cacheConfiguration.folder ?? StateFolder.path.map({ $0 + "/cache" }) else {
@@ -67,12 +68,12 @@ enum ServingParts {
         }
     }
 
-    /// Follows the system's reachability and logs each change of it.
+    /// Watches the system's reachability, and logs each change.
     static func reachability(_ engine: Engine, _ logger: Logger) -> Reachability {
         let reachability = Reachability(.system, engine: engine)
         let wasMissing = NIOLockedValueBox(false)
         reachability.onChange { status in
-            // That there is a network is worth a line to an operator only after there was none.
+            // Operators are only told that there is a network if there was none before.
             let isMissing = status == .notReachable
             let isNews = wasMissing.withLockedValue { was in
                 defer { was = isMissing }
@@ -85,7 +86,7 @@ enum ServingParts {
         do throws(SessionError) {
             try reachability.start()
         } catch {
-            // It explains failures, and is not needed for serving.
+            // Reachability explains failures, but is not needed to serve.
             logger.warning("\(error.message)", metadata: [LogKeys.reason: "\(error.cause ?? "")"])
         }
         return reachability
@@ -93,7 +94,7 @@ enum ServingParts {
 }
 
 extension ReachabilityStatus {
-    /// The status for operators. AFNetworking's text says WiFi of every link that is not mobile, be it Ethernet.
+    /// The status for operators. AFNetworking's text says WiFi for every link that is not mobile, even for Ethernet.
     fileprivate var words: String {
         switch self {
         case .unknown: "unknown"

@@ -7,14 +7,14 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleSystem
 
-/// Logs turns of engine threads that hold up everybody on them.
+/// Logs turns of engine threads that delay all connections of the thread.
 ///
-/// On in debug builds, at 10 ms, and wherever `PINTLE_TURN_LIMIT` says so: a duration, or `off`.
+/// Active in debug builds, with a limit of 10 ms. `PINTLE_TURN_LIMIT` overrides this with a duration, or with `off`.
 enum StallWatch {
     /// The environment variable that sets the limit.
     static let variable = "PINTLE_TURN_LIMIT"
 
-    /// The longest that a turn may take; nil where no turn is looked at.
+    /// Returns the maximum duration of a turn; nil if turns are not watched.
     static func limit(in environment: [String: String]) throws(CommandFailure) -> Duration? {
         guard let text = environment[self.variable], !text.isEmpty else { return self.standard }
         guard text != "off" else { return nil }
@@ -25,7 +25,7 @@ enum StallWatch {
         }
     }
 
-    /// The guard for the engine's loops; nil where there is no limit.
+    /// Returns the guard for the engine's loops; nil if there is no limit.
     static func guardian(_ limit: Duration?, _ logger: Logger) -> TurnGuard? {
         limit.map { limit in TurnGuard(limit: limit) { logger.log($0, limit: limit) } }
     }
@@ -62,7 +62,7 @@ extension Logger {
             ])
     }
 
-    /// Logs how long the turns of the engine's threads took.
+    /// Logs the durations of the engine threads' turns.
     func log(turns: TurnTimes) {
         var metadata: Logger.Metadata = [
             LogKeys.turns: .stringConvertible(turns.turns),

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where running proxies and audits keep what outlives them or what others must find: `$XDG_STATE_HOME/pintle`, else
-/// `~/.local/state/pintle`.
+/// The folder for files of running proxies and audits that outlive them or that other processes must find:
+/// `$XDG_STATE_HOME/pintle`, else `~/.local/state/pintle`.
 enum StateFolder {
-    /// The folder, which may not be there; nil where the environment names none.
+    /// The path of the folder, which may not exist; nil if the environment names none.
     static var path: String? { UserFolder.path("XDG_STATE_HOME", else: ".local/state") }
 
-    /// The control sockets of running proxies, one for each process: `run/PID.sock`.
+    /// The folder of the control sockets of running proxies, one for each process: `run/PID.sock`.
     static var sockets: String? { self.path.map { $0 + "/run" } }
 }
 
-/// The folders of a user, as the XDG Base Directory Specification has them.
+/// The folders of a user, by the XDG Base Directory Specification.
 enum UserFolder {
-    /// Pintle's part of one of them; nil where the environment names neither it nor a home.
+    /// Returns Pintle's subfolder of one of them; nil if the environment names neither it nor a home.
     static func path(_ variable: String, else fallback: String) -> String? {
         let environment = Inherited.environment
-        // The specification wants a relative path ignored.
+        // By the specification, a relative path is ignored.
         if let folder = environment[variable], folder.hasPrefix("/") { return folder + "/pintle" }
         return environment["HOME"].flatMap { $0.isEmpty ? nil : "\($0)/\(fallback)/pintle" }
     }

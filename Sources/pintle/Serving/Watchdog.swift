@@ -4,17 +4,17 @@ internal import NIOCore
 internal import PintleLoop
 internal import PintleSystem
 
-/// Gives signs of life for as long as every loop takes its turns: one that hangs is not hidden by the others.
+/// Sends signs of life as long as every loop takes its turns, so that one stuck loop is noticed.
 final class Watchdog: @unchecked Sendable {
-    // Why @unchecked holds: the variables are touched on the first loop's thread only.
+    // Why @unchecked holds: the variables are only accessed on the first loop's thread.
     private let loops: [Loop]
     private let interval: TimeAmount
     private let sign: @Sendable () -> Void
     private var timer: LoopTimer?
-    /// Loops that have not answered yet.
+    /// The number of loops that have not answered yet.
     private var missing = 0
 
-    /// - Parameter interval: a sign is due within it; half of it is waited between two.
+    /// - Parameter interval: the time within which a sign is due; signs are sent after half of it.
     init(_ loops: [Loop], interval: Duration, sign: @escaping @Sendable () -> Void) {
         self.loops = loops
         self.interval = .nanoseconds(max(1_000_000, interval.wholeNanoseconds / 2))

@@ -79,7 +79,7 @@ struct Audit: AsyncParsableCommand {
     @Option(help: "From which severity on a finding makes the exit code 1. Default error.")
     var failOn: FailOn?
 
-    /// From which severity on findings count; nil for never.
+    /// The lowest severity at which findings make the exit code 1; nil if none does.
     private var threshold: Severity? { (self.failOn ?? .error).severity }
 
     func run() async throws {
@@ -98,7 +98,7 @@ struct Audit: AsyncParsableCommand {
         try self.conclude(report)
     }
 
-    /// The options that were given besides `--history`, which `audit diff` has no use for.
+    /// The options that were given, except `--history`: `audit diff` has no use for them.
     var optionsOfTheAuditAlone: [String] {
         let given = [
             ("--config", self.configuration.file != nil), ("--format", self.format != nil), ("--out", self.out != nil),
@@ -175,7 +175,8 @@ struct Audit: AsyncParsableCommand {
         }
     }
 
-    /// The audit was made and reported; that it is not remembered is worth a word, not the exit code.
+    /// Stores the audit in the history. A failure is reported but does not change the exit code, because the audit itself
+    /// succeeded.
     private func remember(_ report: AuditReport) {
         guard self.history != "off" else { return }
         let environment = Inherited.environment
@@ -206,10 +207,10 @@ struct Audit: AsyncParsableCommand {
 
 extension ReportFormat: ExpressibleByArgument {}
 
-/// Where the history is unless the command line says otherwise.
+/// The default place of the history.
 enum HistoryLocation {
-    /// `$XDG_STATE_HOME/pintle/audit.sqlite`, where the variable is ignored unless it is absolute, as its specification
-    /// says; else below `~/.local/state`. Nil without a home.
+    /// Returns `$XDG_STATE_HOME/pintle/audit.sqlite`, or else a path below `~/.local/state`; nil without a home. As its
+    /// specification says, the variable is ignored if it is not absolute.
     static func path(environment: [String: String]) -> String? {
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         let home = environment["HOME"].flatMap { $0.isEmpty ? nil : "\($0)/.local/state" }

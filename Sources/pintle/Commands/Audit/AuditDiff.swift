@@ -17,7 +17,7 @@ struct AuditDiff: ParsableCommand {
             command line is wrong; 4 when the history cannot be read.
             """)
 
-    /// Its options are read wherever they stand, `--history` among them.
+    /// The parent command; its options, such as `--history`, may stand before or after `diff`.
     @ParentCommand var audit: Audit
 
     @Option(
@@ -66,7 +66,7 @@ struct AuditDiff: ParsableCommand {
         return path
     }
 
-    /// Nil where there is nothing to compare.
+    /// Returns the changes; nil if there is nothing to compare.
     private func changes(in path: String, since moment: UnixTime?) throws(HistoryError) -> [AuditChange]? {
         let history = try AuditHistory.existing(path)
         guard let pair = try history.pair(since: moment) else {

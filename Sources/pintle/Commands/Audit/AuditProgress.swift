@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// One line on a terminal that says how far an audit is; nothing where nobody looks.
+/// Shows the progress of an audit in one line on a terminal; shows nothing elsewhere.
 final class AuditProgress: @unchecked Sendable {
-    // Why @unchecked holds: the variables are touched under the lock only.
+    // Why @unchecked holds: the variables are only accessed under the lock.
     private let terminal: Terminal
     private let lock = NSLock()
     private var drawn = 0
@@ -12,7 +12,7 @@ final class AuditProgress: @unchecked Sendable {
 
     init(terminal: Terminal) { self.terminal = terminal }
 
-    /// Called from several threads; a call that was overtaken by a later one is passed over.
+    /// Shows the progress. Called from several threads; a call that a later one has overtaken is ignored.
     func show(done: Int, of total: Int) {
         guard self.terminal.showsBars else { return }
         self.lock.withLock {
@@ -22,7 +22,7 @@ final class AuditProgress: @unchecked Sendable {
         }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func end() {
         self.lock.withLock { self.draw([]) }
     }

@@ -14,7 +14,7 @@ struct CA: ParsableCommand {
             """,
         subcommands: [CAInit.self, CAShow.self, CAExport.self, CALeaf.self, CATrust.self])
 
-    /// The folder of the user's authority.
+    /// Returns the folder of the user's authority.
     static func folder() throws(CommandFailure) -> AuthorityFolder {
         guard let folder = DataFolder.authority else {
             throw CommandFailure(.incomplete, "pintle ca: neither XDG_DATA_HOME nor HOME says where the authority is")
@@ -61,7 +61,7 @@ struct CAInit: ParsableCommand {
         do {
             let authority = try CertificateAuthority(named: "Pintle CA", permitting: permitted)
             try folder.keep(authority)
-            // A path is for the next command: its bytes as they are.
+            // A path is input for the next command, so its bytes are not changed.
             try Output.bytes("\(folder.certificateFile)\n".systemBytes)
             Output.error("made \(authority.certificate.subject), valid until \(authority.certificate.notAfter)")
             Output.error(
@@ -91,7 +91,7 @@ struct CAShow: ParsableCommand {
 }
 
 extension CA {
-    /// SHA-256 of the certificate, in the form of browsers and of openssl.
+    /// Returns the SHA-256 of the certificate, in the form that browsers and openssl show.
     fileprivate static func fingerprint(of certificate: Certificate) throws(CommandFailure) -> String {
         do throws(TrustError) {
             return try MessageDigest.sha256.digest(of: certificate.der).map { byte in

@@ -24,7 +24,7 @@ struct CAExport: ParsableCommand {
     @Option(help: ArgumentHelp("Where it is written; standard output without it.", valueName: "file"))
     var out: String?
 
-    /// Java opens no store without a password, and there is none to keep here.
+    /// The password of stores. Java opens none without a password, but the store has nothing secret.
     static let storePassword = "pintle"
 
     func run() throws {

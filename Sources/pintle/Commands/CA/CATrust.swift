@@ -14,7 +14,9 @@ struct CATrust: ParsableCommand {
         try Output.data(Self.instructions(for: file))
     }
 
-    /// - Parameter file: the certificate.
+    /// Returns the instructions.
+    ///
+    /// - Parameter file: the path of the certificate.
     static func instructions(for file: String) -> String {
         """
         For one program, which is enough for most work:

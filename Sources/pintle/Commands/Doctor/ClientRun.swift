@@ -4,35 +4,37 @@ internal import CPintleProcess
 internal import Glibc
 internal import PintleSystem
 
-/// One run of a program that writes into a file, reads nothing, and may not take for ever.
+/// One run of a program with a time limit, without input, and with its output in a file.
 struct ClientRun {
-    /// A signal came by which this process is to end. The program was killed.
+    /// A signal arrived that ends this process. The program was killed.
     struct Interruption: Error {
         let signal: Int32
     }
 
-    /// The end of a program, and the beginning of what it wrote.
+    /// The end of a program, with its output.
     struct Ended: Sendable, Equatable {
-        /// Nil where it took too long.
+        /// The program's exit; nil if it took too long and was killed.
         let end: ChildEnd?
         let output: String
 
         var isSuccess: Bool { self.end == .exited(0) }
     }
 
-    /// Those that a ``SignalPipe`` must catch.
+    /// The signals that a ``SignalPipe`` must catch.
     static let signals = [SIGCHLD, SIGINT, SIGTERM, SIGHUP]
     static let patience = Duration.seconds(30)
-    /// The most that a program may write, in bytes, to be heard at all.
+    /// The maximum output in bytes; longer output is ignored as a whole.
     private static let mostOutput = 1 << 20
 
-    /// A path.
+    /// The path of the program.
     let program: String
     let arguments: [String]
     let variables: [ProxyEnvironment.Variable]
-    /// The folder that it runs in, which must be there.
+    /// The working directory; it must exist.
     let folder: String
 
+    /// Runs the program.
+    ///
     /// - Throws: ``Interruption``.
     func run(_ signals: SignalPipe) throws(Interruption) -> Ended {
         let output = self.folder + "/output"
@@ -47,7 +49,7 @@ struct ClientRun {
             let isLate = ContinuousClock.now >= deadline
             let ending = isLate ? nil : signals.wait(until: deadline).first { $0.number != SIGCHLD }?.number
             guard isLate || ending != nil else { continue }
-            // With all that it has started.
+            // Kills the program together with all processes that it has started.
             kill(-process, SIGKILL)
             while waitpid(process, &status, 0) < 0, errno == EINTR {}
             if let ending { throw Interruption(signal: ending) }
@@ -56,9 +58,11 @@ struct ClientRun {
         return Ended(end: ChildEnd(status: status), output: Self.read(output))
     }
 
-    /// - Returns: nil with `errno` set.
+    /// Starts the program.
+    ///
+    /// - Returns: nil with `errno` if that fails.
     private func spawn(writingTo output: String) -> pid_t? {
-        // The doctor's own: it has no use for another.
+        // Changes the doctor's own working directory, which it does not use otherwise.
         guard chdir(self.folder) == 0 else { return nil }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -69,7 +73,7 @@ struct ClientRun {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A group of its own, which can be killed whole; and signals as a shell would leave them.
+        // A process group of its own, which can be killed as a whole, and signals as a shell would leave them.
         var none = sigset_t()
         var all = sigset_t()
         sigemptyset(&none)

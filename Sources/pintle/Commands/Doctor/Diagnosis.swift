@@ -2,14 +2,14 @@
 
 internal import PintleActivity
 
-/// The findings about one program.
+/// The results for one program.
 struct Diagnosis: Sendable {
-    /// The fate of a page that the program was to ask for.
+    /// The result of a request that the program was to make.
     enum Finding: Sendable, Equatable {
         case works
-        /// Nothing came to the proxy.
+        /// The proxy received no request.
         case pastProxy(String)
-        /// The program came, and ended when it was shown the proxy's certificate.
+        /// The program reached the proxy, and ended after the proxy presented its certificate.
         case distrust(String)
         case failed(String)
 
@@ -22,7 +22,7 @@ struct Diagnosis: Sendable {
             }
         }
 
-        /// The program's own words.
+        /// The program's own words about the failure.
         var reason: String? {
             switch self {
             case .works: nil
@@ -32,7 +32,7 @@ struct Diagnosis: Sendable {
     }
 
     let client: DoctorClient
-    /// Its path; nil where it is not installed.
+    /// The program's path; nil if it is not installed.
     var program: String?
     var version = "-"
     var http: Finding?
@@ -40,10 +40,10 @@ struct Diagnosis: Sendable {
 
     init(client: DoctorClient) { self.client = client }
 
-    /// True where the program is there and does not work both ways.
+    /// True if the program is installed and does not work both ways.
     var hasObstacle: Bool { self.program != nil && (self.http != .works || self.https != .works) }
 
-    /// Advice for the program, each once.
+    /// Advice for the program; each piece once.
     var advice: [String] {
         var advice: [String] = []
         for finding in [self.http, self.https].compactMap({ $0 }) {
@@ -58,7 +58,7 @@ struct Diagnosis: Sendable {
         return advice
     }
 
-    /// The first word of a text that looks like a version: `curl 7.88.1 (x86_64…` has 7.88.1.
+    /// Returns the first word that looks like a version: 7.88.1 in `curl 7.88.1 (x86_64…`.
     static func version(in text: String) -> String {
         let separators: Set<Character> = [" ", "\n", "\t", "\"", "(", ")", ",", "/"]
         let words = text.split { separators.contains($0) }
@@ -69,7 +69,7 @@ struct Diagnosis: Sendable {
         return version.map { String($0.drop { !$0.isNumber }.prefix(20)) } ?? "-"
     }
 
-    /// True for the record of a page that came whole.
+    /// True for the record of a page that was delivered whole.
     static func isAnswer(_ record: ExchangeRecord, isSecure: Bool) -> Bool {
         record.method != "CONNECT" && record.status == 200
             && record.url?.hasPrefix(isSecure ? "https://\(DoctorPages.host)" : "http://\(DoctorPages.host)") == true
@@ -77,7 +77,7 @@ struct Diagnosis: Sendable {
 }
 
 extension Diagnosis.Finding {
-    /// - Parameter records: of what came to the proxy while the program ran.
+    /// - Parameter records: the requests that the proxy received while the program ran.
     init(_ ended: ClientRun.Ended, _ records: [ExchangeRecord], of client: DoctorClient, isSecure: Bool) {
         let answered = records.contains { Diagnosis.isAnswer($0, isSecure: isSecure) }
         if ended.isSuccess, answered {
@@ -95,7 +95,7 @@ extension Diagnosis.Finding {
         }
     }
 
-    /// Most programs say what matters in their last line.
+    /// Returns the program's end and its most telling line of output: the last one with an error, or else the last one.
     private static func reason(_ ended: ClientRun.Ended) -> String {
         let lines = ended.output.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.filter { !$0.isEmpty }
         let line = lines.last { $0.contains("rror") } ?? lines.last

@@ -2,37 +2,37 @@
 
 internal import Glibc
 
-/// A program that may be installed: how it asks for a page, and what leads it to a proxy.
+/// A program that may be installed, with its command line for a request and its ways to find a proxy.
 struct DoctorClient: Sendable {
-    /// Files that a program may write, and pages that it may ask for.
+    /// The folder that a program may write to, and the origin of its requests.
     struct Place: Sendable {
-        /// `http://pintle.test` or `https://pintle.test`.
+        /// The origin: `http://pintle.test` or `https://pintle.test`.
         let origin: String
-        /// A folder of the program's own, which goes when all is over.
+        /// A folder for this program alone, which is removed at the end.
         let folder: String
     }
 
     let name: String
-    /// The names that its file may have, the first that is there counts.
+    /// The possible names of its file; the first that exists is used.
     let programs: [String]
-    /// Asks for its version, and fails where the program is not what is wanted: a module that Python lacks, for example.
+    /// Arguments that print the version. They fail if something is missing, for example a module of Python.
     let version: [String]
-    /// The words of a command that makes one request.
+    /// Arguments that make one request.
     let arguments: @Sendable (Place) -> [String]
-    /// Variables that it needs besides, so that it leaves nothing behind.
+    /// Further variables, so that the program leaves no files behind.
     var variables: @Sendable (Place) -> [ProxyEnvironment.Variable] = { _ in [] }
-    /// Files of its folder that it needs.
+    /// Files that it needs in its folder.
     var files: @Sendable (Place) -> [(name: String, text: String)] = { _ in [] }
-    /// The variables by which it finds the proxy, and those by which it believes its certificates.
+    /// The variables with which it finds the proxy, and those with which it trusts the proxy's certificates.
     let reads: (proxy: String, trust: String)
-    /// Advice where it does not go to the proxy.
+    /// Advice if it does not use the proxy.
     let towardsProxy: String
-    /// Advice where it does not believe the proxy's certificate.
+    /// Advice if it does not trust the proxy's certificate.
     let towardsTrust: String
 }
 
 extension DoctorClient {
-    /// In the order in which they are tried.
+    /// All programs, in the order in which they are tried.
     static let all: [DoctorClient] = [
         DoctorClient(
             name: "curl", programs: ["curl"], version: ["--version"],
@@ -152,7 +152,7 @@ extension DoctorClient {
             reads: ("http_proxy, https_proxy", trust), towardsProxy: advice ?? reason, towardsTrust: reason)
     }
 
-    /// As root, apt fetches as a user of its own, to whom folders of root are closed.
+    /// If root starts apt, it fetches as its own user, which has no access to root's folders.
     private static let apt = DoctorClient(
         name: "apt", programs: ["apt-get"], version: ["--version"],
         arguments: { place in

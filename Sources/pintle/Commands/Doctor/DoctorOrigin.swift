@@ -5,19 +5,19 @@ internal import Glibc
 internal import PintleSystem
 internal import PintleTrust
 
-/// An origin on a free port of 127.0.0.1 that has the doctor's pages: one request a connection, a thread for each, with nobody
-/// but the doctor's own proxy before it.
+/// An origin on a free port of 127.0.0.1 that serves the doctor's pages, with one request and one thread for each
+/// connection. Its only client is the doctor's own proxy.
 struct DoctorOrigin: Sendable {
     let port: UInt16
     private let descriptor: Int32
 
-    /// The longest head that is read, in bytes.
+    /// The maximum size of a request's head, in bytes.
     private static let longestHead = 64 << 10
     private static let patience = timeval(tv_sec: 10, tv_usec: 0)
 
-    /// Listens.
+    /// Listens on a free port, and serves requests.
     ///
-    /// - Parameter context: for TLS; nil to speak in clear.
+    /// - Parameter context: the settings of TLS; nil for plaintext.
     init(_ context: TLSServerContext?) throws(SystemError) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .last }
@@ -40,9 +40,9 @@ struct DoctorOrigin: Sendable {
         try ThreadPool.shared.run { Self.serve(descriptor, context) }
     }
 
-    /// Listens no more.
+    /// Stops listening.
     func stop() {
-        // Wakes the thread, which then closes it.
+        // This wakes the thread, which then closes the socket.
         shutdown(self.descriptor, Int32(SHUT_RDWR))
     }
 
@@ -84,7 +84,7 @@ struct DoctorOrigin: Sendable {
         connection.end()
     }
 
-    /// The path that the request asks for; nil where it does not come whole.
+    /// Returns the path of the request; nil if the request is incomplete.
     private static func path(from connection: Connection) -> String? {
         var head: [UInt8] = []
         let end = Array("\r\n\r\n".utf8)
@@ -112,7 +112,7 @@ struct DoctorOrigin: Sendable {
             }
         }
 
-        /// Nil at the end, however it came.
+        /// Returns the next bytes; nil at the end of the connection, and after an error.
         func read() -> [UInt8]? {
             let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { space, count in
                 let space = UnsafeMutableRawBufferPointer(space)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The pages of the doctor's origin: as much as each program needs to be content.
+/// The pages of the doctor's origin: for each program the least that lets its request succeed.
 enum DoctorPages {
     struct Page {
         let type: String
@@ -9,12 +9,12 @@ enum DoctorPages {
         init(_ type: String, _ text: String) { (self.type, self.text) = (type, text) }
     }
 
-    /// The name of the origin, which no resolver knows (RFC 6761 §6.2): it is reached by the proxy alone.
+    /// The name of the origin, which no resolver knows (RFC 6761 §6.2), so it can be reached only through the proxy.
     static let host = "pintle.test"
 
     /// - Parameters:
-    ///   - path: of the request, without a query.
-    ///   - origin: as clients name it.
+    ///   - path: the path of the request, without a query.
+    ///   - origin: the origin as clients name it.
     static func page(_ path: String, of origin: String) -> Page? {
         switch path {
         case "/page": Page("text/plain", "the page\n")

@@ -3,12 +3,12 @@
 internal import PintleActivity
 internal import PintleSystem
 
-/// Keeps what the proxy did while a program was tried.
+/// Collects the proxy's exchange records while a program is tried.
 final class DoctorRecords: Sendable {
     private let records = Locked<[ExchangeRecord]>([])
     private let changed = Condition()
 
-    /// How long a record may come behind its program's end.
+    /// The time for which a record may arrive after its program's end.
     private static let patience = Duration.milliseconds(500)
 
     @Sendable func take(_ record: ExchangeRecord) {
@@ -20,8 +20,8 @@ final class DoctorRecords: Sendable {
 
     func clear() { self.records.withLock { $0 = [] } }
 
-    /// Those of one program that has ended. A record comes when its exchange ends, which may be a moment later: it is waited
-    /// for, until one is what was hoped for.
+    /// Returns the records of a program that has ended. A record is written at the end of its exchange, which may be a
+    /// moment later, so this waits until `isEnough` accepts a record, or the time is up.
     func all(until isEnough: @escaping @Sendable (ExchangeRecord) -> Bool) async -> [ExchangeRecord] {
         await ThreadPool.shared.result {
             let end = Condition.Deadline(in: Self.patience)

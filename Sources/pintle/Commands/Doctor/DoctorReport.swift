@@ -3,9 +3,9 @@
 internal import PintleAudit
 internal import PintleMessage
 
-/// The report when all programs were tried.
+/// The report after all programs were tried.
 enum DoctorReport {
-    /// Says what to do where something does not work, and which programs are not there.
+    /// Returns the problems with advice, and the programs that are not installed.
     static func text(_ diagnoses: [Diagnosis]) -> String {
         var lines: [String] = []
         let tried = diagnoses.filter { $0.program != nil }
@@ -25,7 +25,7 @@ enum DoctorReport {
         return lines.joined(separator: "\n")
     }
 
-    /// For programs: every client in the order in which they are tried.
+    /// Returns the report for programs: every client, in the order in which they are tried.
     static func json(_ diagnoses: [Diagnosis]) -> String {
         let clients = diagnoses.map { diagnosis -> Parameter in
             let finding = { (finding: Diagnosis.Finding?) -> Parameter in
@@ -52,7 +52,7 @@ enum DoctorReport {
 }
 
 extension Diagnosis {
-    /// One line of the table; empty for a program that is not there.
+    /// The program's line in the table; empty if it is not installed.
     var line: String {
         guard self.program != nil, let http, let https else { return "" }
         let cells = [

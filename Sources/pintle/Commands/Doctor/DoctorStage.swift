@@ -6,7 +6,7 @@ internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
-/// An origin, and a proxy before it that intercepts: where programs are tried.
+/// The environment in which programs are tried: an origin, and an intercepting proxy before it.
 struct DoctorStage {
     private let folder: String
     private let origins: [DoctorOrigin]
@@ -17,8 +17,8 @@ struct DoctorStage {
     private let environment: [String: String]
 
     /// - Parameters:
-    ///   - interception: says whose certificates programs are shown.
-    ///   - environment: in which programs run.
+    ///   - interception: the settings that choose the authority of the certificates that programs receive.
+    ///   - environment: the environment of the programs.
     init(_ interception: InterceptionConfiguration, _ environment: [String: String]) throws(CommandFailure) {
         let folder = try PrivateFolder.make("doctor", environment)
         var origins: [DoctorOrigin] = []
@@ -58,7 +58,7 @@ struct DoctorStage {
             ).variables
     }
 
-    /// Ends everything, and leaves nothing.
+    /// Ends the proxy and the origins, and removes all files.
     func stop() async {
         await self.proxy.stop(within: .zero)
         Self.remove(self.folder, self.origins, self.trust)
@@ -70,7 +70,7 @@ struct DoctorStage {
         FileWriting.remove(folder)
     }
 
-    /// Leads to the origins alone: whatever else a program asks for stays on this machine.
+    /// Returns a policy that leads only to the origins: other requests of a program do not leave this machine.
     private static func policy(
         _ interception: InterceptionConfiguration, _ folder: String, _ ports: [UInt16]
     ) throws(CommandFailure) -> Policy {
@@ -98,16 +98,16 @@ struct DoctorStage {
 
     // MARK: Programs
 
-    /// Tries a program.
+    /// Tries a program with http and https.
     ///
-    /// - Throws: where a signal ends the doctor.
+    /// - Throws: the signal that ends the doctor.
     func diagnose(_ client: DoctorClient, _ signals: SignalPipe) async throws(ClientRun.Interruption) -> Diagnosis {
         var diagnosis = Diagnosis(client: client)
         guard let program = client.programs.lazy.compactMap({ self.path(of: $0) }).first else { return diagnosis }
         let place = self.place(for: client, "http")
         let run = ClientRun(program: program, arguments: client.version, variables: [], folder: self.made(place.folder))
         let version = try await self.run(run, signals)
-        // Python is there, but not the module.
+        // Fails, for example, if Python is installed but not the module.
         guard version.isSuccess else { return diagnosis }
         diagnosis.program = program
         diagnosis.version = Diagnosis.version(in: version.output)

@@ -4,28 +4,28 @@ internal import ArgumentParser
 internal import PintleAudit
 internal import PintleMessage
 
-/// The form in which an environment is written down, so that its reader takes it over whatever the values are.
+/// The formats for variables of an environment. All values are quoted so that the reader gets them unchanged.
 enum EnvironmentFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case sh
     case fish
     case powershell
     case json
     case dotenv
-    /// The file that `GITHUB_ENV` names.
+    /// The format of the file that `GITHUB_ENV` names.
     case github
 
-    /// The format for a user whose login shell this is: fish reads no other, and everybody else that of sh.
+    /// Returns the default format for a login shell: fish reads only its own; all other shells read that of sh.
     static func standard(shell: String?) -> EnvironmentFormat {
         shell?.split(separator: "/").last == "fish" ? .fish : .sh
     }
 
-    /// The text that sets the variables, with a line end.
+    /// Returns the text that sets the variables, with a line end.
     func setting(_ variables: [ProxyEnvironment.Variable]) -> String {
         if self == .json { return Parameter.object(variables.map { ($0.name, .string($0.value)) }).jsonText }
         return variables.map { self.line(setting: $0) + "\n" }.joined()
     }
 
-    /// The text that takes the variables away again. Files can only say that a variable is empty.
+    /// Returns the text that removes the variables. The formats of files can only make a variable empty.
     func unsetting(_ names: [String]) -> String {
         if self == .json { return Parameter.object(names.map { ($0, .null) }).jsonText }
         return names.map { self.line(unsetting: $0) + "\n" }.joined()
@@ -55,21 +55,22 @@ enum EnvironmentFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
 
     // MARK: Quoting
 
-    /// Nothing is special between single quotation marks but the mark itself.
+    /// Quotes a value with single quotation marks, between which only the mark itself is special.
     private static func sh(_ value: String) -> String { "'\(value.mappingScalars { $0 == "'" ? "'\\''" : nil })'" }
 
-    /// Between single quotation marks a backslash escapes the mark and itself.
+    /// Quotes a value with single quotation marks, between which a backslash escapes the mark and itself.
     private static func fish(_ value: String) -> String {
         "'\(value.mappingScalars { $0 == "'" || $0 == "\\" ? "\\\($0)" : nil })'"
     }
 
-    /// PowerShell takes typographic marks for the plain one, and any of them doubled for itself.
+    /// Quotes a value. PowerShell treats typographic single quotation marks like the plain one; doubled, each stands for
+    /// itself.
     private static func powershell(_ value: String) -> String {
         let marks: Set<Unicode.Scalar> = ["'", "\u{2018}", "\u{2019}", "\u{201A}", "\u{201B}"]
         return "'\(value.mappingScalars { marks.contains($0) ? "\($0)\($0)" : nil })'"
     }
 
-    /// Readers differ: Docker's takes quotation marks as part of the value, so a value has them only where it needs them.
+    /// Quotes a value only if necessary, because readers differ: Docker's takes quotation marks as a part of the value.
     private static func dotenv(_ value: String) -> String {
         let isPlain = value.utf8.allSatisfy { byte in
             switch byte {
@@ -92,7 +93,7 @@ enum EnvironmentFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
         return "\"\(escaped)\""
     }
 
-    /// A value of several lines stands between two lines that are none of its own.
+    /// Writes a value. If it has several lines, it is enclosed by two lines with a mark that it does not contain.
     private static func github(_ name: String, _ value: String) -> String {
         guard value.unicodeScalars.contains(where: { $0 == "\n" || $0 == "\r" }) else { return "\(name)=\(value)" }
         let number = (0...).first { !value.contains("PINTLE_END_\($0)") } ?? 0
@@ -101,9 +102,10 @@ enum EnvironmentFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
 }
 
 extension String {
-    /// The text with some scalars replaced. Scalars, not characters: a mark that combines with a quotation mark would hide it.
+    /// Returns the text with some scalars replaced. It maps scalars, not characters: a combining mark after a quotation
+    /// mark would hide it.
     ///
-    /// - Parameter replacement: what stands for a scalar; nil for itself.
+    /// - Parameter replacement: returns the replacement of a scalar; nil keeps it.
     func mappingScalars(_ replacement: (Unicode.Scalar) -> String?) -> String {
         self.unicodeScalars.reduce(into: "") { text, scalar in
             if let other = replacement(scalar) { text += other } else { text.unicodeScalars.append(scalar) }

@@ -3,9 +3,9 @@
 internal import PintleMessage
 internal import PintlePolicy
 
-/// A proxy as the variables of the environment name it: `http://127.0.0.1:3128`.
+/// The address of a proxy in the form of environment variables: `http://127.0.0.1:3128`.
 struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
-    /// A literal address, as a URL writes it: IPv6 in brackets.
+    /// An IP address as in a URL, with brackets for IPv6.
     let host: String
     let port: UInt16
     let isTLS: Bool
@@ -13,7 +13,7 @@ struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
     /// - Returns: nil for a Unix socket, and for port 0.
     init?(_ place: ListenAddress) {
         guard case .address(let address, let port) = place.place, port > 0 else { return nil }
-        // Who listens on all addresses is told by one that this machine reaches it on.
+        // A proxy that listens on all addresses is named by the loopback address.
         let told: IPAddress =
             switch (address.isUnspecified, address.family) {
             case (true, .v4): IPAddress(v4: 0x7F00_0001)
@@ -25,10 +25,10 @@ struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
         self.isTLS = place.isTLS
     }
 
-    /// The address of a proxy that listens on several: the first in the clear, which every program can use, or else the
-    /// first with TLS.
+    /// The address of a proxy that listens on several: the first plaintext address, which every program can use; if there
+    /// is none, the first with TLS.
     ///
-    /// - Throws: where there is none that a variable can name.
+    /// - Throws: an error if no address can be named by a variable.
     init(_ places: [ListenAddress]) throws(Malformed) {
         let addresses = places.compactMap(ProxyAddress.init)
         guard let address = addresses.first(where: { !$0.isTLS }) ?? addresses.first else {

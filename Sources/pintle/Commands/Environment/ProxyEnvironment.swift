@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The variables that lead programs to a proxy, and let them believe its certificates where it may intercept.
+/// The variables that lead programs to a proxy, and let them trust its certificates if it may intercept.
 ///
-/// A pure value: what is inherited is passed in. Which program reads which variable is in docs/clients.md.
+/// A pure value: the inherited environment is passed in. docs/clients.md lists the variables of each program.
 struct ProxyEnvironment: Sendable, Equatable {
-    /// Files that let programs trust a proxy which intercepts.
+    /// The files with which programs trust an intercepting proxy.
     struct Trust: Sendable, Equatable {
-        /// PEM with the system's roots and the proxy's authority: most programs read it in place of the system's roots.
+        /// PEM with the system's roots and the proxy's authority, which most programs read instead of the system's roots.
         var bundle: String
-        /// PEM with the proxy's authority and the configuration's extra roots, for programs that add them to their own roots.
+        /// PEM with the proxy's authority and the configuration's extra roots, for programs that add them to their own
+        /// roots.
         var authority: String
-        /// A PKCS#12 store with what `bundle` has; or with the certificates of the store that JAVA_TOOL_OPTIONS named before, and
-        /// those of `authority`.
+        /// A PKCS#12 store with the certificates of `bundle`. If JAVA_TOOL_OPTIONS already named a store, it has the
+        /// certificates of that store and of `authority` instead.
         var javaStore: String
         var javaStorePassword: String
-        /// A configuration of wget that names `bundle`, and has what the user's own says.
+        /// A configuration for wget with the user's own settings and the path of `bundle`.
         var wgetConfiguration: String
-        /// The same for apt.
+        /// A configuration for apt with the user's own settings and the path of `bundle`.
         var aptConfiguration: String
-        /// By the name of a variable, the file that it gets in place of `bundle` or `authority`: it also has the certificates that
+        /// Files that replace `bundle` or `authority`, by the name of the variable: they also have the certificates that
         /// the variable named before. Default none.
         var merged: [String: String] = [:]
     }
@@ -31,14 +32,14 @@ struct ProxyEnvironment: Sendable, Equatable {
     }
 
     let proxy: ProxyAddress
-    /// Hosts that are asked for without the proxy, as `no_proxy` lists them. Default none.
+    /// Hosts that bypass the proxy, in the format of `no_proxy`. Default none.
     var exempt = ""
-    /// The JAVA_TOOL_OPTIONS that there are already; ours come behind, where they count.
+    /// The existing JAVA_TOOL_OPTIONS. The proxy's options are appended, because the last ones take effect.
     var javaOptions = ""
-    /// Nil where nothing may be intercepted.
+    /// The files for trust; nil if nothing is intercepted.
     var trust: Trust?
 
-    /// In the order in which they are written.
+    /// The variables, in the order in which they are written.
     var variables: [Variable] {
         let address = self.proxy.description
         var variables = Self.proxyNames.map { Variable($0, address) }
@@ -52,7 +53,7 @@ struct ProxyEnvironment: Sendable, Equatable {
         return variables + Self.authorityNames.map { Variable($0, trust.merged[$0] ?? trust.authority) }
     }
 
-    /// The variables by which an environment names certificates already, with their files and folders.
+    /// Returns the variables of an environment that already name certificates, with the paths of their files and folders.
     static func certificates(namedIn environment: [String: String]) -> [(variable: String, path: String)] {
         (self.bundleNames + self.authorityNames).compactMap { name in
             let path = ([name] + (self.readOtherwise[name] ?? [])).lazy.compactMap { environment[$0] }.first {
@@ -62,9 +63,9 @@ struct ProxyEnvironment: Sendable, Equatable {
         }
     }
 
-    /// Every name that ``variables`` may have.
+    /// Returns every name that ``variables`` may have.
     ///
-    /// - Parameter trusting: whether those for certificates are among them.
+    /// - Parameter trusting: true to include the names of the variables for certificates.
     static func names(trusting: Bool) -> [String] {
         let always = self.proxyNames + self.exemptNames + [self.nodeName, self.javaName]
         return trusting ? always + self.bundleNames + [self.wgetName, self.aptName] + self.authorityNames : always
@@ -72,7 +73,7 @@ struct ProxyEnvironment: Sendable, Equatable {
 
     // MARK: Names
 
-    // curl, wget and git read the lower case alone; others the upper case alone.
+    // curl, wget and git read only the lower case; other programs only the upper case.
     private static let proxyNames = [
         "http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
     ]
@@ -84,7 +85,7 @@ struct ProxyEnvironment: Sendable, Equatable {
         "CARGO_HTTP_CAINFO", "NPM_CONFIG_CAFILE", "BUNDLE_SSL_CA_CERT", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
         "NIX_SSL_CERT_FILE",
     ]
-    /// The variables that a program reads in place of one that is not set, in its order.
+    /// The variables that a program reads if the first one is not set, in its order.
     private static let readOtherwise = [
         "CURL_CA_BUNDLE": ["SSL_CERT_FILE"], "REQUESTS_CA_BUNDLE": ["CURL_CA_BUNDLE"],
         "PIP_CERT": ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"], "AWS_CA_BUNDLE": ["REQUESTS_CA_BUNDLE"],
@@ -97,16 +98,16 @@ struct ProxyEnvironment: Sendable, Equatable {
 
     // MARK: Java
 
-    /// The JAVA_TOOL_OPTIONS that are told; nil where there is nothing to say.
+    /// The value of JAVA_TOOL_OPTIONS; nil if there are no options.
     private var options: String? {
         var own: [String] = []
-        // Java speaks with no proxy over TLS. What it took for one would be answered by an alert.
+        // Java cannot talk to a proxy over TLS; its plaintext would be answered with an alert.
         if !self.proxy.isTLS {
             let host = self.proxy.host.filter { !"[]".contains($0) }
             for scheme in ["http", "https"] {
                 own += ["-D\(scheme).proxyHost=\(host)", "-D\(scheme).proxyPort=\(self.proxy.port)"]
             }
-            // Both schemes read this one. Without it, Java asks for localhost by itself.
+            // Both schemes read this option. Without it, Java requests localhost directly.
             own.append("-Dhttp.nonProxyHosts=\(JavaExceptions.text(self.exempt))")
         }
         if let trust {
@@ -122,17 +123,17 @@ struct ProxyEnvironment: Sendable, Equatable {
 
 /// The options of JAVA_TOOL_OPTIONS.
 enum JavaOptions {
-    /// The trust store that they name, with its password; nil where they name none.
+    /// Returns the trust store that the options name, with its password; nil if they name none.
     static func trustStore(in text: String) -> (path: String, password: String?)? {
         func value(of name: String) -> String? {
-            // The last one counts.
+            // The last occurrence takes effect.
             self.words(of: text).last { $0.hasPrefix("-D\(name)=") }.map { String($0.dropFirst(name.count + 3)) }
         }
         guard let path = value(of: "javax.net.ssl.trustStore"), !path.isEmpty else { return nil }
         return (path, value(of: "javax.net.ssl.trustStorePassword"))
     }
 
-    /// As Java reads them: at blanks, but for those between quotation marks of either kind; a backslash escapes nothing.
+    /// Splits the options like Java: at white space outside of quotation marks of either kind; a backslash escapes nothing.
     private static func words(of text: String) -> [String] {
         var words: [String] = []
         var word: String?
@@ -154,14 +155,15 @@ enum JavaOptions {
     }
 }
 
-/// The words of Java's options that differ from the variables of everybody else.
+/// Options of Java whose syntax differs from the variables of other programs.
 enum JavaExceptions {
-    /// `no_proxy` as `http.nonProxyHosts`: patterns between bars, where a name does not stand for those below it.
+    /// Converts `no_proxy` to `http.nonProxyHosts`: patterns separated by bars, where a name does not include its
+    /// subdomains.
     static func text(_ exempt: String) -> String {
         let words = exempt.split { $0 == "," || $0 == " " || $0 == "\t" || $0 == "\n" }
         return words.flatMap { word -> [String] in
             if word == "*" { return ["*"] }
-            // A network has no form there.
+            // Java has no syntax for networks.
             if word.contains("/") { return [] }
             let name = word.hasPrefix(".") ? word.dropFirst() : word
             let isAddress = name.contains(":") || name.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
@@ -169,8 +171,8 @@ enum JavaExceptions {
         }.joined(separator: "|")
     }
 
-    /// An option of JAVA_TOOL_OPTIONS, which is read at blanks, but for those between quotation marks; a backslash escapes
-    /// nothing.
+    /// Quotes an option of JAVA_TOOL_OPTIONS, which Java splits at white space outside of quotation marks; a backslash
+    /// escapes nothing.
     static func quoted(_ option: String) -> String {
         guard option.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0 == "\"" || $0 == "'" }) else {
             return option

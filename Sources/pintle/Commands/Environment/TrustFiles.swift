@@ -4,17 +4,17 @@ internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
-/// The files that let programs trust what Pintle intercepts: most programs read one in place of the system's roots, so that it
-/// has those, too.
+/// Writes the files with which programs trust the certificates of interception. Most programs read one instead of the
+/// system's roots, so it has those too.
 enum TrustFiles {
-    /// Writes them as the system's roots are now.
+    /// Writes the files, with the system's current roots.
     ///
     /// - Parameters:
-    ///   - authority: whose certificates clients are shown.
-    ///   - configuration: whose extra roots are trusted, too.
-    ///   - folder: made where it is missing.
-    ///   - environment: in which the programs would run. The certificates that its variables and Java's options name stay trusted,
-    ///     and wget and apt go on reading the configurations that it names.
+    ///   - authority: the issuer of the certificates that clients receive.
+    ///   - configuration: its extra roots are trusted too.
+    ///   - folder: the folder for the files; created if it is missing.
+    ///   - environment: the environment of the programs. Certificates that its variables and Java's options name stay
+    ///     trusted, and wget and apt continue to read the configurations that it names.
     static func write(
         for authority: Certificate, _ configuration: Configuration, into folder: String, _ environment: [String: String]
     ) throws(CommandFailure) -> ProxyEnvironment.Trust {
@@ -33,7 +33,7 @@ enum TrustFiles {
         } catch {
             throw CommandFailure(.incomplete, "\(trust.javaStore): \(error.message)")
         }
-        // The user's own configurations may have secrets, and stand in two of them.
+        // Two of the files contain the user's own configurations, which may have secrets.
         var files: [(String, [UInt8], mode: UInt32)] = [
             (trust.bundle, Array(PEMText.certificates(all).utf8), 0o644),
             (trust.authority, Array(PEMText.certificates(added).utf8), 0o644), (trust.javaStore, store, 0o644),
@@ -42,7 +42,7 @@ enum TrustFiles {
         ]
         for (variable, path) in ProxyEnvironment.certificates(namedIn: environment) {
             guard let named = Self.certificates(path, of: variable) else { continue }
-            // A shell that has these variables already names the file itself.
+            // If the shell has these variables already, the file may be one of those written here.
             let merged = PEMText.certificates(named.filter { !added.contains($0) } + added)
             trust.merged[variable] = "\(folder)/\(variable).pem"
             files.append(("\(folder)/\(variable).pem", Array(merged.utf8), 0o644))
@@ -72,8 +72,8 @@ enum TrustFiles {
         return roots
     }
 
-    /// The certificates of a file or folder; nil, and a line on standard error, if they cannot be read: programs could not
-    /// read them either.
+    /// Returns the certificates of a file or folder. If they cannot be read, reports this on standard error and returns
+    /// nil: programs could not read them either.
     private static func certificates(_ path: String, of variable: String) -> [Certificate]? {
         do throws(TrustError) { return try Certificate.load(path: path) } catch {
             Output.error(
@@ -82,10 +82,10 @@ enum TrustFiles {
         }
     }
 
-    /// The certificates of the store that Java's options name, in place of the system's; nil where they name none, and if it cannot
-    /// be read, with a line on standard error.
+    /// Returns the certificates of the store that Java's options name, which replace the system's. Returns nil if they name
+    /// none; also if it cannot be read, with a line on standard error.
     ///
-    /// - Parameter own: the store that is written, which a shell that has these variables already names.
+    /// - Parameter own: the store that will be written, which a shell that has these variables already names.
     private static func javaCertificates(_ environment: [String: String], butOf own: String) -> [Certificate]? {
         let name = ProxyEnvironment.javaName
         guard let store = JavaOptions.trustStore(in: environment[name] ?? ""), store.path != own else { return nil }
@@ -97,14 +97,14 @@ enum TrustFiles {
         }
     }
 
-    /// The user's own configuration, and a line behind it, where it counts.
+    /// Returns the user's own configuration, followed by a line that overrides it.
     private static func wgetConfiguration(naming bundle: String, _ environment: [String: String]) -> [UInt8] {
         let own = environment["WGETRC"] ?? environment["HOME"].map { $0 + "/.wgetrc" }
         let text = own.flatMap { FileBytes.read($0, upTo: 1 << 20) } ?? []
         return text + Array("\nca_certificate = \(bundle)\n".utf8)
     }
 
-    /// The same for apt, which reads this file first.
+    /// Returns the user's own configuration of apt, followed by a line that overrides it. apt reads this file first.
     private static func aptConfiguration(naming bundle: String, _ environment: [String: String]) -> [UInt8] {
         let text = environment["APT_CONFIG"].flatMap { FileBytes.read($0, upTo: 1 << 20) } ?? []
         return text + Array("\nAcquire::https::CAInfo \"\(bundle)\";\n".utf8)

@@ -7,12 +7,14 @@ internal import PintleMessage
 internal import PintleSession
 internal import PintleSystem
 
-/// Getting a body ready to be sent, as often as it takes.
+/// Opening a body for sending, as often as necessary.
 extension FetchBody {
-    /// The most bytes of a JSON document that cannot be read twice, and is kept in memory until it is known to be one.
+    /// The maximum size of a JSON document that cannot be read twice, and so is kept in memory until it is validated.
     private static let documentLimit = 64 << 20
 
-    /// - Throws: ``CommandFailure`` with `usage` for a document that is not JSON, and `incomplete` where it cannot be read.
+    /// Returns the source of the body.
+    ///
+    /// - Throws: ``CommandFailure`` with `usage` for a document that is not JSON, and `incomplete` if it cannot be read.
     func source() throws(CommandFailure) -> UploadSource? {
         switch self {
         case .none: return nil
@@ -22,7 +24,8 @@ extension FetchBody {
         }
     }
 
-    /// A regular file is checked where it is, and read again when it is sent: it may be larger than memory.
+    /// Returns a JSON document. A regular file is validated in place and read again for sending, because it may be larger
+    /// than memory.
     private static func document(_ path: String) throws(CommandFailure) -> UploadSource {
         let name = path == "-" ? "standard input" : path
         let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)

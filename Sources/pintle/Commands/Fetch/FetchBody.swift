@@ -10,10 +10,10 @@ enum FetchBody: Sendable {
     case none
     case bytes([UInt8])
     case form(MultipartForm)
-    /// A JSON document in a file, or on standard input where the path is `-`.
+    /// A JSON document in a file; the path `-` stands for standard input.
     case json(path: String)
 
-    /// What the command line says about the body, before there are requests to place it in.
+    /// The body that the command line specifies, before the requests exist.
     struct Draft {
         /// The method of the requests.
         let method: String
@@ -21,7 +21,7 @@ enum FetchBody: Sendable {
 
         private enum Content {
             case none
-            /// For a serializer, never multipart.
+            /// Parameters for a serializer other than multipart.
             case parameters([Pair], FetchPlan.Serialization)
             case form([Pair], isMultipart: Bool)
             case json(path: String)
@@ -30,14 +30,14 @@ enum FetchBody: Sendable {
         var isPresent: Bool {
             switch self.content {
             case .none: false
-            // The serializers' own default.
+            // By default, serializers put the parameters of these methods into the URL.
             case .parameters: !HTTPRequestSerializer().uriMethods.contains(self.method.uppercased())
             case .form, .json: true
             }
         }
     }
 
-    /// A name with a value, as the command line gives it.
+    /// A name with a value from the command line.
     struct Pair {
         let name: String
         /// The value, or the path of the file that has it.
@@ -63,7 +63,7 @@ extension FetchBody.Draft {
         } else if !parameters.isEmpty {
             let format = options.serialize ?? .http
             self.content = format == .multipart ? .form(parameters, isMultipart: true) : .parameters(parameters, format)
-            // Who names a format of bodies wants a body.
+            // Naming a format other than http implies a body.
             hasBody = format != .http
         } else {
             self.content = .none
@@ -107,7 +107,7 @@ extension FetchBody.Draft {
                 throw .usage("\(option): needs a name, an equals sign and a value, as in \(option) page=2")
             }
             let (name, value) = (String(text[..<equals]), String(text[text.index(after: equals)...]))
-            // Looked for in what was typed: a secret that begins with @ is no path.
+            // The text as typed is checked: a secret that begins with @ is not a path.
             if takesFiles, value.hasPrefix("@") {
                 pairs.append(FetchBody.Pair(name: name, text: String(value.dropFirst()), isFile: true))
                 continue
@@ -123,9 +123,9 @@ extension FetchBody.Draft {
 
     // MARK: Placing
 
-    /// Writes what belongs there into the requests' URLs and fields.
+    /// Puts parameters into the requests' URLs, and their content type into the fields.
     ///
-    /// - Returns: the body that all of them send.
+    /// - Returns: the body of all requests.
     func place(in requests: inout [SessionRequest]) throws(CommandFailure) -> FetchBody {
         do throws(SerializationError) {
             switch self.content {
@@ -176,7 +176,7 @@ extension [SessionRequest] {
 }
 
 extension SessionRequest {
-    /// Puts parameters into the query, or makes a body of them.
+    /// Puts parameters into the query, or returns a body made from them.
     fileprivate mutating func serialize(
         _ pairs: [FetchBody.Pair], _ format: FetchPlan.Serialization
     ) throws(SerializationError) -> [UInt8]? {
@@ -204,12 +204,12 @@ extension SessionRequest {
 }
 
 extension Parameter {
-    /// A name that is given twice stands there twice, as in a query.
+    /// Returns a dictionary in which a repeated name occurs repeatedly, as in a query.
     fileprivate static func repeating(_ pairs: [FetchBody.Pair]) -> Parameter {
         .dictionary(pairs.map { Entry($0.name, .string($0.text)) })
     }
 
-    /// A name that is given twice has a list of values, as in a document.
+    /// Returns a dictionary in which a repeated name has a list of values, as in a document.
     fileprivate static func grouping(_ pairs: [FetchBody.Pair]) -> Parameter {
         var entries: [Entry] = []
         for pair in pairs {

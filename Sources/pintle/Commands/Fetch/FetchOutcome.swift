@@ -3,12 +3,12 @@
 internal import PintleSession
 internal import PintleTrust
 
-/// How one transfer ended.
+/// The result of one transfer.
 struct FetchOutcome: Sendable {
     let target: FetchPlan.Target
-    /// Nil where there was none, or none that is known.
+    /// The task; nil if there was none, or if it is not known.
     let task: SessionTask?
-    /// Nil where all is as it has to be.
+    /// The failure; nil if the transfer succeeded.
     let failure: FetchFailure?
 
     init(_ target: FetchPlan.Target, _ task: SessionTask?, failure: FetchFailure?) {
@@ -18,12 +18,12 @@ struct FetchOutcome: Sendable {
     }
 }
 
-/// Why a transfer did not end well: for the exit code, for programs, and for people.
+/// The reason why a transfer failed: for the exit code, for programs, and for people.
 struct FetchFailure: Error, Sendable, Equatable {
     let exit: ProcessExit
-    /// One word, as in the metrics.
+    /// The code as in the metrics: one word.
     let code: String
-    /// May run over several lines.
+    /// The message, possibly of several lines.
     let message: String
 
     static let interrupted = FetchFailure(exit: .incomplete, code: "cancelled", message: "interrupted")
@@ -66,7 +66,7 @@ struct FetchFailure: Error, Sendable, Equatable {
         }
     }
 
-    /// The refusal, with the peer's pins. A mismatch lists them itself.
+    /// Returns the refusal with the pins of the peer's chain. A pin mismatch lists them already.
     private static func words(for error: SessionError) -> String {
         guard let verdict = error.verdict, let refusal = verdict.error, refusal.code != .pinMismatch,
             !verdict.chain.isEmpty

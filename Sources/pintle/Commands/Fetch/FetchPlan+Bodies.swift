@@ -4,7 +4,9 @@ internal import PintleImage
 internal import PintleMessage
 
 extension FetchPlan.BodyExpectation {
-    /// - Throws: ``CommandFailure`` with `incomplete` where this system cannot decode images.
+    /// Returns the rule of a contract for this body.
+    ///
+    /// - Throws: ``CommandFailure`` with `incomplete` if this system cannot decode images.
     func rule() throws(CommandFailure) -> ResponseContract.BodyRule {
         switch self {
         case .json: return .json(.init())

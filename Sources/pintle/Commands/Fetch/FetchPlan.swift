@@ -9,50 +9,50 @@ internal import PintleSession
 internal import PintleSystem
 internal import PintleTrust
 
-/// What a command line of `fetch` asks for, checked as a whole before anything is sent.
+/// The plan of a `fetch` command line, checked as a whole before anything is sent.
 struct FetchPlan {
-    /// How parameters become a body.
+    /// The formats of a body made from parameters.
     enum Serialization: String, CaseIterable {
         case http, json, plist, multipart
     }
 
-    /// What a body must be.
+    /// The kinds of body that can be required.
     enum BodyExpectation: String, CaseIterable {
         case json, xml, plist, image
     }
 
-    /// Where bodies go.
+    /// The destination of response bodies.
     enum Output: Equatable {
         case standardOutput
         case file(String)
         case folder(String)
     }
 
-    /// One URL, and where its body goes.
+    /// One URL, with the destination of its body.
     struct Target: Sendable {
         let request: SessionRequest
-        /// Nil for standard output.
+        /// The path of the file; nil for standard output.
         let file: String?
-        /// What it is called where several are told apart.
+        /// The name in messages if there are several targets.
         let name: String
     }
 
     let targets: [Target]
     let body: FetchBody
     let contract: ResponseContract
-    /// Whether the contract is the command line's, and not just that of a response that is no error.
+    /// True if the contract comes from the command line; false for the default one, which only excludes error statuses.
     let hasExpectations: Bool
     let policy: SecurityPolicy
     let output: Output
     let resumes: Bool
-    /// How many transfers run at a time.
+    /// The number of transfers at a time.
     let width: Int
     let showsMetrics: Bool
 
     /// Reads a command line.
     ///
-    /// - Throws: ``CommandFailure`` with `usage` for what makes no sense, and with `incomplete` for a file that cannot be
-    ///   read.
+    /// - Throws: ``CommandFailure`` with `usage` for an invalid command line, and with `incomplete` for a file that cannot
+    ///   be read.
     init(_ options: Fetch, surroundings: Surroundings) throws(CommandFailure) {
         let (method, addresses) = try Self.methodAndURLs(options)
         let body = try FetchBody.Draft(options, method: method, surroundings)
@@ -79,7 +79,7 @@ struct FetchPlan {
     private static func methodAndURLs(_ options: Fetch) throws(CommandFailure) -> (String?, [HTTPURL]) {
         var words = options.words[...]
         var method: String?
-        // No URL is made of letters and hyphens alone.
+        // A URL never consists only of letters and hyphens.
         if words.count > 1, let first = words.first, first.utf8.allSatisfy(Self.isMethodByte) {
             method = words.removeFirst()
         }
@@ -221,7 +221,7 @@ struct FetchPlan {
                     throw .usage("URL \(index + 1): its path ends with no name for a file; request it by itself")
                 }
                 if let other = taken.updateValue(index + 1, forKey: name) {
-                    // A URL that was given twice is one transfer, but not where each may change something.
+                    // A URL that is given twice is transferred once, unless the requests may have side effects.
                     if request.method == "GET", requests[other - 1] == request { continue }
                     throw .usage("URL \(other) and URL \(index + 1) would both be written to \(name)")
                 }
@@ -233,6 +233,6 @@ struct FetchPlan {
 }
 
 extension CommandFailure {
-    /// The command line of `fetch` is wrong.
+    /// Returns the error for an invalid command line of `fetch`.
     static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, "pintle fetch: \(message)") }
 }

@@ -5,7 +5,7 @@ internal import PintleActivity
 internal import PintleSession
 internal import UnixSignals
 
-/// Carries a plan out: starts the engine and the transfers, shows how they go, and says how they went.
+/// Runs a plan: starts the engine and the transfers, shows their progress, and reports the results.
 struct Fetcher {
     let plan: FetchPlan
     let terminal: Terminal
@@ -17,19 +17,19 @@ struct Fetcher {
         do {
             engine = try Engine(threads: 1)
             var configuration = SessionConfiguration()
-            // A body is shown as it came; who asks for a coding gets it.
+            // The body is shown as it was received; a coding is only used if the user's fields request one.
             configuration.decompression = .off
             session = try Session(engine: engine, configuration: configuration, policy: self.plan.policy)
         } catch {
             throw CommandFailure(.incomplete, "pintle fetch: \(error)")
         }
-        // Signals are caught before the first byte moves: what has arrived can then be kept.
+        // Signals are caught before the first byte is transferred, so that received bytes can be kept.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let showing = self.showProgress(of: session)
         let work = Task { await self.fetchAll(in: session, sending: source) }
         let obedience = Task {
             for await _ in signals {
-                // The second one is from somebody who does not want to wait.
+                // A second signal means that the user does not want to wait.
                 if work.isCancelled { exit(ProcessExit.incomplete.rawValue) }
                 work.cancel()
             }
@@ -42,7 +42,7 @@ struct Fetcher {
         try self.report(outcomes)
     }
 
-    /// Bars go where only people read, and not between the lines of a body.
+    /// Shows progress bars if standard error is a terminal, unless the body is written to the terminal too.
     private func showProgress(of session: Session) -> Task<Void, Never>? {
         guard self.terminal.showsBars, self.plan.output != .standardOutput || !self.terminal.showsOutput else {
             return nil
@@ -54,6 +54,8 @@ struct Fetcher {
 
     // MARK: Transfers
 
+    /// Runs all transfers.
+    ///
     /// - Returns: an outcome for each target, in their order.
     private func fetchAll(in session: Session, sending source: UploadSource?) async -> [FetchOutcome] {
         await withTaskGroup(of: (Int, FetchOutcome).self) { group in

@@ -3,11 +3,12 @@
 internal import Glibc
 internal import PintleSystem
 
-/// `-o` with a device or a pipe, such as /dev/null: it is written to as it is. A download would put a file in its place.
+/// Handles `-o` with a device or a pipe, such as /dev/null, to which the body is written directly. A download would replace
+/// it with a file.
 enum OutputDevice {
-    /// Makes it the standard output where `output` names one, and takes the name away.
+    /// If `output` names a device or a pipe, makes it the standard output and sets `output` to nil.
     ///
-    /// - Throws: where it cannot be opened.
+    /// - Throws: an error if it cannot be opened.
     static func redirect(_ output: inout String?) throws(CommandFailure) {
         var status = stat()
         guard let path = output, pathStat(path, &status) == 0 else { return }

@@ -2,19 +2,19 @@
 
 internal import PintleSystem
 
-/// How far one transfer has come, as one line of text. A value: the same state is always the same line.
+/// The progress of one transfer as one line of text. A pure value: equal states give equal lines.
 struct ProgressBar: Equatable {
     enum Ending: Equatable {
         case done, failed
     }
 
-    /// What is fetched.
+    /// The name of the transfer.
     let name: String
     var sent: UInt64 = 0
     var expectedToSend: UInt64?
     var received: UInt64 = 0
     var expectedToReceive: UInt64?
-    /// What an earlier transfer had brought, which says nothing about the speed of this one.
+    /// The number of bytes from an earlier transfer, which do not count for the speed of this one.
     var resumedAt: UInt64 = 0
     var elapsed: Duration = .zero
     var ending: Ending?
@@ -25,8 +25,8 @@ struct ProgressBar: Equatable {
     init(_ name: String) { self.name = name.showable(keepingLines: false) }
 
     /// - Parameters:
-    ///   - width: the most characters.
-    ///   - isColoured: whether endings are green or red; escape sequences do not count as characters.
+    ///   - width: the maximum number of characters.
+    ///   - isColoured: true if results are green or red; escape sequences do not count as characters.
     func line(width: Int, isColoured: Bool) -> String {
         let title = Self.fit(self.name, Self.longestName)
         let text: String
@@ -41,7 +41,7 @@ struct ProgressBar: Equatable {
     }
 
     private func running(_ title: String, _ width: Int) -> String {
-        // A body is sent before anything is received.
+        // The body is sent before anything is received.
         let isSending = self.received == 0 && self.expectedToReceive == nil && self.sent > 0
         let (count, whole) = isSending ? (self.sent, self.expectedToSend) : (self.received, self.expectedToReceive)
         let verb = isSending ? "sent " : ""
@@ -61,7 +61,7 @@ struct ProgressBar: Equatable {
 
     // MARK: Words
 
-    /// Bytes of this transfer.
+    /// The number of bytes that this transfer has sent and received.
     private var moved: UInt64 { self.sent + (self.received - min(self.received, self.resumedAt)) }
 
     private var bytesPerSecond: Double? {
@@ -77,14 +77,14 @@ struct ProgressBar: Equatable {
         return seconds < 360_000 ? "  \(Self.time(.seconds(Int64(seconds.rounded(.up)))))" : ""
     }
 
-    /// At most `width` characters; what does not fit is cut out of the middle, so that extensions stay.
+    /// Returns at most `width` characters of the name; the middle is cut out, so that extensions stay.
     private static func fit(_ name: String, _ width: Int) -> String {
         guard name.count > width else { return name }
         let end = (width - 1) / 2
         return "\(name.prefix(width - 1 - end))…\(name.suffix(end))"
     }
 
-    /// `999 B`, `1.0 KiB`, `12.3 MiB`.
+    /// Returns a number of bytes for people: `999 B`, `1.0 KiB`, `12.3 MiB`.
     static func size(_ bytes: UInt64) -> String {
         guard bytes >= 1024 else { return "\(bytes) B" }
         let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
@@ -94,7 +94,7 @@ struct ProgressBar: Equatable {
         return "\(tenths / 10).\(tenths % 10) \(units[Int(shift / 10) - 1])"
     }
 
-    /// `0:05`, `12:34`, `1:00:00`.
+    /// Returns a duration for people: `0:05`, `12:34`, `1:00:00`.
     static func time(_ duration: Duration) -> String {
         let seconds = duration.components.seconds
         let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60)
@@ -103,13 +103,13 @@ struct ProgressBar: Equatable {
     }
 }
 
-/// The lines of all transfers that run, at the end of a terminal's screen.
+/// The lines of all running transfers, at the bottom of a terminal.
 enum ProgressFrame {
-    /// What to write to have `running` in place of the lines that were written last.
+    /// Returns the text that replaces the lines drawn last with `running`.
     ///
     /// - Parameters:
-    ///   - drawn: how many lines that were.
-    ///   - finished: lines that stay for good, above the others.
+    ///   - drawn: the number of those lines.
+    ///   - finished: lines that stay, above the others.
     static func text(over drawn: Int, finished: [String], running: [String]) -> String {
         var text = drawn > 0 ? "\r" : ""
         if drawn > 1 { text += "\u{1B}[\(drawn - 1)A" }

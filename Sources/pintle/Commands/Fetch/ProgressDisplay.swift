@@ -4,15 +4,15 @@ internal import Foundation
 internal import PintleMessage
 internal import PintleSession
 
-/// Shows on standard error how the tasks of a session get on.
+/// Shows the progress of a session's tasks on standard error.
 actor ProgressDisplay {
-    /// A transfer and since when it is shown.
+    /// A transfer, with the time since when it is shown.
     struct Row: Sendable {
         var bar: ProgressBar
         let began: ContinuousClock.Instant
     }
 
-    /// Often enough to look alive. Transfers that are stuck are drawn too: their speed sinks.
+    /// The time between two frames, short enough to look alive. Stuck transfers are drawn too: their speed falls.
     private static let period = DispatchTimeInterval.milliseconds(200)
 
     private let terminal: Terminal
@@ -21,7 +21,7 @@ actor ProgressDisplay {
 
     init(terminal: Terminal) { self.terminal = terminal }
 
-    /// Returns when the session has ended, with every bar finished.
+    /// Shows progress until the session has ended and every bar is finished.
     func follow(_ events: AsyncStream<SessionEvent>) async {
         let (ticks, tick) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let timer = DispatchSource.makeTimerSource()
@@ -41,7 +41,7 @@ actor ProgressDisplay {
                 let binding = task.bindProgress(to: line)
                 group.addTask {
                     await binding.wait()
-                    // A binding keeps no reporter.
+                    // A binding does not retain its reporter.
                     withExtendedLifetime(line) {}
                 }
             }
@@ -49,7 +49,7 @@ actor ProgressDisplay {
         }
     }
 
-    /// Shows a row as it is now, with the next frame.
+    /// Stores the state of a row for the next frame.
     func show(_ row: Row, _ number: Int) { self.rows[number] = row }
 
     /// Draws a row for the last time.
@@ -59,7 +59,7 @@ actor ProgressDisplay {
     }
 
     private func draw(finishing finished: [ProgressBar] = []) {
-        // A terminal wraps a line that fills it.
+        // A terminal wraps a line that fills its whole width.
         let width = self.terminal.width - 1
         let now = ContinuousClock.Instant.now
         let running = self.rows.sorted { $0.key < $1.key }.map { _, row in
@@ -74,7 +74,7 @@ actor ProgressDisplay {
     }
 }
 
-/// The line of one task.
+/// The progress line of one task.
 private actor ProgressLine: ProgressReporter {
     private let number: Int
     private var row: ProgressDisplay.Row
@@ -100,7 +100,7 @@ private actor ProgressLine: ProgressReporter {
 
 extension ProgressBar {
     fileprivate mutating func update(_ progress: TaskProgress) {
-        // The first bytes that are seen include what was there before.
+        // The first update includes the bytes from an earlier transfer.
         if self.received == 0 { self.resumedAt = progress.received }
         self.sent = progress.sent
         self.expectedToSend = progress.expectedToSend

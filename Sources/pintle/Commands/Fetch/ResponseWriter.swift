@@ -4,7 +4,7 @@ internal import NIOCore
 internal import PintleMessage
 internal import PintleSession
 
-/// Writes a response's body to standard output: as it arrives, or when it has been checked.
+/// Writes a response's body to standard output: as it arrives, or after it has been checked.
 struct ResponseWriter {
     let plan: FetchPlan
 
@@ -15,7 +15,7 @@ struct ResponseWriter {
         do {
             let response = try await session.stream(target.request, from: source)
             task = response.task
-            // Without waiting for standard output to take what it was given.
+            // Cancellation must not wait until standard output accepts the bytes.
             let failure = try await withTaskCancellationHandler {
                 try await self.take(response, session.configuration.bodyLimit)
             } onCancel: {
@@ -27,18 +27,20 @@ struct ResponseWriter {
         } catch let failure as FetchFailure {
             return FetchOutcome(target, task, failure: failure)
         } catch {
-            // The body's own word for a cancelled reader.
+            // Other errors come from the body, if its reader was cancelled.
             return FetchOutcome(target, task, failure: .interrupted)
         }
     }
 
-    /// - Returns: why the response is not as it has to be, although it was written.
+    /// Writes the body.
+    ///
+    /// - Returns: the failure of a response that was written nevertheless.
     private func take(_ response: SessionResponse, _ limit: Int) async throws -> FetchFailure? {
         let method = response.task.currentRequest.method
         if let violation = self.plan.contract.validateHead(response.head, requestMethod: method) {
             let failure = FetchFailure(violation)
             guard !self.plan.hasExpectations else { throw failure }
-            // What a server says about an error is what one wants to read.
+            // The body of an error response usually explains the error.
             try await self.write(response.body)
             return failure
         }
@@ -50,12 +52,12 @@ struct ResponseWriter {
             try self.check(body, response.head, method)
             try await StandardOutput.write(body)
         }
-        // The end of the body is told before the end of the task, whose metrics are then complete.
+        // The body ends before the task does; only then are the task's metrics complete.
         _ = try await response.task.value()
         return nil
     }
 
-    /// - Parameter check: sees the first piece, which is empty where there is none.
+    /// - Parameter check: receives the first piece; an empty one if the body is empty.
     private func write(_ body: ResponseBody, checkingFirst check: (ByteBuffer) throws -> Void = { _ in }) async throws {
         var pieces = body.makeAsyncIterator()
         var piece = try await pieces.next()

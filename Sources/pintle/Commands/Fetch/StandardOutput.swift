@@ -5,9 +5,9 @@ internal import Glibc
 internal import NIOCore
 internal import PintleSystem
 
-/// Writes bodies to standard output, whose reader may be slow, without holding up other tasks.
+/// Writes bodies to standard output without blocking other tasks if its reader is slow.
 enum StandardOutput {
-    /// - Throws: ``FetchFailure`` when nobody reads any more, or a disk is full.
+    /// - Throws: ``FetchFailure`` if the reader has closed the pipe, or a disk is full.
     static func write(_ bytes: ByteBuffer) async throws(FetchFailure) {
         let code = await ThreadPool.shared.result { Self.writeAll(bytes) }
         guard code == 0 else {
@@ -17,6 +17,8 @@ enum StandardOutput {
         }
     }
 
+    /// Writes all bytes.
+    ///
     /// - Returns: zero, or the system's error number.
     private static func writeAll(_ bytes: ByteBuffer) -> Int32 {
         bytes.withUnsafeReadableBytes { bytes in

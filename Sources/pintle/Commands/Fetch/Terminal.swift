@@ -2,13 +2,13 @@
 
 internal import Glibc
 
-/// What standard error, and standard output, are connected with.
+/// The properties of standard error and standard output as terminals.
 struct Terminal: Sendable {
-    /// Whether standard error is a terminal on which lines can be written over.
+    /// True if standard error is a terminal on which lines can be overwritten.
     let showsBars: Bool
-    /// Whether standard output is a terminal.
+    /// True if standard output is a terminal.
     let showsOutput: Bool
-    /// Whether bars are coloured: not with `NO_COLOR` (no-color.org).
+    /// True if bars are coloured, which `NO_COLOR` (no-color.org) turns off.
     let hasColour: Bool
 
     init(environment: [String: String]) {
@@ -17,10 +17,10 @@ struct Terminal: Sendable {
         self.hasColour = environment["NO_COLOR", default: ""].isEmpty
     }
 
-    /// How many characters a line of standard error has now.
+    /// The current number of characters in a line of standard error.
     var width: Int { Self.width(of: STDERR_FILENO) ?? 80 }
 
-    /// How many characters a line of the terminal has that a descriptor leads to; nil where it is none, or does not know.
+    /// Returns the number of characters in a line of a descriptor's terminal; nil if it is no terminal, or does not know.
     static func width(of descriptor: Int32) -> Int? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

@@ -6,10 +6,10 @@ internal import PintleMessage
 internal import PintleSession
 internal import PintleSystem
 
-/// How one transfer went, for programs, with names as in `total_us`. They stay once they are out; times are microseconds
-/// since the request began.
+/// The result of one transfer for programs, with keys such as `total_us`, which must not change after a release. Times are
+/// in microseconds since the beginning of the request.
 struct TransferReport: Encodable {
-    /// One request of the transfer: redirects and resumed downloads may need more than one.
+    /// One request of the transfer: redirects and resumed downloads may need several.
     struct Request: Encodable {
         let address: String
         let httpVersion: String
@@ -33,11 +33,11 @@ struct TransferReport: Encodable {
             self.totalUs = metrics.total.wholeMicroseconds
         }
 
-        /// A phase that did not happen is a zero: the keys are there for every request.
+        /// Returns a time in microseconds; zero for a phase that did not happen, so that every request has all keys.
         private static func microseconds(_ time: Duration?) -> Int64 { time?.wholeMicroseconds ?? 0 }
     }
 
-    /// URLs are without the values of their queries, which may be secrets.
+    /// The URL without the values of its query, which may be secrets; so is `finalUrl`.
     let url: String
     let finalUrl: String?
     let method: String
@@ -68,7 +68,7 @@ struct TransferReport: Encodable {
         self.requests = (metrics?.transactions ?? []).map { Request($0) }
     }
 
-    /// One line of JSON, keys in the order of the alphabet.
+    /// The report as one line of JSON, with keys in alphabetical order.
     var line: String {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase

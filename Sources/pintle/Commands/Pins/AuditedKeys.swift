@@ -8,7 +8,7 @@ internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
-/// What audits have seen of a configuration's hosts, for the commands that look at its pins.
+/// The keys that audits have seen of a configuration's hosts, for the commands that examine its pins.
 struct AuditedKeys: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -16,9 +16,10 @@ struct AuditedKeys: ParsableArguments {
             discussion: "Default: audit.sqlite in $XDG_STATE_HOME/pintle, where there is one.", valueName: "file|off"))
     var history: String?
 
-    /// By the names of policies. A history that is there by default and cannot be read is said, and goes without.
+    /// Returns the keys by the names of policies. If the default history exists but cannot be read, reports this and
+    /// returns none.
     ///
-    /// - Throws: where the history that was asked for cannot be read.
+    /// - Throws: an error if a history that the user named cannot be read.
     func seen(of origin: ConfigurationOrigin) throws(CommandFailure) -> [String: SeenKeys] {
         guard self.history != "off" else { return [:] }
         let path = self.history ?? HistoryLocation.path(environment: Inherited.environment)

@@ -10,7 +10,8 @@ struct Pins: ParsableCommand {
 }
 
 extension CommandFailure {
-    /// A file that its format does not allow is invalid; one that cannot be read, or not be written so, ends the work.
+    /// Maps the kinds of errors to exit codes: invalid content is a configuration error. A file that cannot be read or
+    /// written, or a format that cannot express the pins, leaves the work incomplete.
     init(_ command: String, _ error: PinFormatError) {
         let lines = error.description.split(separator: "\n").map { "\(command): \($0)" }
         let code: ProcessExit =

@@ -82,11 +82,11 @@ struct PinsConvert: ParsableCommand {
         } catch {
             throw CommandFailure(Self.name, error)
         }
-        // As it is: this is a file of another program's.
+        // Written unchanged, because it is a file for another program.
         if let text { try Output.bytes(Array(text.utf8)) }
     }
 
-    /// Puts the hosts that were given in the place of those that nobody named.
+    /// Replaces the hosts of pin sets that name none with those of the command line.
     private func nameHosts(_ sets: inout [PinSet]) throws(PinFormatError) {
         guard !self.host.isEmpty else { return }
         var hosts: [PinnedHost] = []

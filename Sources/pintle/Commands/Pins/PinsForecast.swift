@@ -46,7 +46,7 @@ struct PinsForecast: ParsableCommand {
         }
     }
 
-    /// An entry as JSON has it; what is not known is null.
+    /// An entry of the JSON output; unknown values are null.
     private struct Line: Encodable {
         let entry: PinForecast.Entry
         let file: String?
@@ -76,17 +76,17 @@ struct PinsForecast: ParsableCommand {
 }
 
 extension Output {
-    /// A value as JSON, keys sorted.
+    /// Writes a value as JSON with sorted keys.
     static func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Escaped like all data, which JSON permits in strings, and it has none of these elsewhere.
+        // Escaped like all data. JSON permits the escapes in strings, and has such characters only there.
         try Self.data(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 }
 
 extension String {
-    /// One line for a terminal: names in it may come from certificates.
+    /// The text on one line for a terminal; names in it may come from certificates.
     var plainLine: String { self.unicodeScalars.count > 200 ? self.cleaned : self.plain }
 
     private var cleaned: String {

@@ -97,7 +97,7 @@ struct PinsShow: AsyncParsableCommand {
         return SecurityPolicy.default.trusting(only: try Certificate.load(path: roots))
     }
 
-    /// The first address that shows a chain.
+    /// Connects to all addresses in a race, and returns the first result with a chain.
     private static func probe(
         _ authority: Authority, _ evaluator: TrustEvaluator, _ loop: Loop
     ) async throws(CommandFailure) -> ProbeResult {

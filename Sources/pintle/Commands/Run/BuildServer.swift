@@ -5,9 +5,9 @@ internal import PintleActivity
 internal import PintleAudit
 internal import PintleSystem
 
-/// The build server that a run is part of, and what it is told in its own way.
+/// The build server on which a run takes place, with its own ways to show results.
 enum BuildServer: Equatable {
-    /// GitHub Actions, with the file for the summary of the step where there is one.
+    /// GitHub Actions, with the path of the file for the step's summary, if any.
     case github(summary: String?)
     case gitlab
 
@@ -21,14 +21,14 @@ enum BuildServer: Equatable {
         }
     }
 
-    /// Annotations of a step that are shown; GitHub takes ten of a kind.
+    /// The maximum number of annotations; GitHub accepts ten of a kind from each step.
     private static let mostAnnotations = 10
-    /// GitHub takes 1 MiB from a step, and nothing of more.
+    /// The maximum size of a summary: GitHub accepts 1 MiB from each step, and drops a longer one.
     private static let longestSummary = 1 << 20
 
     // MARK: In the log
 
-    /// The summary as the server's log shows it best: annotated, or in a section that can be folded.
+    /// Returns the summary in the form for the server's log: with annotations, or in a foldable section.
     func framed(_ summary: String, _ report: RunReport) -> String {
         switch self {
         case .github: return summary + Self.annotations(report).map { "\($0)\n" }.joined()
@@ -56,7 +56,8 @@ enum BuildServer: Equatable {
         return findings + past + (refused ?? [])
     }
 
-    /// A workflow command. A line end or a colon in the text of others would begin another command, or another property.
+    /// Returns a workflow command. Its text is escaped: a line end or a colon in it would begin another command or
+    /// property.
     static func annotation(_ kind: String, title: String, _ message: String) -> String {
         "::\(kind) title=\(Self.escaped(title, isProperty: true))::\(Self.escaped(message, isProperty: false))"
     }
@@ -76,7 +77,7 @@ enum BuildServer: Equatable {
 
     // MARK: Beside the log
 
-    /// Tells before a run why the summary of the step could not be added to; nil where it can, or there is none.
+    /// The reason why the step's summary cannot be extended, determined before a run; nil if it can, or if there is none.
     var obstacle: String? {
         guard case .github(let summary?) = self, let reason = OutputPlace.obstacle(toAddingTo: summary) else {
             return nil
@@ -84,9 +85,9 @@ enum BuildServer: Equatable {
         return "GITHUB_STEP_SUMMARY=\(summary): \(reason)"
     }
 
-    /// Adds to the summary of the step, where the server has one.
+    /// Appends to the summary of the step, if the server has one.
     ///
-    /// - Returns: why that failed; nil where it did not.
+    /// - Returns: the reason of a failure; nil on success.
     func tell(_ report: RunReport) -> String? {
         guard case .github(let summary?) = self else { return nil }
         let bytes = Array((RunReportFormat.markdown.write(report) + "\n").utf8)

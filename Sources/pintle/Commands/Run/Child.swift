@@ -4,17 +4,18 @@ internal import CPintleProcess
 internal import Glibc
 internal import PintleSystem
 
-/// A program with its words, byte by byte: names of files need not be text.
+/// A program with its arguments and environment as bytes, because names of files need not be text.
 struct ChildCommand: Sendable {
-    /// A path.
+    /// The path of the program.
     let program: String
     let arguments: [[UInt8]]
-    /// `NAME=value` each.
+    /// The variables, each as `NAME=value`.
     let environment: [[UInt8]]
-    /// A network of its own, with this port of its loopback for the proxy; nil for that of this process.
+    /// The port of the proxy on the loopback of a network of the child's own; nil if the child shares this process's
+    /// network.
     var port: UInt16?
 
-    /// The environment of this process with other values.
+    /// Returns the environment of this process with some variables replaced.
     static func environment(with variables: [ProxyEnvironment.Variable]) -> [[UInt8]] {
         let own = Set(variables.map(\.name))
         let others = Inherited.variables.filter { !own.contains(String($0.prefix { $0 != "=" })) }
@@ -22,7 +23,7 @@ struct ChildCommand: Sendable {
     }
 }
 
-/// A child between its fork and its program: where it has a network of its own it waits there for its proxy.
+/// A child between its fork and the start of its program. If it has a network of its own, it waits there for its proxy.
 struct Child {
     struct Failure: Error {
         let step: pintle_child_step
@@ -34,12 +35,12 @@ struct Child {
     private let terminal: ForegroundTerminal?
 
     var process: pid_t { self.forked.process }
-    /// The listener in its network; nil where it has none of its own.
+    /// The listener in the child's network; nil if it has no network of its own.
     var listener: Int32? { self.forked.listener >= 0 ? self.forked.listener : nil }
 
-    /// Forks.
+    /// Forks the child.
     ///
-    /// - Parameter terminal: whose foreground it gets; nil to stay in this process's group.
+    /// - Parameter terminal: the terminal whose foreground the child gets; nil to stay in this process's group.
     init(_ command: ChildCommand, terminal: ForegroundTerminal?) throws(Failure) {
         self.command = command
         self.terminal = terminal
@@ -52,7 +53,7 @@ struct Child {
                 + [nil]
         }
         let (words, variables) = (texts(arguments), texts(self.command.environment))
-        // The child has a copy of its own.
+        // The child has its own copy.
         defer { for text in words + variables { text?.deallocate() } }
         let code = program.withSystemText { program in
             words.withUnsafeBufferPointer { words in
@@ -67,7 +68,7 @@ struct Child {
         guard code == 0 else { throw self.failure }
     }
 
-    /// A string of C; to be freed.
+    /// Returns a C string, which the caller must deallocate.
     private static func copy(of bytes: [UInt8]) -> UnsafeMutablePointer<CChar> {
         let text = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
         for (index, byte) in bytes.enumerated() { text[index] = CChar(bitPattern: byte) }
@@ -75,15 +76,16 @@ struct Child {
         return text
     }
 
-    /// Lets it run its program.
+    /// Starts the program.
     ///
-    /// - Parameter prepare: called with the process that is about to run it. That is another one if the shell turns out to be
-    ///   what runs it.
+    /// - Parameter prepare: called with the process that is about to run the program. It is called again for another
+    ///   process if the file turns out to be a script for the shell.
     mutating func execute(_ prepare: (pid_t) -> Void) throws(Failure) {
         prepare(self.process)
         guard pintle_execute(&self.forked) != 0 else { return }
         let failure = self.failure
-        // A script that names no interpreter is the shell's, as for execvp(3). The network that it had is gone with it.
+        // A script without an interpreter line is run by the shell, as by execvp(3). With a network of its own this is not
+        // possible, because the network is gone.
         guard failure.step == PINTLE_CHILD_PROGRAM, failure.cause.code == ENOEXEC, self.command.port == nil else {
             throw failure
         }
@@ -94,7 +96,7 @@ struct Child {
         guard pintle_execute(&self.forked) == 0 else { throw self.failure }
     }
 
-    /// Ends it before it runs anything.
+    /// Ends the child before it runs a program.
     func abandon() {
         close(self.forked.control)
         var status: Int32 = 0

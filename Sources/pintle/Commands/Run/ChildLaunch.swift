@@ -9,43 +9,44 @@ internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSystem
 
-/// One run of a command with its proxy, from the first part that is started to the last that has ended.
+/// One run of a command with its proxy, from the start of the first part to the end of the last.
 struct ChildLaunch: Sendable {
     let policy: Policy
-    /// Nil where nothing is intercepted.
+    /// The authority and its files; nil if nothing is intercepted.
     let trust: RunTrust?
-    /// A path.
+    /// The path of the program.
     let program: String
-    /// The command, byte by byte.
+    /// The command as bytes.
     let words: [[UInt8]]
-    /// For `no_proxy`.
+    /// The value of `no_proxy`.
     let exempt: String
-    /// JAVA_TOOL_OPTIONS as it was inherited.
+    /// The inherited JAVA_TOOL_OPTIONS.
     let javaOptions: String
-    /// True where the command gets a network of its own.
+    /// True if the command gets a network of its own.
     let isIsolated: Bool
     let descriptors: OwnDescriptors
-    /// Nil where nobody learns from the run.
+    /// The observer of the exchanges; nil if the run is not used for learning.
     let observer: ExchangeObserver?
 
-    /// The end of a run.
+    /// The result of a run.
     struct Ended: Sendable {
         let end: ChildEnd
-        /// True where Ctrl-C, or a SIGINT to Pintle, has ended the command.
+        /// True if Ctrl-C, or a SIGINT to Pintle, ended the command.
         let isInterrupted: Bool
         let past: PastConnections
-        /// Attempts to go past the proxy that a network of its own has refused.
+        /// The number of attempts to bypass the proxy that the command's own network has refused.
         var refusedPast = 0
     }
 
-    /// - Parameter take: given the record of every exchange.
+    /// - Parameter take: receives the record of every exchange.
     func run(
         logger: Logger, telling take: @escaping @Sendable (ExchangeRecord) -> Void
     ) async throws(CommandFailure) -> Ended {
-        // Before there is a child: its end must not be missed.
+        // Caught before the child exists, so that its end cannot be missed.
         let signals = try self.catchSignals()
         let modes = TerminalModes()
-        // One thread from the fork to the end of the command, which the kernel takes for orphaned when that thread ends.
+        // One thread runs from the fork to the end of the command: the kernel treats the child as orphaned when the thread
+        // that forked it ends.
         let (proxy, result) = try await ThreadPool.shared.result { () throws(CommandFailure) in
             try self.attend(signals, logger, take)
         }
@@ -68,7 +69,7 @@ struct ChildLaunch: Sendable {
         _ signals: SignalPipe, _ logger: Logger, _ take: @escaping @Sendable (ExchangeRecord) -> Void
     ) throws(CommandFailure) -> (PrivateProxy, Result<Ended, CommandFailure>) {
         let terminal = ForegroundTerminal()
-        // It has made its network, and waits there for a proxy.
+        // The child has created its network, and waits for a proxy in it.
         let isolated = self.isIsolated ? try self.fork(at: try self.isolatedAddress(), terminal: terminal) : nil
         let attempts = isolated.map { NoRouteCount(of: $0.process) }
         let proxy: PrivateProxy
@@ -104,7 +105,7 @@ struct ChildLaunch: Sendable {
         }
     }
 
-    /// The proxy's address inside the command's network: every port is free there.
+    /// Returns the proxy's address inside the command's network, where every port is free.
     private func isolatedAddress() throws(CommandFailure) -> ProxyAddress {
         guard let address = self.policy.configuration.listen.first.flatMap(ProxyAddress.init) else {
             preconditionFailure("BUG: the private proxy of a network has a port")
@@ -130,8 +131,8 @@ struct ChildLaunch: Sendable {
         }
     }
 
-    /// - Parameter prepare: called just before the child is let go.
-    /// - Returns: nil where nobody can look for connections past the proxy.
+    /// - Parameter prepare: called just before the child starts its program.
+    /// - Returns: nil if connections past the proxy cannot be watched.
     private func execute(
         _ child: inout Child, _ address: ProxyAddress, _ terminal: ForegroundTerminal?, _ prepare: () -> Void
     ) throws(CommandFailure) -> PastProxyWatch? {
@@ -140,14 +141,14 @@ struct ChildLaunch: Sendable {
         do throws(Child.Failure) {
             try child.execute { process in
                 _ = watch?.end()
-                // In a network of its own there is nothing else to connect to; attempts are counted.
+                // In a network of its own the child cannot connect elsewhere; its attempts are counted.
                 watch = self.isIsolated ? nil : own.flatMap { PastProxyWatch(root: process, proxy: $0) }
                 prepare()
             }
             return watch
         } catch {
             _ = watch?.end()
-            // It may have had the terminal before its program turned out to be none.
+            // The child may have received the terminal before its program turned out to be invalid.
             terminal?.takeBack(from: child.process)
             throw CommandFailure(error, running: self.program)
         }
@@ -155,7 +156,7 @@ struct ChildLaunch: Sendable {
 
     private func follow(_ supervisor: inout ChildSupervisor, _ watch: PastProxyWatch?) -> Ended {
         let end = supervisor.wait()
-        // A key reaches a child in the foreground alone.
+        // If the child is in the foreground, a Ctrl-C does not reach Pintle.
         let isInterrupted =
             end == .killed(signal: SIGINT) && (supervisor.wasInterrupted || supervisor.terminal != nil)
         let past = watch?.end() ?? PastConnections(sight: self.isIsolated ? .all : .none)
@@ -164,14 +165,14 @@ struct ChildLaunch: Sendable {
 }
 
 extension CommandFailure {
-    /// Says why a command was not started.
+    /// Creates an error that says why the command was not started.
     fileprivate init(_ failure: Child.Failure, running program: String) {
         let cause = failure.cause
         let remedy =
             "; --isolate needs network namespaces (unshare(2)), which this system does not let this user make"
         switch failure.step {
         case PINTLE_CHILD_PROGRAM where cause.code == ENOENT:
-            // The file was there when it was looked for.
+            // The file existed when it was looked for.
             self.init(
                 .cannotExecute, "pintle run: \(program) cannot be executed: it names an interpreter that is not there")
         case PINTLE_CHILD_PROGRAM:

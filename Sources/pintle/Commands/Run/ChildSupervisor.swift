@@ -4,13 +4,13 @@ internal import CPintleProcess
 internal import Glibc
 internal import PintleSystem
 
-/// The signals that come to this process while a child runs, in their order.
+/// The signals that this process receives while a child runs, in their order.
 ///
-/// Handlers write into a pipe: they run on whichever thread has not blocked the signal, and may do little else.
+/// Handlers write into a pipe, because they run on any thread that has not blocked the signal, and may do little else.
 struct SignalPipe {
     fileprivate let descriptor: Int32
 
-    /// Catches signals from now on, for the life of the process.
+    /// Catches signals from now on, until the process ends.
     init(_ signals: [Int32]) throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw .last }
@@ -22,36 +22,37 @@ struct SignalPipe {
         pintle_catch_signals(signals.reduce(0) { $0 | 1 << UInt64($1 - 1) }, ends[1])
     }
 
-    /// Waits until there are signals, or until `deadline`, and takes them.
+    /// Waits until signals arrive or `deadline` has passed, and returns the signals.
     func wait(until deadline: ContinuousClock.Instant?) -> [pintle_signal] {
         var place = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
         let left = deadline.map { ContinuousClock.now.duration(to: $0).roundedMilliseconds + 1 }
         return poll(&place, 1, left.map { Int32(clamping: $0) } ?? -1) > 0 ? self.take() : []
     }
 
-    /// Takes the signals that there are.
+    /// Returns the signals that have arrived.
     func take() -> [pintle_signal] {
         var signals = [pintle_signal](repeating: pintle_signal(), count: 64)
-        // Each is written in one piece, so none is read in two.
+        // Each signal is written in one piece, so none is read in two.
         let count = signals.withUnsafeMutableBytes { Glibc.read(self.descriptor, $0.baseAddress, $0.count) }
         return Array(signals.prefix(max(0, count) / MemoryLayout<pintle_signal>.size))
     }
 }
 
-/// Looks after a child until it has ended: passes signals on, stops and goes on with it, and kills it where it does not heed
-/// a SIGTERM.
+/// Supervises a child until it has ended: passes signals on, stops and continues together with it, and kills it if it does
+/// not end after a SIGTERM.
 struct ChildSupervisor {
     let child: pid_t
     let signals: SignalPipe
-    /// Whose foreground the child has, with a process group of its own; nil where it is in this process's.
+    /// The terminal whose foreground the child has, with a process group of its own; nil if the child is in this process's
+    /// group.
     let terminal: ForegroundTerminal?
-    /// The time that a child may take to end after a SIGTERM was passed on.
+    /// The time that the child has to end after a SIGTERM was passed on.
     let patience: Duration
 
-    /// True once this process was interrupted as well, by a key or by somebody else.
+    /// True once this process has received a SIGINT too, from a key or another process.
     private(set) var wasInterrupted = false
     private var killing: ContinuousClock.Instant?
-    /// True from when this process was continued until the child is.
+    /// True from the moment when this process is continued until the child is.
     private var hasToResume = false
     private let adoptsOrphans = pintle_adopts_orphans() != 0
 
@@ -78,8 +79,8 @@ struct ChildSupervisor {
         }
     }
 
-    /// Passes on signals that came before the child was let go. A key reached it by itself if it was there already, and has
-    /// ended it then, or done nothing.
+    /// Passes on signals that arrived before the child was started. A signal from a key has reached the child directly if
+    /// the child existed by then, and has either ended it or had no effect.
     mutating func passOn(_ early: [pintle_signal]) {
         for signal in early { self.receive(signal, isSent: true) }
     }
@@ -89,8 +90,8 @@ struct ChildSupervisor {
         self.perform(self.relay.receive(signal.number, isSent: isSent))
     }
 
-    /// Takes note of an interrupt that is still on its way. A key signals the whole group before any of it can end, but the
-    /// child's end may be seen before this process's handler has run, on whichever thread that is.
+    /// Waits for an interrupt that has not arrived yet. A key signals the whole group before any of its processes can end,
+    /// but this process may see the child's end before its own handler has run on some thread.
     private mutating func awaitInterrupt(behind end: ChildEnd) {
         guard self.terminal == nil, end == .killed(signal: SIGINT) else { return }
         let deadline = ContinuousClock.now + .seconds(1)
@@ -101,9 +102,9 @@ struct ChildSupervisor {
 
     private mutating func perform(_ action: SignalRelay.Action) {
         switch action {
-        // Every turn looks.
+        // The child is checked in every turn of the loop.
         case .none, .lookAtChild: break
-        // The child is looked at first: it may have stopped after the SIGCONT, which must not undo that.
+        // The child is checked first: it may have stopped after the SIGCONT, which must not undo that.
         case .resume: self.hasToResume = true
         case .forward(let signal): kill(self.child, signal)
         case .forwardAndWait(let signal):
@@ -112,9 +113,9 @@ struct ChildSupervisor {
         }
     }
 
-    /// Takes note of what has become of the child.
+    /// Handles the changes of the child's state.
     ///
-    /// - Returns: how it ended; nil where it goes on.
+    /// - Returns: its end; nil while it runs.
     private mutating func look() -> ChildEnd? {
         while true {
             var status: Int32 = 0
@@ -126,7 +127,7 @@ struct ChildSupervisor {
                 self.terminal?.takeBack(from: self.child)
                 return end
             case .stopped(let signal): self.stop(with: signal)
-            // In a group of both a shell continues the child too.
+            // If the child is in the same group, a shell continues it too.
             case .continued: if self.terminal == nil { self.hasToResume = false }
             }
         }
@@ -134,18 +135,18 @@ struct ChildSupervisor {
 
     private mutating func stop(with signal: Int32) {
         guard let own = self.relay.stop(with: signal) else { return }
-        // A job that runs in the background gets no signal when a shell puts it into the foreground. That the child wants the
-        // terminal tells of it.
+        // A background job receives no signal if a shell puts it into the foreground. The child's attempt to use the
+        // terminal shows that this has happened.
         let isInForeground = [SIGTTIN, SIGTTOU].contains(signal) && self.terminal?.isToBeLent == true
         if !isInForeground {
             self.terminal?.takeBack(from: self.child)
-            // Returns when a shell has continued this process, and at once if no shell could.
+            // Returns when a shell has continued this process, or at once if there is no such shell.
             pintle_obey(own)
         }
         self.hasToResume = true
     }
 
-    /// Lets the child go on, in the foreground if a shell has put this process there.
+    /// Continues the child, in the foreground if a shell has put this process there.
     private mutating func resume() {
         self.hasToResume = false
         self.terminal?.lend(to: self.child)

@@ -2,28 +2,28 @@
 
 internal import PintleMessage
 
-/// One thing that the kernel has told of a command's processes.
+/// An event of a command's process, as reported by the kernel.
 struct Sighting: Equatable {
     enum Kind: Equatable {
-        /// It connects, or tries to.
+        /// The process connects, or tries to.
         case connect(SocketTable.Endpoint)
         case listen(SocketTable.Endpoint)
-        /// It is called so from now on.
+        /// The process has a new name.
         case name(String)
-        /// It was started by this process.
+        /// The process was started by this parent.
         case fork(parent: UInt32)
         case exit
-        /// Something was not noted.
+        /// Some events were lost.
         case loss
     }
 
-    /// In nanoseconds.
+    /// Time in nanoseconds.
     let time: UInt64
     let process: UInt32
     let kind: Kind
 }
 
-/// Tells connections past the proxy by all that was seen, with the names of their programs.
+/// Finds connections past the proxy in all events, with the names of their programs.
 struct ConnectLog {
     private struct Attempt: Hashable {
         let remote: SocketTable.Endpoint
@@ -35,17 +35,17 @@ struct ConnectLog {
     private var attempts: Set<Attempt> = []
     private var more = 0
     private var servers: Set<SocketTable.Endpoint> = []
-    /// False once something was lost.
+    /// False once an event was lost.
     private(set) var isWhole = true
 
-    /// The most that are told; more are counted.
+    /// The maximum number of connections to list; further ones are only counted.
     static let most = 200
     private static let mostAttempts = 4096
     private static let mostNames = 1 << 16
 
     init(proxy: SocketTable.Endpoint) { self.proxy = proxy }
 
-    /// Adds what was seen on all processors since the last time, in any order.
+    /// Adds the events of all processors since the last call, in any order.
     mutating func add(_ sightings: [Sighting]) {
         for sighting in sightings.sorted(by: { $0.time < $1.time }) { self.add(sighting) }
     }
@@ -71,14 +71,15 @@ struct ConnectLog {
         if self.attempts.count < Self.mostAttempts { self.attempts.insert(attempt) } else { self.more += 1 }
     }
 
-    /// The connections to others than the proxy and the command's own servers, and how many more.
+    /// The connections to other destinations than the proxy and the command's own servers, and the number of those that are
+    /// not listed.
     ///
-    /// Servers count whenever they began to listen: who waits for one may try to connect before that.
+    /// A server counts no matter when it began to listen: a client may try to connect to it earlier.
     var result: (found: [PastConnection], more: Int) {
         let ports = Set(self.servers.map(\.port))
         let past = self.attempts.filter { attempt in
             let remote = attempt.remote
-            // The server may listen on every address, or on the other one of localhost.
+            // The server may listen on every address, or on the other address of localhost.
             return !self.servers.contains(remote) && !(remote.address.isLoopback && ports.contains(remote.port))
         }
         let found = past.map { PastConnection(remote: "\($0.remote)", program: $0.program) }.sorted()

@@ -5,21 +5,21 @@ internal import Glibc
 internal import PintleMessage
 internal import PintleSystem
 
-/// Watches a command's processes for connections past its proxy by the kernel's own tracepoint, which misses none.
+/// Watches a command's processes for connections past its proxy with a tracepoint of the kernel, which misses none.
 final class ConnectWatch: @unchecked Sendable {
-    // Why @unchecked holds: `log` and `watch` are the thread's until it has ended, and of whoever has waited for that; `isOver`
-    // is touched inside `changed.locked` alone.
+    // Why @unchecked holds: `log` and `watch` belong to the watching thread until it has ended, and then to the thread that
+    // has waited for its end; `isOver` is only accessed inside `changed.locked`.
     private let watch: OpaquePointer
     private var log: ConnectLog
     private let changed = Condition()
     private var isOver = false
-    /// A byte in it ends the watch.
+    /// A pipe; a byte in it ends the watch.
     private let ends: (reading: Int32, writing: Int32)
 
     private static let capacity = 4096
 
-    /// - Parameter root: a child that has not run anything yet.
-    /// - Returns: nil where the system does not let this user watch, or has no thread for it.
+    /// - Parameter root: a child that has not started its program yet.
+    /// - Returns: nil if the system does not let this user watch, or cannot create a thread.
     init?(root: pid_t, proxy: SocketTable.Endpoint) {
         guard let watch = pintle_watch_connects(root) else { return nil }
         var ends: [Int32] = [-1, -1]
@@ -42,7 +42,7 @@ final class ConnectWatch: @unchecked Sendable {
         close(self.ends.writing)
     }
 
-    /// Ends the watch.
+    /// Ends the watch, and returns the connections found.
     func end() -> PastConnections {
         var byte: UInt8 = 1
         while write(self.ends.writing, &byte, 1) < 0, errno == EINTR {}
@@ -59,7 +59,7 @@ final class ConnectWatch: @unchecked Sendable {
         var hasEnded = false
         while !hasEnded {
             pintle_await_sightings(self.watch, self.ends.reading)
-            // Before the last are taken: what comes later is not the command's any more.
+            // Checked before the last events are taken: later ones do not belong to the command.
             hasEnded = poll(&end, 1, 0) > 0
             self.take(&space)
         }

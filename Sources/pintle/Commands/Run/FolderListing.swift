@@ -3,9 +3,9 @@
 internal import Glibc
 internal import PintleSystem
 
-/// The names in a folder of the kernel's, such as /proc/self/fd. Foundation's listing asks for each file's kind as well.
+/// Lists a folder of the kernel, such as /proc/self/fd. Foundation's function would also query the type of each file.
 enum FolderListing {
-    /// - Returns: nothing where the folder cannot be read.
+    /// - Returns: the names; none if the folder cannot be read.
     static func names(in path: String, most: Int) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }

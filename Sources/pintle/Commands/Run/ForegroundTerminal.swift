@@ -2,26 +2,26 @@
 
 internal import Glibc
 
-/// The terminal that Pintle runs at, where it is an interactive shell's foreground job by itself.
+/// The terminal of Pintle; exists only if Pintle alone is the foreground job of an interactive shell.
 ///
-/// The child then gets a process group of its own and the foreground: what is typed reaches it alone, and what it does to its
-/// group does not reach Pintle. Anywhere else it stays in Pintle's group, where keys and shells reach both: in a pipeline,
-/// whose other programs share the terminal; in a script, which must end by Ctrl-C as well; in the background; and where no
-/// shell would continue what Ctrl-Z has stopped.
+/// In this case the child gets its own process group and the foreground: keys reach only the child, and signals that it
+/// sends to its group do not reach Pintle. Otherwise it stays in Pintle's group, where keys and shells reach both: in a
+/// pipeline, because its other programs share the terminal; in a script, which Ctrl-C must end too; in the background; and
+/// if no shell would continue the job after Ctrl-Z.
 struct ForegroundTerminal {
     let descriptor: Int32 = STDIN_FILENO
     private let group: pid_t
 
-    /// - Returns: nil where the child is to stay in this process's group.
+    /// - Returns: nil if the child must stay in this process's group.
     init?() {
         let (own, parent) = (getpid(), getppid())
         guard Self.isOneTerminal, getpgrp() == own, tcgetpgrp(STDIN_FILENO) == own else { return nil }
-        // A shell that looks after jobs is another group of the same session.
+        // A shell with job control is in another group of the same session.
         guard getsid(parent) == getsid(0), getpgid(parent) != own else { return nil }
         self.group = own
     }
 
-    /// True where the three standard descriptors are the same terminal: with one that is not, there is a pipeline.
+    /// True if the three standard descriptors are the same terminal; otherwise there is a pipeline or a redirection.
     private static var isOneTerminal: Bool {
         var devices: Set<UInt> = []
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
@@ -32,16 +32,16 @@ struct ForegroundTerminal {
         return devices.count == 1
     }
 
-    /// True if a shell has put this process's group into the foreground, and the child's does not have it yet.
+    /// True if a shell has put this process's group into the foreground, and the child's group has not got it yet.
     var isToBeLent: Bool { tcgetpgrp(self.descriptor) == self.group }
 
-    /// Gives the foreground to the child's group where this process's group has it.
+    /// Gives the foreground to the child's group if this process's group has it.
     func lend(to child: pid_t) { self.move(from: self.group, to: child) }
 
-    /// Takes the foreground back where the child's group has it.
+    /// Takes the foreground back if the child's group has it.
     func takeBack(from child: pid_t) { self.move(from: child, to: self.group) }
 
-    /// SIGTTOU would stop a group in the background that does this.
+    /// Changes the foreground group. Without the block, SIGTTOU would stop a background group that does this.
     private func move(from: pid_t, to: pid_t) {
         Self.withoutStopping {
             if tcgetpgrp(self.descriptor) == from { tcsetpgrp(self.descriptor, to) }
@@ -59,16 +59,17 @@ struct ForegroundTerminal {
     }
 }
 
-/// The modes of the terminal on standard input, as they were before the child.
+/// The modes of the terminal on standard input before the start of the child.
 struct TerminalModes {
     private var modes = termios()
 
-    /// - Returns: nil where standard input is no terminal.
+    /// - Returns: nil if standard input is not a terminal.
     init?() {
         guard tcgetattr(STDIN_FILENO, &self.modes) == 0 else { return nil }
     }
 
-    /// Undoes what a child has left that was killed before it could. What one leaves that ends by itself is meant.
+    /// Restores the modes after a child that was killed before it could. Modes that a child leaves when it ends by itself
+    /// are kept.
     func restore() {
         guard tcgetpgrp(STDIN_FILENO) == getpgrp() else { return }
         var modes = self.modes

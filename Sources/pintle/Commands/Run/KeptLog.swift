@@ -3,7 +3,7 @@
 internal import Logging
 internal import PintleSystem
 
-/// Keeps warnings and errors until the child has ended: nothing of Pintle's may come between its lines.
+/// Keeps warnings and errors until the child has ended, so that they do not appear between its lines.
 final class KeptLog: Sendable {
     private struct State: Sendable {
         var lines: [String] = []
@@ -13,7 +13,7 @@ final class KeptLog: Sendable {
     private static let most = 50
     private let state = Locked(State())
 
-    /// The lines that were logged, in their order.
+    /// The logged lines, in their order.
     var lines: [String] {
         self.state.withLock { $0.lines + ($0.more > 0 ? ["and \($0.more) more messages"] : []) }
     }

@@ -3,14 +3,14 @@
 internal import Glibc
 internal import PintleSystem
 
-/// Counts what the programs of a network tried to reach and no route leads to, by the kernel's counters of the network
-/// (ipSystemStatsOutNoRoutes, RFC 4293 §3.2.3). An attempt counts even where its program says nothing of it.
+/// Counts attempts to reach destinations without a route in a network namespace, with the kernel's counters
+/// (ipSystemStatsOutNoRoutes, RFC 4293 §3.2.3). Attempts count even if the program does not report them.
 final class NoRouteCount: Sendable {
-    /// They outlive the processes of the network, and name no address.
+    /// The counter files. They remain readable after the processes of the network have ended, and contain no addresses.
     private let files: [Int32]
     private let before: Int
 
-    /// - Parameter process: one that is in the network.
+    /// - Parameter process: a process in the network.
     init(of process: pid_t) {
         self.files = ["snmp", "snmp6"].map { open("/proc/\(process)/net/\($0)", O_RDONLY | O_CLOEXEC) }.filter {
             $0 >= 0
@@ -20,7 +20,7 @@ final class NoRouteCount: Sendable {
 
     deinit { for file in self.files { close(file) } }
 
-    /// The attempts since the beginning.
+    /// The number of attempts since this object was created.
     var attempts: Int { max(0, Self.sum(self.files) - self.before) }
 
     private static func sum(_ files: [Int32]) -> Int {
@@ -33,7 +33,8 @@ final class NoRouteCount: Sendable {
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
-    /// Reads either file: `snmp` has names above numbers, `snmp6` a name and a number on each line.
+    /// Returns the counter in the text of either file: `snmp` has a line of names above a line of numbers, `snmp6` a name
+    /// and a number on each line.
     static func count(in text: String) -> Int {
         var names: [Substring] = []
         for line in text.split(separator: "\n") {

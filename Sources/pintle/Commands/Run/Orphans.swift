@@ -3,16 +3,16 @@
 internal import Glibc
 internal import PintleSystem
 
-/// Processes that theirs have left, and that the kernel has given to this process as their new parent, which is expected to
-/// take note of their ends. Process 1 of a container gets all of them.
+/// Processes whose parents have ended, so that the kernel has made this process their parent. A parent must collect the
+/// status of its children. Process 1 of a container gets all of them.
 enum Orphans {
-    /// 100,000 processes.
+    /// Enough for 100,000 processes.
     private static let mostBytes = 1 << 20
 
-    /// Takes note of those that have ended, and of nothing else.
+    /// Collects the status of those that have ended.
     ///
-    /// The kernel gives them to the first thread of the process. The children of other threads, such as the command, have
-    /// somebody who waits for them. (waitpid(2) for any child would take the status away from those.)
+    /// The kernel assigns them to the first thread of this process. Children of other threads, such as the command, have
+    /// their own waiter. (waitpid(2) for any child would take the status away from it.)
     static func reap() {
         let list = FileBytes.read("/proc/self/task/\(getpid())/children", upTo: Self.mostBytes) ?? []
         for word in list.split(separator: UInt8(ascii: " ")) {

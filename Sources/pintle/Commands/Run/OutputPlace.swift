@@ -3,16 +3,16 @@
 internal import Glibc
 internal import PintleSystem
 
-/// Tells before a run what could not be written after it.
+/// Finds out before a run if its output files can be written.
 enum OutputPlace {
-    /// The reason that no file can be put in the place of `path`; nil where one can.
+    /// Returns the reason why `path` cannot be written or replaced; nil if it can.
     static func obstacle(to path: String) -> String? {
         var status = stat()
         if pathStat(path, &status) == 0 {
             switch status.st_mode & S_IFMT {
             case S_IFREG: break
             case S_IFDIR: return "it is a folder; name a file"
-            // A device or a pipe is written to as it is.
+            // A device or a pipe is written to directly.
             default: return access(path, W_OK) == 0 ? nil : "it cannot be written: \(SystemError.last)"
             }
         }
@@ -21,7 +21,7 @@ enum OutputPlace {
         return "nothing can be written to \(folder): \(SystemError.last)"
     }
 
-    /// The reason that nothing can be added to the file `path`, or that it cannot be made; nil where it can.
+    /// Returns the reason why the file `path` cannot be extended or created; nil if it can.
     static func obstacle(toAddingTo path: String) -> String? {
         if access(path, F_OK) != 0 { return self.obstacle(to: path) }
         var status = stat()

@@ -2,15 +2,15 @@
 
 internal import Glibc
 
-/// Keeps the descriptors of Pintle out of the child. What Pintle was started with passes through: shells name such in
+/// Keeps the descriptors of Pintle out of the child. Descriptors that Pintle inherited are passed on: shells name them in
 /// arguments, as in `diff <(a) <(b)`.
 struct OwnDescriptors {
     private let inherited: Set<Int32>
 
-    /// Notes those that are open now, before Pintle opens any.
+    /// Records the descriptors that are open now, before Pintle opens any.
     init() { self.inherited = Set(Self.open) }
 
-    /// Has all others closed where the child's program begins.
+    /// Closes all other descriptors at the start of the child's program (close-on-exec).
     func closeInChild() {
         for descriptor in Self.open where !self.inherited.contains(descriptor) {
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

@@ -4,14 +4,14 @@ internal import CPintleProcess
 internal import Glibc
 internal import PintleSystem
 
-/// Watches a command's processes for connections that go past its proxy: without a gap where the system lets this user, else
-/// from time to time.
+/// Watches a command's processes for connections that bypass its proxy: continuously if the system permits it to this user,
+/// otherwise by sampling.
 enum PastProxyWatch {
     case whole(ConnectWatch)
     case sampling(SocketSampling)
 
-    /// - Parameter root: a child that has not run anything yet.
-    /// - Returns: nil where the system has no thread for it.
+    /// - Parameter root: a child that has not started its program yet.
+    /// - Returns: nil if the system cannot create a thread.
     init?(root: pid_t, proxy: SocketTable.Endpoint) {
         if let watch = ConnectWatch(root: root, proxy: proxy) {
             self = .whole(watch)
@@ -22,7 +22,7 @@ enum PastProxyWatch {
         }
     }
 
-    /// Ends the watch.
+    /// Ends the watch, and returns the connections found.
     func end() -> PastConnections {
         switch self {
         case .whole(let watch): watch.end()
@@ -31,14 +31,14 @@ enum PastProxyWatch {
     }
 }
 
-/// Looks once in a while for connections of a command's processes that go past its proxy.
+/// Looks from time to time for connections of a command's processes that bypass its proxy.
 ///
-/// The best that can be done without privileges and without a change to the command: a filter that has each connect(2) told
-/// (seccomp_unotify(2)) needs `no_new_privs`, with which sudo does not work, and processes that outlive their listener get
-/// ENOSYS. A connection that begins and ends between two looks is not seen. Looking takes at most a fiftieth of one
-/// processor.
+/// This is the best that is possible without privileges and without changes to the command. A filter that reports each
+/// connect(2) (seccomp_unotify(2)) needs `no_new_privs`, with which sudo does not work, and processes that outlive its
+/// listener get ENOSYS. A connection that begins and ends between two looks is missed. The looks take at most a fiftieth of
+/// one processor.
 final class SocketSampling: @unchecked Sendable {
-    // Why @unchecked holds: `state` is touched inside `changed.locked` alone.
+    // Why @unchecked holds: `state` is only accessed inside `changed.locked`.
     private struct State {
         var hasEnded = false
         var found: Set<PastConnection> = []
@@ -50,10 +50,10 @@ final class SocketSampling: @unchecked Sendable {
     private var state = State()
 
     private static let interval = Duration.milliseconds(20)
-    /// An interval is at least so many times as long as the look before it.
+    /// Each pause lasts at least this many times as long as the look before it.
     private static let share = 50
 
-    /// - Returns: nil where the system has no thread for it.
+    /// - Returns: nil if the system cannot create a thread.
     init?(root: pid_t, proxy: SocketTable.Endpoint) {
         do throws(SystemError) {
             try SystemThread.start { [self] in self.run(root, proxy) }
@@ -62,7 +62,7 @@ final class SocketSampling: @unchecked Sendable {
         }
     }
 
-    /// Ends the watch.
+    /// Ends the watch, and returns the connections found.
     func end() -> PastConnections {
         self.changed.locked {
             self.state.hasEnded = true
@@ -86,7 +86,9 @@ final class SocketSampling: @unchecked Sendable {
         }
     }
 
-    /// - Returns: false when the watch has ended.
+    /// Waits for a time.
+    ///
+    /// - Returns: false if the watch has ended.
     private func waits(_ pause: Duration) -> Bool {
         let deadline = Condition.Deadline(in: pause)
         return self.changed.locked {
@@ -110,16 +112,16 @@ final class SocketSampling: @unchecked Sendable {
     }
 }
 
-/// A process and those that it has started, as far as they have not been left by their parents.
+/// A process and its descendants, except those that their parents have left behind.
 struct ProcessTree {
     let root: pid_t
 
-    /// More are not looked at.
+    /// The maximum number of processes to examine.
     private static let mostProcesses = 256
     private static let mostDescriptors = 4096
     private static let mostBytes = 4 << 20
 
-    /// The connections of the tree in the network of its root that do not lead to the proxy.
+    /// Returns the tree's connections, in the network of its root, that do not lead to the proxy.
     func connections(notTo proxy: SocketTable.Endpoint) -> [PastConnection] {
         var owners: [UInt64: pid_t] = [:]
         for process in self.members { for inode in Self.sockets(of: process) { owners[inode] = process } }

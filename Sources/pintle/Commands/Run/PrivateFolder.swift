@@ -4,13 +4,13 @@ internal import FoundationEssentials
 internal import Glibc
 internal import PintleSystem
 
-/// A folder that goes with the command that has made it.
+/// A temporary folder that is removed at the end of a command.
 enum PrivateFolder {
-    /// Makes one that everybody may read: programs that a child starts may be other users', as apt's are.
+    /// Creates a folder that all users may read, because programs of a child may run as other users, as apt's do.
     ///
     /// - Parameters:
-    ///   - command: whose it is.
-    ///   - environment: `TMPDIR` says where it is made.
+    ///   - command: the name of the command, for the folder's name.
+    ///   - environment: its `TMPDIR` is the place of the folder.
     static func make(_ command: String, _ environment: [String: String]) throws(CommandFailure) -> String {
         let base = environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
         var template = "\(base)/pintle-\(command)-XXXXXX".systemBytes.map(CChar.init(bitPattern:)) + [0]

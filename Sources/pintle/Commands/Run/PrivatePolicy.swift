@@ -3,21 +3,22 @@
 internal import Glibc
 internal import PintlePolicy
 
-/// A configuration as the private proxy of one command keeps it: what it says of clients is about another proxy's.
+/// Loads a configuration for the private proxy of one command. Its settings for clients are ignored, because they are meant
+/// for another proxy.
 enum PrivatePolicy {
     /// - Parameters:
     ///   - file: the value of `-c`.
-    ///   - place: where the command finds its proxy.
-    ///   - hosts: whose tunnels are intercepted, besides those of the configuration.
-    ///   - isLearning: true where clients that pin are to go on, whatever the configuration says.
+    ///   - place: the address at which the command finds its proxy.
+    ///   - hosts: further hosts whose tunnels are intercepted.
+    ///   - isLearning: true if clients that pin certificates must be able to continue, whatever the configuration says.
     static func load(
         _ file: String?, listen place: ListenAddress, intercepting hosts: [HostPattern], isLearning: Bool = false
     ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
         let (policy, origin) = try ConfigurationOptions.load(file, listen: [place])
         var configuration = policy.configuration
-        // The command is the only client, comes over loopback, and knows no password.
+        // The command is the only client, connects over loopback, and has no password.
         configuration.clients = ClientsConfiguration()
-        // Another proxy on the way, of the same configuration perhaps, would take a request with its own name for a loop.
+        // Another proxy on the way, perhaps with the same configuration, would take a request with its own name for a loop.
         configuration.via = configuration.via.map { "\($0)-\(getpid())" }
         configuration.interception.hosts += hosts
         if isLearning { configuration.interception.passesThroughOnAlert = true }

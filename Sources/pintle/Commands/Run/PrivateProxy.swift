@@ -19,15 +19,15 @@ struct PrivateProxy {
     private let active: ActiveConfiguration
     private let proxy: Proxy
 
-    /// The time that exchanges may go on which nobody waits for any more: their client has ended.
+    /// The time that exchanges may still take after their client has ended.
     private static let patience = Duration.seconds(1)
 
-    /// Begins to serve.
+    /// Starts to serve.
     ///
     /// - Parameters:
-    ///   - listener: what listens at the policy's address already; nil to have it opened.
-    ///   - observer: told more of it than the record has; nil where nobody learns.
-    ///   - take: given the record of every exchange when it ends, on the thread that it ended on.
+    ///   - listener: a socket that already listens at the policy's address; nil to open one.
+    ///   - observer: receives more details than the record has; nil if the run is not used for learning.
+    ///   - take: receives the record of every exchange at its end, on the thread on which it ended.
     init(
         _ policy: Policy, trust: RunTrust?, listener: Int32? = nil, observer: ExchangeObserver? = nil, logger: Logger,
         telling take: @escaping @Sendable (ExchangeRecord) -> Void
@@ -61,7 +61,7 @@ struct PrivateProxy {
         self.activity.start()
     }
 
-    /// Ends everything; every record was given when this returns.
+    /// Ends everything. All records have been delivered when this returns.
     func stop(within limit: Duration) async {
         let patience = min(limit, Self.patience)
         _ = await self.proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))

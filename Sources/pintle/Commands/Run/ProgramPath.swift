@@ -3,23 +3,23 @@
 internal import Glibc
 internal import PintleSystem
 
-/// The file that a command's first word stands for, as a shell finds it.
+/// Finds the file of a command like a shell.
 enum ProgramPath {
     enum Failure: Error, Equatable {
         /// No file has this name.
         case notFound
-        /// There is one, but it is not a program for this user.
+        /// There is a file, but this user cannot run it.
         case notExecutable(SystemError)
     }
 
-    /// The folders of programs without PATH, as execvp(3) does.
+    /// The search path without PATH, as for execvp(3).
     private static let standard = "/bin:/usr/bin"
 
     /// Looks for a program.
     ///
     /// - Parameters:
-    ///   - name: a path, where it has a slash; else it is looked for in the folders of `search`.
-    ///   - search: PATH; nil where there is none.
+    ///   - name: a path if it contains a slash; otherwise a name to look for in the folders of `search`.
+    ///   - search: the value of PATH; nil if it is not set.
     static func find(_ name: String, search: String?) throws(Failure) -> String {
         guard !name.isEmpty else { throw .notFound }
         if name.utf8.contains(UInt8(ascii: "/")) {
@@ -28,10 +28,10 @@ enum ProgramPath {
         }
         var failure = Failure.notFound
         for folder in (search ?? Self.standard).split(separator: ":", omittingEmptySubsequences: false) {
-            // An empty word is the working directory.
+            // An empty entry stands for the working directory.
             let path = "\(folder.isEmpty ? "." : folder)/\(name)"
             guard let obstacle = Self.obstacle(to: path) else { return path }
-            // A program of that name further on is taken all the same; what the first obstacle was is told otherwise.
+            // The search continues; if no later folder has the program, the first obstacle is reported.
             if case .notFound = failure { failure = Self.failure(obstacle) }
         }
         throw failure
@@ -41,7 +41,7 @@ enum ProgramPath {
         obstacle.code == ENOENT || obstacle.code == ENOTDIR ? .notFound : .notExecutable(obstacle)
     }
 
-    /// The reason why a file cannot be run; nil where nothing speaks against it.
+    /// Returns the reason why a file cannot be run; nil if it can.
     private static func obstacle(to path: String) -> SystemError? {
         var status = stat()
         guard pathStat(path, &status) == 0 else { return .last }

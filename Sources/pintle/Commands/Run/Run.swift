@@ -65,12 +65,12 @@ struct Run: AsyncParsableCommand {
         do throws(CommandFailure) {
             outcome = try await self.outcome()
         } catch {
-            // The codes of other commands would pass for the child's.
+            // Other exit codes could be mistaken for the child's.
             let code = [.cannotExecute, .notFound].contains(error.code) ? error.code : .runFailed
             throw CommandFailure(code, lines: error.lines)
         }
         let code = outcome.tell()
-        // A shell gives up its script or its loop only where Ctrl-C has killed what it waits for.
+        // A shell stops its script or loop only if the program that it waits for was killed by Ctrl-C.
         if outcome.isInterrupted { pintle_obey(SIGINT) }
         Glibc.exit(code)
     }
@@ -172,7 +172,7 @@ struct Run: AsyncParsableCommand {
     private func refusal(_ message: String) -> CommandFailure { CommandFailure(.usage, "pintle run: \(message)") }
 }
 
-/// Takes the records of exchanges from the engine's threads.
+/// Collects the records of exchanges from the engine's threads.
 final class RunCollector: Sendable {
     private let state: Locked<RunTally>
 
@@ -184,7 +184,7 @@ final class RunCollector: Sendable {
 }
 
 extension ListenAddress {
-    /// A free port of 127.0.0.1.
+    /// An address with any free port of 127.0.0.1.
     fileprivate static var loopback: ListenAddress {
         guard case .address(let address, _) = Self.standard.place else {
             preconditionFailure("BUG: the standard place is no address")

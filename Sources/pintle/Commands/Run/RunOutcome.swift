@@ -3,15 +3,15 @@
 internal import Glibc
 internal import PintleSystem
 
-/// Tells, when the command has ended: warnings, the summary, the reports, and the exit code.
+/// Reports the end of a run: warnings, the summary, the reports, and the exit code.
 struct RunOutcome {
     var report: RunReport
     let reports: [RunReportFile]
-    /// The lines that were logged meanwhile.
+    /// The lines that were logged during the run.
     let logged: [String]
-    /// Nil where nothing was to be learnt.
+    /// The result of learning; nil if the run was not used for it.
     let learnt: RunLearning.Result?
-    /// True where the command has ended by an interruption that was meant for Pintle too.
+    /// True if the command was ended by an interrupt that was meant for Pintle too.
     let isInterrupted: Bool
     let environment: [String: String]
 
@@ -26,7 +26,7 @@ struct RunOutcome {
         let server = BuildServer(environment: self.environment)
         let terminal = Terminal(environment: self.environment)
         let isColoured = terminal.hasColour && (terminal.showsBars || server == .gitlab)
-        // The lines for build servers are put around it afterwards.
+        // The lines for build servers are added afterwards, so that they are not wrapped.
         let summary = Output.wrapped(RunSummary(report: report, isColoured: isColoured).text, for: STDERR_FILENO)
         Output.status(server?.framed(summary, report) ?? summary)
         if let learnt { Output.error(learnt.line) }

@@ -2,17 +2,17 @@
 
 internal import PintleAudit
 
-/// The lines that people read when the command has ended. Text of others steers no terminal.
+/// The summary for people after the end of a command. Text of servers is escaped for the terminal.
 struct RunSummary {
     let report: RunReport
     let isColoured: Bool
 
-    /// The most lines of a kind that are printed; reports have more.
+    /// The maximum number of lines of each kind; reports have all.
     private static let mostHosts = 40
     private static let mostFindings = 50
     private static let mostPast = 20
 
-    /// With a line end.
+    /// The summary, with a line end.
     var text: String {
         let lines = [self.head] + self.gap + self.table + self.findings + self.past
         return lines.map { "\($0)\n" }.joined()
@@ -20,7 +20,7 @@ struct RunSummary {
 
     private var tally: RunTally { self.report.tally }
 
-    /// `pintle: 3 requests and 1 tunnel, 1 denied, 2 violations (pintle.yaml)`.
+    /// The first line: `pintle: 3 requests and 1 tunnel, 1 denied, 2 violations (pintle.yaml)`.
     private var head: String {
         let totals = self.tally.totals
         guard self.tally.count > 0 else {
@@ -55,7 +55,7 @@ struct RunSummary {
         let lines = ([head] + rows).map { row in
             let cells = row.indices.map { column in
                 let space = String(repeating: " ", count: widths[column] - row[column].count)
-                // Numbers stand on the right.
+                // Numbers are aligned on the right.
                 return (1...4).contains(column)
                     ? space + row[column] : column == 0 ? row[column] + space : row[column]
             }
@@ -83,7 +83,7 @@ struct RunSummary {
         return self.coloured(weight, "\(finding.what.rule.name):") + " \(ReportText.line(finding.what.words))\(times)"
     }
 
-    /// Behind the head, as it says what is not below.
+    /// The note about unseen connections. It follows the first line, because it says what the rest does not contain.
     private var gap: [String] { self.report.past.gap.map { [self.coloured(.warning, "note:") + " \($0)"] } ?? [] }
 
     private var past: [String] {
@@ -109,7 +109,7 @@ struct RunSummary {
 }
 
 extension RunTally.Host {
-    /// The proofs that were met, and by which policies: `pinned (payments)`.
+    /// The observed proofs with their policies: `pinned (payments)`.
     var proof: String {
         let words = self.assurances.sorted().map(\.rawValue).joined(separator: ", ")
         let names = self.trust.sorted().map(ReportText.line).joined(separator: ", ")
@@ -119,10 +119,10 @@ extension RunTally.Host {
 }
 
 extension RunFinding {
-    /// One line: what was asked for, what decided, and why.
+    /// The finding in one line: the request, the rule that decided, and the reason.
     var words: String {
         var parts = ["\(self.method) \(self.url)"]
-        // Most reasons name the rule.
+        // Most reasons already name the rule.
         let decider = self.decidedBy.flatMap { self.rule == .denied && !self.reason.contains($0) ? $0 : nil }
         let places = [
             decider, self.route.map { "route \($0)" },

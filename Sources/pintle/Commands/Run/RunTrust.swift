@@ -4,13 +4,14 @@ internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
-/// The authority of a private proxy that intercepts, and the files by which its command trusts it. They go with it.
+/// The authority of an intercepting private proxy, and the files with which its command trusts it. The files are removed at
+/// the end.
 struct RunTrust: Sendable {
     let authority: CertificateAuthority
     let files: ProxyEnvironment.Trust
     private let folder: String
 
-    /// - Returns: nil where nothing is intercepted.
+    /// - Returns: nil if nothing is intercepted.
     static func prepare(
         _ policy: Policy, _ environment: [String: String]
     ) throws(CommandFailure) -> RunTrust? {
@@ -34,7 +35,8 @@ struct RunTrust: Sendable {
         }
     }
 
-    /// The user's own, which other programs may trust already; where there is none, one that nobody else ever sees.
+    /// Returns the user's own authority, which other programs may trust already; if there is none, creates one for this run
+    /// only.
     private static func authority(
         for configuration: InterceptionConfiguration
     ) throws(TrustError) -> CertificateAuthority {
@@ -44,6 +46,6 @@ struct RunTrust: Sendable {
         return try DataFolder.authority(for: configuration)
     }
 
-    /// Takes the files away.
+    /// Removes the files.
     func remove() { FileWriting.remove(self.folder) }
 }

@@ -2,31 +2,31 @@
 
 internal import Glibc
 
-/// Decides about each signal that comes to Pintle while a child runs.
+/// Decides about each signal that Pintle receives while a child runs.
 ///
-/// Keys at the terminal signal a whole process group. Where the child is in Pintle's, it has had such a signal by itself, and
-/// a second one would be one too many: many programs give up at once then.
+/// Keys at the terminal signal a whole process group. A child in Pintle's group has already received such a signal, and
+/// must not get a second one: many programs would then give up at once.
 struct SignalRelay: Equatable {
     enum Action: Equatable {
         case none
-        /// Pass it on.
+        /// Pass the signal on.
         case forward(Int32)
-        /// Pass it on, and kill the child unless it has ended within the patience.
+        /// Pass the signal on, and kill the child if it does not end in time.
         case forwardAndWait(Int32)
-        /// Let the child go on: whoever continues Pintle means it.
+        /// Continue the child, because Pintle was continued.
         case resume
-        /// See what has become of the child.
+        /// Check the state of the child.
         case lookAtChild
     }
 
-    /// True where the child has no process group of its own.
+    /// True if the child has no process group of its own.
     let sharesGroup: Bool
 
-    /// Those that are passed on. The rest does what it would do to any program.
+    /// The signals that are passed on. All others have their default effect on Pintle.
     static let forwarded = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP]
     static let caught = Self.forwarded + [SIGCONT, SIGCHLD]
 
-    /// - Parameter isSent: whether a process sent it; keys and the end of a child come of the kernel.
+    /// - Parameter isSent: true if a process sent the signal; signals of keys and of a child's end come from the kernel.
     func receive(_ signal: Int32, isSent: Bool) -> Action {
         switch signal {
         case SIGCHLD: return .lookAtChild
@@ -37,14 +37,14 @@ struct SignalRelay: Equatable {
         }
     }
 
-    /// The signal that Pintle stops itself by when its child was stopped; nil where it goes on.
+    /// Returns the signal with which Pintle stops itself after its child was stopped; nil if Pintle continues.
     ///
-    /// A shell that waits for Pintle sees the job stopped as it would be without it.
+    /// A shell that waits for Pintle then sees a stopped job, as it would without Pintle.
     func stop(with signal: Int32) -> Int32? {
         switch signal {
         case SIGTSTP, SIGTTIN, SIGTTOU: signal
-        // In the group of its own nobody but Pintle could give the terminal back. In Pintle's, somebody wants to look at that
-        // one process, a debugger for example.
+        // If the child has its own group, only Pintle can give the terminal back. If it shares Pintle's group, only this
+        // one process was meant to be stopped, by a debugger for example.
         default: self.sharesGroup ? nil : SIGSTOP
         }
     }

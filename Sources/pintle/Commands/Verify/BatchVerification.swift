@@ -4,9 +4,9 @@ internal import Glibc
 internal import PintleMessage
 internal import PintleTrust
 
-/// Chains from standard input, one JSON line each, and their verdicts on standard output, each written at once.
+/// Reads chains from standard input, one JSON line each, and writes each verdict to standard output at once.
 struct BatchVerification {
-    /// A line is read whole: the longest that is taken, above any chain that a handshake could carry.
+    /// The maximum length of a line, which is read whole: more than any chain in a handshake can have.
     private static let longestLine = 16 << 20
 
     private var verifier: OfflineVerifier
@@ -15,7 +15,7 @@ struct BatchVerification {
         self.verifier = verifier
     }
 
-    /// Works until the input ends. A line that cannot be judged is answered like one that is not trusted.
+    /// Processes lines until the input ends. A line that cannot be judged is answered like an untrusted chain.
     mutating func run() throws(CommandFailure) {
         guard let input = fdopen(STDIN_FILENO, "r") else { return }
         var buffer: UnsafeMutablePointer<CChar>?
@@ -62,7 +62,7 @@ struct BatchVerification {
 
     // MARK: JSON
 
-    /// Why a line cannot be judged.
+    /// The reason why a line cannot be judged.
     private struct BadLine: Error {
         let reason: String
 
@@ -105,7 +105,7 @@ struct BatchVerification {
         }
     }
 
-    /// The rule in front, where one decided, for those who count.
+    /// Returns the error in words, preceded by the rule that decided, if any, for programs that count.
     private static func words(_ error: TrustError) -> String {
         error.rule.map { "\($0.rawValue): \(error)" } ?? "\(error)"
     }
@@ -115,7 +115,7 @@ struct BatchVerification {
             .init("id", id), .init("trusted", .bool(error == nil)),
             .init("error", error.map(Parameter.string) ?? .null),
         ])
-        // What came as JSON goes as JSON; an identifier that cannot be written stays out.
+        // Whatever was read as JSON can be written as JSON, unless the id is nested too deep; then it is null.
         let bytes = try? JSONWriter.write(answer)
         return bytes ?? Array("{\"id\":null,\"trusted\":false,\"error\":\"the id is nested too deep\"}".utf8)
     }

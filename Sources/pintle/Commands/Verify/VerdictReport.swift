@@ -2,9 +2,9 @@
 
 internal import PintleTrust
 
-/// A verdict for people: the answer, the rule that decided, and the chain with everything that pins and dates need.
+/// A verdict for people: the answer, the rule that decided, and the chain with its pins and dates.
 struct VerdictReport {
-    /// A peer may send hundreds of certificates.
+    /// The maximum length of the list, because a peer may send hundreds of certificates.
     private static let longestList = 32
 
     let lines: [String]

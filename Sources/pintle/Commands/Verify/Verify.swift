@@ -79,7 +79,7 @@ struct Verify: ParsableCommand {
         return moment
     }
 
-    /// What is demanded of a chain: by a policy of the configuration, or by the flags alone.
+    /// The requirements for a chain, from a policy of the configuration or only from the flags.
     private struct Demand {
         let policy: SecurityPolicy
         let reportsOnly: Bool
@@ -130,7 +130,7 @@ struct Verify: ParsableCommand {
             let evaluator = try TrustEvaluator(policy: policy, reportsOnly: demand.reportsOnly)
             return evaluator.evaluate(chain: try Certificate.load(path: chain), host: host, at: moment)
         } catch {
-            // What is no certificate cannot be trusted, and that is the answer.
+            // Bytes that are not a certificate cannot be trusted; this is a verdict, not a failure of the command.
             return Verdict(outcome: .refused(error), host: host)
         }
     }

@@ -6,23 +6,23 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleProxy
 
-/// The room that is left to learn: everything that grows with what is seen draws from it.
+/// The limits of learning that are still unused: everything that grows with the traffic is counted against them.
 struct LearningRoom: Sendable {
-    /// Hosts, each with a port.
+    /// The number of further hosts, each with a port.
     var hosts = 200
-    /// Segments of paths that are told apart.
+    /// The number of further path segments that are distinguished.
     var segments = 4000
-    /// Sketches of bodies.
+    /// The number of further sketches of bodies.
     var sketches = 500
-    /// Sentences on requests that are not learnt.
+    /// The number of further sentences about requests that are not learnt.
     var refusals = 50
-    /// True once something was not told apart for want of room.
+    /// True once something was not distinguished because a limit was reached.
     var isShort = false
 }
 
-/// The responses to requests of one method for one pattern.
+/// The responses to requests with one method and one path pattern.
 struct LearnedAnswers: Sendable {
-    /// Levels of what can be said of bodies, the most first.
+    /// The strength of the rule for bodies, the strictest first.
     enum BodyRule: Int, Sendable, Comparable {
         case schema, json, any
 
@@ -32,17 +32,17 @@ struct LearnedAnswers: Sendable {
     private static let mostTypes = 16
 
     private(set) var statuses: Set<UInt16> = []
-    /// True where a status is not known, or cannot be written.
+    /// True if a status is unknown, or cannot be expressed in a configuration.
     private(set) var hasAnyStatus = false
     private(set) var types: Set<String> = []
-    /// True where a body had no type, or one that cannot be written.
+    /// True if a body had no type, or one that cannot be expressed in a configuration.
     private(set) var hasAnyType = false
     private(set) var rule = BodyRule.schema
-    /// Why the rule says no more.
+    /// The reason why the rule is not stricter.
     private(set) var reason: String?
-    /// Sketches of the bodies, apart for statuses from 400 on: errors have a form of their own.
+    /// Sketches of the bodies, separate for statuses from 400 on, because error responses have a form of their own.
     private var sketches: [Bool: SchemaSketch] = [:]
-    /// True where a response was said to be JSON.
+    /// True if a response had a JSON media type.
     private(set) var hasJSON = false
 
     mutating func note(_ exchange: ObservedExchange, _ room: inout LearningRoom) {
@@ -52,7 +52,7 @@ struct LearnedAnswers: Sendable {
             return self.lower(to: .any, "a request had no answer, or one with a status that is none of HTTP's")
         }
         self.statuses.insert(status)
-        // A route that looks at bodies neither lets protocols be switched, nor parts be asked for.
+        // A route with a rule for bodies permits neither a switch of protocols nor range requests.
         if status == 101 { return self.lower(to: .any, "protocols were switched") }
         if status == 206 { self.lower(to: .any, "parts were asked for") }
         guard let response = exchange.response else {
@@ -100,7 +100,7 @@ struct LearnedAnswers: Sendable {
         }
         let isRepeating = document.repeatsKey
         if isRepeating { self.lower(to: .json, "an object had a key twice") }
-        // Kept for what stands alone, also where there is no schema.
+        // Kept even without a schema, because it tells if JSON fragments occur.
         guard self.rule != .any else { return }
         self.merge(SchemaSketch(isRepeating ? document.withoutMembers : document), isError: isError, &room)
     }
@@ -114,27 +114,27 @@ struct LearnedAnswers: Sendable {
             room.sketches -= 1
             self.sketches[isError] = sketch
         }
-        // Also with itself where it is the first: what is too large is cut.
+        // Merging also truncates a sketch that is too large, so the first one is merged with itself.
         self.sketches[isError]?.merge(sketch)
     }
 
-    /// The body without its content codings; nil where they cannot be undone.
+    /// Returns the body without its content codings; nil if they cannot be decoded.
     private static func plain(_ body: [UInt8], _ values: [String]) -> [UInt8]? {
         guard !values.isEmpty, !body.isEmpty else { return body }
         guard let codings = try? ContentCoding.codings(in: values) else { return nil }
         return codings.isEmpty ? body : try? ContentDecoder.decoded(body, codings, limit: ExchangeObserver.longestBody)
     }
 
-    // MARK: What is known of bodies
+    // MARK: Facts about bodies
 
-    /// A schema that takes every body; nil where there was none.
+    /// A schema that accepts every body; nil if there was no body.
     var schema: Parameter? {
         let schemas = [false, true].compactMap { self.sketches[$0]?.schema }
         guard let last = schemas.last, last != schemas[0] else { return schemas.first }
         return .dictionary([Parameter.Entry("anyOf", .array(schemas))])
     }
 
-    /// True where a body was a string, a number, a truth value or null.
+    /// True if a body was a string, a number, a truth value or null.
     var hasFragments: Bool { self.sketches.values.contains(where: \.hasFragments) }
 
     mutating func merge(_ other: LearnedAnswers, _ room: inout LearningRoom) {
@@ -156,7 +156,7 @@ struct LearnedAnswers: Sendable {
 }
 
 extension Parameter {
-    /// An object without members, or an array without elements; any other value is as it is.
+    /// An object without its members, or an array without its elements; any other value unchanged.
     fileprivate var withoutMembers: Parameter {
         switch self {
         case .dictionary: .dictionary([])

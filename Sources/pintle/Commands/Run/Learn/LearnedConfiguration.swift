@@ -6,34 +6,35 @@ internal import PintlePins
 internal import PintlePolicy
 internal import PintleSession
 
-/// A configuration that allows what was seen, with the JSON Schemas that it names.
+/// A configuration that allows the observed traffic, with its JSON Schemas.
 struct LearnedConfiguration {
     struct SchemaFile: Sendable {
         let name: String
         let text: String
     }
 
-    /// The circumstances of the run, for those who read what was learnt.
+    /// The circumstances of the run, for readers of the configuration.
     struct Origin {
-        /// Of Pintle.
+        /// The version of Pintle.
         var version: String
         /// The first word of the command.
         var program: String
         var moment: String
-        /// The configuration that was in force.
+        /// The configuration that applied during the run.
         var base: String
     }
 
-    /// Stands where destinations that are denied are told: nothing can have this name (RFC 6761 §6.4).
+    /// The last route, which denies requests that were not learnt, and its upstream, a name that no host can have (RFC 6761
+    /// §6.4).
     private static let nowhere = "not-learnt"
     private static let nowhereHost = "not-learnt.invalid"
 
-    /// Methods that are written without quotes.
+    /// Methods that need no quotes in YAML.
     private static let plainMethods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
     private let traffic: LearnedTraffic
     private let base: Configuration
-    /// The folder of the schemas, as the configuration names it.
+    /// The folder of the schemas, as the configuration writes it.
     private let folder: String
     private let hosts: [LearnedTrust.Named]
     private(set) var schemas: [SchemaFile] = []
@@ -45,8 +46,8 @@ struct LearnedConfiguration {
     var hostCount: Int { self.hosts.count }
 
     /// - Parameters:
-    ///   - folder: of the schemas, as the configuration names it.
-    ///   - place: how the configuration names other files.
+    ///   - folder: the folder of the schemas, as the configuration writes it.
+    ///   - place: converts the paths of other files.
     init(
         _ traffic: LearnedTraffic, from origin: Origin, under base: Configuration, schemaFolder folder: String,
         place: LearnedPath
@@ -68,10 +69,10 @@ struct LearnedConfiguration {
         self.text = sections.filter { !$0.isEmpty }.map { $0.map { "\($0)\n" }.joined() }.joined(separator: "\n")
     }
 
-    /// The host and the port as a pattern that matches nothing else; nil where there is none.
+    /// Returns the host and the port as a pattern that matches nothing else; nil if that is not possible.
     private static func pattern(_ authority: Authority) -> String? {
         let text = authority.description
-        // A host may be called `env` or `file`, whose values would be read from elsewhere.
+        // A host called `env` or `file`, followed by its port, would be read as a reference to another source.
         let spelled = text.hasPrefix("env:") || text.hasPrefix("file:") ? text.uppercased() : text
         guard let pattern = try? HostPattern(spelled), pattern.matches(authority) else { return nil }
         return spelled
@@ -123,7 +124,7 @@ struct LearnedConfiguration {
             + (arePinned ? ["unpinned_hosts: deny"] : [])
     }
 
-    /// Allows the hosts that clients shook hands with without a server name.
+    /// The setting that allows the hosts with which clients made handshakes without a server name.
     private var namelessHellos: [String] {
         let hosts = self.hosts.filter { $0.host.hasNamelessHellos && IPAddress($0.authority.host) == nil }
         guard !hosts.isEmpty else { return [] }
@@ -185,7 +186,7 @@ struct LearnedConfiguration {
     ) {
         for (rules, methods) in LearnedRules.all(of: leaf) {
             let name = names.name(methods.prefix(1).map { $0.lowercased() } + [host.authority.host + leaf.pattern])
-            // Others may be words or marks of YAML's.
+            // Other methods may be words or symbols of YAML.
             let methodText = methods.map { Self.plainMethods.contains($0) ? $0 : $0.yamlQuoted }.joined(separator: ", ")
             var lines = [
                 "match: {hosts: \(Self.list([host.pattern])), methods: [\(methodText)], paths: \(Self.list([leaf.pattern]))}"
@@ -213,7 +214,9 @@ struct LearnedConfiguration {
         self.routes += 1
     }
 
-    /// - Returns: the file's path, as the configuration names it.
+    /// Adds a schema file.
+    ///
+    /// - Returns: the path of the file, as the configuration writes it.
     private mutating func addSchema(_ schema: Parameter, _ name: String) -> String {
         var entries: [Parameter.Entry] = [
             Parameter.Entry("$schema", "https://json-schema.org/draft/2020-12/schema")

@@ -7,14 +7,14 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// Asks the destinations of tunnels that nobody has looked into for their chains, as `tunnels.verify` would: by a handshake of
-/// our own, over which nothing is sent.
+/// Requests the certificate chains of destinations of tunnels that were not inspected, as `tunnels.verify` would: by a
+/// handshake of Pintle's own, without sending anything else.
 enum LearnedProofs {
-    /// The most destinations that are asked, one after the other.
+    /// The maximum number of destinations to ask, one after the other.
     private static let most = 32
     private static let patience = Duration.seconds(5)
 
-    /// Adds what was proved. Destinations that are reached by a parent are not asked.
+    /// Adds the verdicts. Destinations that are reached through an upstream proxy are not asked.
     static func add(to traffic: inout LearnedTraffic, under policy: Policy) async {
         let unproved = traffic.hosts.filter { $0.value.tunnels == .relayed }.keys
             .filter { if case .parent = policy.parents.way(to: $0, .https) { false } else { true } }
@@ -31,7 +31,7 @@ enum LearnedProofs {
         }
     }
 
-    /// The verdict on the first address that shows a chain.
+    /// Returns the verdict on the chain of the first address with which a handshake completes.
     private static func ask(_ authority: Authority, _ evaluator: TrustEvaluator, _ loop: Loop) async -> Verdict? {
         let addresses = try? await HostResolver.addresses(
             of: authority.host, port: authority.port, within: self.patience, on: loop)
@@ -40,7 +40,8 @@ enum LearnedProofs {
             probe.timeLimit = self.patience
             return probe
         } until: {
-            // A handshake that does not end, for want of a certificate of the client for instance, would fail as a proof.
+            // A handshake that cannot complete, for example because the server requires a client certificate, would fail in
+            // `tunnels.verify` too.
             $0.negotiated != nil
         }
         return race.winner?.verdict

@@ -3,22 +3,22 @@
 internal import PintleMessage
 internal import PintlePins
 
-/// The demands of a route on responses: everything that was seen keeps it.
+/// A route's rules for responses, which all observed responses satisfy.
 struct LearnedRules: Sendable, Equatable {
-    /// As the configuration has them; empty for all.
+    /// The statuses as the configuration writes them; empty for all.
     let statuses: [String]
-    /// Empty for all.
+    /// The media types; empty for all.
     let types: [String]
-    /// Nil where bodies are not looked at.
+    /// The rule for bodies; nil if they are not examined.
     let body: LearnedAnswers.BodyRule?
-    /// True where JSON may be a string, a number, a truth value or null.
+    /// True if JSON may be a string, a number, a truth value or null.
     let takesFragments: Bool
-    /// With ``LearnedAnswers/BodyRule/schema``.
+    /// The schema for ``LearnedAnswers/BodyRule/schema``.
     let schema: Parameter?
-    /// Why no more is said of bodies.
+    /// The reason why the rule for bodies is not stricter.
     let reason: String?
 
-    /// More statuses than these are told by their hundreds.
+    /// The maximum number of statuses to list; more are replaced by ranges of hundreds.
     private static let mostStatuses = 8
 
     init(_ answers: LearnedAnswers) {
@@ -38,9 +38,9 @@ struct LearnedRules: Sendable, Equatable {
         self.reason = answers.hasJSON && self.schema == nil ? answers.reason : nil
     }
 
-    /// The lines of `response`, none where nothing is demanded.
+    /// Returns the lines of `response`; none if nothing is required.
     ///
-    /// - Parameter file: of the schema, as the configuration names it.
+    /// - Parameter file: the path of the schema, as the configuration writes it.
     func lines(schemaFile file: String?) -> [String] {
         var lines: [String] = []
         if !self.statuses.isEmpty { lines.append("status: [\(self.statuses.joined(separator: ", "))]") }
@@ -55,11 +55,11 @@ struct LearnedRules: Sendable, Equatable {
         if let reason {
             lines.append("# \(self.body == nil ? "Bodies are not judged" : "There is no schema"): \(reason).")
         }
-        // Comments alone would leave the key without a value.
+        // A key with only comments below it would have no value.
         return lines.contains { !$0.hasPrefix("#") } ? ["response:"] + lines.map { "  \($0)" } : lines
     }
 
-    /// The rules of a leaf, each with the methods that it holds for: one at least.
+    /// Returns the rules of a leaf, each with its methods; at least one.
     static func all(of leaf: PathNode.Leaf) -> [(rules: LearnedRules, methods: [String])] {
         var all: [(rules: LearnedRules, methods: [String])] = []
         for method in leaf.answers.keys.sorted() {
@@ -75,13 +75,13 @@ struct LearnedRules: Sendable, Equatable {
     }
 }
 
-/// Gives names to what is written: letters, digits and `-._`, at most 64, each once.
+/// Creates unique names: letters, digits and `-._`, at most 64.
 struct LearnedNames {
     private var taken: Set<String>
 
     init(reserving names: Set<String>) { self.taken = names }
 
-    /// - Parameter words: in the order of their weight; what has no place in a name separates them.
+    /// - Parameter words: in the order of their importance; characters that are not allowed in names separate them.
     mutating func name(_ words: [String]) -> String {
         var base = ""
         for byte in words.joined(separator: "-").utf8.prefix(200) where base.utf8.count < 56 {

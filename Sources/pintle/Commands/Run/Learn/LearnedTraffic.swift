@@ -7,14 +7,14 @@ internal import PintlePolicy
 internal import PintleProxy
 internal import PintleTrust
 
-/// The requests of a command and their answers, as far as a configuration can be learnt from them. It is bounded, whatever a
-/// command asks for and servers answer, and has no value of a field, a query or a body.
+/// A command's requests and their responses, as far as a configuration can be learnt from them. The size is limited,
+/// independent of the traffic, and no value of a field, a query or a body is stored.
 struct LearnedTraffic: Sendable {
     private(set) var hosts: [Authority: LearnedHost] = [:]
-    /// Requests that are not learnt: what they were for, and how often.
+    /// Requests that are not learnt: their destinations, and their number.
     private(set) var refusals: [String: Int] = [:]
     private(set) var room = LearningRoom()
-    /// Exchanges that nobody had the time to look at.
+    /// The number of exchanges that were dropped because the learner was too slow.
     var missed = 0
 
     mutating func note(_ exchange: ObservedExchange) {
@@ -26,12 +26,12 @@ struct LearnedTraffic: Sendable {
         case .authority(let authority):
             guard record.hasPassed else { return self.refuse("\(authority)", record) }
             self.change(authority, record) { host, _ in
-                // One that passes since its client refuses our certificate was to be intercepted, too.
+                // A tunnel that is relayed because its client refused our certificate was to be intercepted too.
                 if record.mode == "intercept", record.address == nil {
                     host.intercepted += 1
                 } else {
                     host.relayed += 1
-                    // Its first record said that it was to be intercepted.
+                    // The first record of this tunnel was counted as intercepted.
                     if record.continuesTunnel { host.intercepted = max(0, host.intercepted - 1) }
                 }
                 if exchange.hasNamelessHello { host.hasNamelessHellos = true }
@@ -45,7 +45,7 @@ struct LearnedTraffic: Sendable {
         _ exchange: ObservedExchange, _ scheme: Scheme, _ authority: Authority, _ path: Substring
     ) {
         let record = exchange.record
-        // Where servers read a path differently, it leads somewhere by each reading.
+        // If servers may read a path in different ways, every reading counts.
         let readings = (try? PathReadings(String(path)).all) ?? []
         let plain = readings.first.map { String(decoding: $0, as: UTF8.self) } ?? String(path)
         let segments = plain.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -78,12 +78,12 @@ struct LearnedTraffic: Sendable {
         }
     }
 
-    /// Notes that something inside a tunnel was seen, and is not learnt: the tunnel is then no reason to let all of it pass.
+    /// Counts a request inside a tunnel that was seen but is not learnt, so that the tunnel is not relayed as a whole.
     private mutating func noteInside(_ authority: Authority, _ record: ExchangeRecord) {
         if record.mode == "intercept" { self.change(authority, record) { host, _ in host.inside += 1 } }
     }
 
-    /// The segments down to the first that servers may read differently.
+    /// Returns the segments before the first one that servers may read in different ways.
     private static func plainPart(of segments: [Substring]) -> ArraySlice<Substring> {
         let odd = segments.indices.first { index in
             segments[index].isEmpty && index < segments.count - 1
@@ -92,7 +92,7 @@ struct LearnedTraffic: Sendable {
         return segments[..<(odd ?? 0)]
     }
 
-    /// False for `get`, which the configuration takes for a slip.
+    /// False for a method such as `get`, which the configuration takes for a mistake.
     private static func canBeWritten(_ method: String) -> Bool {
         method == method.uppercased() && method.utf8.count <= 32
     }
@@ -128,7 +128,7 @@ struct LearnedTraffic: Sendable {
         self.refusals[sentence, default: 0] += 1
     }
 
-    /// Notes by which chain the destination of a tunnel has proved itself to a handshake of our own.
+    /// Adds the verdict on the chain with which a tunnel's destination answered Pintle's own handshake.
     mutating func prove(_ authority: Authority, _ verdict: Verdict, by trust: String?) {
         self.hosts[authority]?.note(verdict, by: trust)
     }
@@ -136,22 +136,22 @@ struct LearnedTraffic: Sendable {
 
 /// One destination: a host with its port.
 struct LearnedHost: Sendable {
-    /// The end of a chain that was verified.
+    /// The end of a verified chain.
     struct Anchor: Sendable {
         let position: ChainEntry.Position
         let pin: String
         let label: String
-        /// The rest of the chain, leaf first, one line each.
+        /// The rest of the chain, leaf first, one line for each certificate.
         let others: [String]
     }
 
-    /// How tunnels to it are to be treated.
+    /// The way in which tunnels to a host must be treated.
     enum Tunnels: Sendable {
-        /// There were none.
+        /// There were no tunnels.
         case none
-        /// Requests inside were seen.
+        /// Requests inside the tunnels were seen.
         case intercepted
-        /// Nothing inside was seen, and it has proved itself, or has not.
+        /// Nothing inside was seen; the destination was verified, or it was not.
         case verified, relayed
     }
 
@@ -160,25 +160,25 @@ struct LearnedHost: Sendable {
 
     var paths = PathNode()
     var requests = 0
-    /// Those of the requests that came in a tunnel.
+    /// The number of requests that came inside a tunnel.
     var inside = 0
-    /// Tunnels that were opened here.
+    /// The number of tunnels that were intercepted.
     var intercepted = 0
-    /// Tunnels that passed unseen.
+    /// The number of tunnels that were relayed.
     var relayed = 0
-    /// True where a client has named no server in a tunnel that passed unseen.
+    /// True if a client named no server in the handshake of a relayed tunnel.
     var hasNamelessHellos = false
-    /// True where it was asked by https.
+    /// True if requests used https.
     var isSecure = false
     private(set) var anchors: [Anchor] = []
-    /// The trust policy that it was held to.
+    /// The name of the trust policy that applied.
     private(set) var trust: String?
     private var methods: Set<String> = []
 
-    /// True where something came of a request, or nothing was to be seen inside a tunnel.
+    /// True if a request was learnt, or if a tunnel's content could not be seen.
     var isLearnt: Bool { self.requests > 0 || self.relayed > 0 || self.intercepted > 0 && self.inside == 0 }
 
-    /// - Returns: false for a method that there is no room for.
+    /// - Returns: false if there is no room for another method.
     mutating func takes(_ method: String) -> Bool {
         if self.methods.contains(method) { return true }
         guard self.methods.count < Self.mostMethods else { return false }
@@ -186,7 +186,7 @@ struct LearnedHost: Sendable {
         return true
     }
 
-    /// True where a trust policy must name it under `unpinned_hosts: deny`: a tunnel counts as https.
+    /// True if a trust policy must name the host under `unpinned_hosts: deny`; a tunnel counts as https.
     var needsTrust: Bool { self.isSecure || self.intercepted + self.relayed > 0 }
 
     var tunnels: Tunnels {

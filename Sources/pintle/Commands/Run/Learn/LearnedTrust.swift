@@ -6,9 +6,9 @@ internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
-/// The section `trust` of a configuration that was learnt: an entry for all hosts whose chains end alike.
+/// The section `trust` of a learnt configuration, with one entry for all hosts whose chains have the same end.
 struct LearnedTrust {
-    /// A host as the configuration names it.
+    /// A host in the form of the configuration.
     typealias Named = (pattern: String, authority: Authority, host: LearnedHost)
 
     private struct Kind: Hashable {
@@ -16,12 +16,12 @@ struct LearnedTrust {
         let policy: String?
     }
 
-    /// The policies that were in force during the run.
+    /// The policies that applied during the run.
     let policies: [TrustConfiguration]
-    /// How the configuration names files.
+    /// Converts the paths of files.
     let place: LearnedPath
 
-    /// The section, with its name first; empty where no host needs an entry.
+    /// Returns the section with its name first; empty if no host needs an entry.
     func lines(for hosts: [Named]) -> [String] {
         var kinds: [Kind] = []
         var members: [Kind: [Named]] = [:]
@@ -71,14 +71,14 @@ struct LearnedTrust {
                 "      # `pintle pins lint` what is wrong with pins.",
             ]
         }
-        // Of one host: that of others may differ below the anchor.
+        // Only for the first host: other hosts may have other certificates below the anchor.
         lines += anchors.first.map { $0.others.map { "      # Below it, at \(first.pattern): \($0)" } } ?? []
         return lines
     }
 
-    // MARK: What was in force
+    // MARK: Policies of the run
 
-    /// The pins that somebody has chosen, as they were.
+    /// Returns the pins that the configuration of the run already had.
     private func pins(of policy: TrustConfiguration) -> [String] {
         var lines = ["    pinning: \(policy.pinning.rawValue)"]
         if !policy.pins.isEmpty { lines.append("    pins: \(Self.list(policy.pins.map(\.value)))") }
@@ -90,7 +90,7 @@ struct LearnedTrust {
         return lines
     }
 
-    /// The roots that decided which chains hold, and the like.
+    /// Returns the roots that decided which chains were valid, and similar settings.
     private func carried(from policy: TrustConfiguration) -> [String] {
         var lines: [String] = []
         if case .files(let files) = policy.roots { lines.append("    roots: \(self.paths(files))") }

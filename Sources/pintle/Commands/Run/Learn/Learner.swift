@@ -3,7 +3,7 @@
 internal import PintleProxy
 internal import PintleSystem
 
-/// Learns from the exchanges of a run: on a thread of its own, since bodies are read.
+/// Learns from the exchanges of a run, on another thread, because bodies must be read.
 final class Learner: Sendable {
     private struct Queue: Sendable {
         var waiting: [ObservedExchange] = []
@@ -11,13 +11,13 @@ final class Learner: Sendable {
         var missed = 0
     }
 
-    /// The most exchanges that wait to be looked at, some kilobytes each beside their bodies.
+    /// The maximum number of waiting exchanges, which take some kilobytes each besides their bodies.
     private static let mostWaiting = 20_000
 
     private let queue = Locked(Queue())
     private let traffic = Locked(LearnedTraffic())
 
-    /// Tells this learner.
+    /// An observer that passes exchanges to this learner.
     var observer: ExchangeObserver { ExchangeObserver { self.take($0) } }
 
     private func take(_ exchange: ObservedExchange) {
@@ -34,7 +34,7 @@ final class Learner: Sendable {
         do throws(SystemError) {
             try ThreadPool.shared.run { self.serve() }
         } catch {
-            // There is no thread now; the next exchange asks again, and the end looks at what is left.
+            // No thread can be created now. The next exchange tries again, and `finish` processes those that are left.
             self.queue.withLock { $0.isServed = false }
         }
     }
@@ -57,7 +57,7 @@ final class Learner: Sendable {
         }
     }
 
-    /// Everything that was learnt, once nothing more comes. It may take a while.
+    /// Returns everything that was learnt, after the last exchange. May take a while.
     func finish() -> LearnedTraffic {
         self.serve()
         let missed = self.queue.withLock { $0.missed }

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A segment of the paths that were seen, with what came behind it.
+/// A segment of the observed paths, with the segments that follow it.
 ///
-/// Many siblings become one, `*`, and where there is no room for more everything below becomes `**`. So a path always leads to
-/// one node, by its segments alone.
+/// Many siblings are merged into one, `*`. If there is no room for more, everything below is merged into `**`. So a path
+/// always leads to the same node, which depends only on its segments.
 struct PathNode: Sendable {
-    /// One pattern, and the answers to its requests by method.
+    /// One pattern, with the responses to its requests by method.
     struct Leaf: Sendable {
         let pattern: String
         let answers: [String: LearnedAnswers]
     }
 
-    /// More siblings than these are one.
+    /// The maximum number of siblings before they are merged.
     static let mostSiblings = 16
-    /// Longer paths are not told apart beyond it, in segments.
+    /// The maximum depth in segments; longer paths are not distinguished below it.
     private static let deepest = 24
-    /// The most bytes from a pattern's first star on: a configuration takes 127, and `/**` may follow.
+    /// The maximum number of bytes from a pattern's first star on: a configuration accepts 127, and `/**` may follow.
     private static let longestTail = 120
 
     private var children: [String: PathNode] = [:]
-    /// True where siblings are one.
+    /// True if the siblings are merged.
     private var isCrowded = false
-    /// True where everything below is one.
+    /// True if everything below is merged.
     private var isDeep = false
-    /// To paths that end here.
+    /// The responses for paths that end here.
     private var answers: [String: LearnedAnswers] = [:]
-    /// To paths that go on, where they are one.
+    /// The responses for longer paths, if these are merged.
     private var below: [String: LearnedAnswers] = [:]
 
-    /// Notes an answer.
+    /// Adds a response.
     ///
     /// - Parameters:
-    ///   - path: the segments behind this one.
-    ///   - method: one of few: a node has answers for each.
-    ///   - depth: how many there are before.
-    ///   - note: adds to the answers.
+    ///   - path: the segments after this one.
+    ///   - method: the method; there must be few of them, because each has its own responses in a node.
+    ///   - depth: the number of segments before.
+    ///   - note: updates the responses.
     mutating func note(
         _ path: ArraySlice<Substring>, _ method: String, _ room: inout LearningRoom, depth: Int = 0,
         _ note: (inout LearnedAnswers, inout LearningRoom) -> Void
@@ -74,7 +74,7 @@ struct PathNode: Sendable {
 
     // MARK: Siblings and depths
 
-    /// Makes siblings one, where they are many.
+    /// Merges the siblings if they are too many.
     private mutating func crowd(_ room: inout LearningRoom) {
         guard !self.isCrowded, self.children.keys.count(where: { $0 != "" && $0 != "*" }) > Self.mostSiblings else {
             return
@@ -94,7 +94,7 @@ struct PathNode: Sendable {
         self.children["*"] = star
     }
 
-    /// Makes everything below one.
+    /// Merges everything below.
     private mutating func deepen(_ room: inout LearningRoom) {
         guard !self.isDeep else { return }
         self.isDeep = true
@@ -130,9 +130,9 @@ struct PathNode: Sendable {
         if self.isCrowded { self.gather(&room) } else { self.crowd(&room) }
     }
 
-    /// Makes everything one that lies below a place: for paths that servers read differently from there on.
+    /// Merges everything below a segment: for paths that servers may read in different ways from there on.
     ///
-    /// - Parameter path: the segments down to there.
+    /// - Parameter path: the segments up to there.
     mutating func join(below path: ArraySlice<Substring>, _ room: inout LearningRoom) {
         guard let segment = path.first, !self.isDeep else { return self.deepen(&room) }
         let key = self.isCrowded ? "*" : SegmentShape.pattern(segment)
@@ -144,7 +144,8 @@ struct PathNode: Sendable {
 
     // MARK: Patterns
 
-    /// The patterns in the order in which the first that matches is the right one: words before stars, segment by segment.
+    /// The patterns, in an order in which the first match is the right one: literal segments before stars, segment by
+    /// segment.
     var leaves: [Leaf] {
         var leaves: [Leaf] = []
         self.add(to: &leaves, "")
@@ -168,10 +169,10 @@ struct PathNode: Sendable {
 }
 
 extension String {
-    /// 0 for a word, 1 for `*.json`, 2 for `*`.
+    /// The rank of a segment: 0 for a literal, 1 for `*.json`, 2 for `*`.
     fileprivate var stars: Int { self == "*" ? 2 : self.hasPrefix("*") ? 1 : 0 }
 
-    /// The bytes from the first star on.
+    /// The number of bytes from the first star on.
     fileprivate var tail: Int {
         self.utf8.firstIndex(of: UInt8(ascii: "*")).map { self.utf8[$0...].count } ?? 0
     }

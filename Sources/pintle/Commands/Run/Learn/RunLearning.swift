@@ -8,7 +8,7 @@ internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSystem
 
-/// `--learn FILE`: learns while the command runs, and writes a configuration when it has ended.
+/// The option `--learn FILE`: learns while the command runs, and writes a configuration after its end.
 struct RunLearning: Sendable {
     let learner = Learner()
     let observer: ExchangeObserver
@@ -16,17 +16,17 @@ struct RunLearning: Sendable {
     private let policy: Policy
     private let base: ConfigurationOrigin
 
-    /// The outcome, to be told.
+    /// The result, for the user.
     struct Result: Sendable {
-        /// For the summary.
+        /// The line for the summary.
         var line: String
-        /// False where something should have been written that could not be.
+        /// False if a configuration should have been written but could not be.
         var isWhole = true
     }
 
-    /// The file of what is learnt, checked before the command runs.
+    /// Checks the path of the learnt configuration before the command runs.
     ///
-    /// - Throws: where something is there already, or nothing can be written there.
+    /// - Throws: an error if a file exists there already, or cannot be written.
     static func check(_ path: String) throws(CommandFailure) {
         guard !path.isEmpty, path != "-", !path.hasSuffix("/") else {
             throw Self.failure(path, "name a file that is not there yet, as in learnt.yaml")
@@ -40,8 +40,8 @@ struct RunLearning: Sendable {
         if let obstacle = OutputPlace.obstacle(to: path) { throw Self.failure(path, obstacle) }
     }
 
-    /// - Throws: where the configuration changes requests or responses: what is learnt stands alone, and a command would then
-    ///   not be answered as it was.
+    /// - Throws: an error if the configuration of the run changes requests or responses. The learnt configuration does not
+    ///   contain these changes, so the command would get other responses with it.
     init(_ path: String, _ policy: Policy, _ base: ConfigurationOrigin) throws(CommandFailure) {
         self.path = path
         self.policy = policy
@@ -58,7 +58,7 @@ struct RunLearning: Sendable {
         CommandFailure(.runFailed, "pintle run: --learn \(path): \(reason)")
     }
 
-    /// `learnt.schemas` beside `learnt.yaml`.
+    /// Returns the folder for schemas: `learnt.schemas` beside `learnt.yaml`.
     private static func schemaFolder(of path: String) -> String {
         for ending in [".yaml", ".yml"] where path.hasSuffix(ending) && path.utf8.count > ending.utf8.count {
             return "\(path.dropLast(ending.count)).schemas"
@@ -68,7 +68,7 @@ struct RunLearning: Sendable {
 
     // MARK: The end
 
-    /// Writes what was learnt.
+    /// Writes the learnt configuration.
     func finish(_ report: RunReport) async -> Result {
         let learner = self.learner
         var traffic = await ThreadPool.shared.result { learner.finish() }
@@ -90,7 +90,7 @@ struct RunLearning: Sendable {
         do throws(CommandFailure) {
             _ = try ConfigurationOptions.load(self.path)
         } catch {
-            // Nothing that was seen should lead here; whoever reads the file must know if something does.
+            // No traffic should lead to an invalid configuration; if it does, the user must know.
             let lines = ["pintle run: --learn \(self.path): what was learnt is not valid"] + error.lines
             return Result(line: lines.joined(separator: "\n"), isWhole: false)
         }
@@ -104,7 +104,9 @@ struct RunLearning: Sendable {
         )
     }
 
-    /// - Returns: why it could not be written; nothing of it is there then.
+    /// Writes all files or none.
+    ///
+    /// - Returns: the reason of a failure.
     private static func write(_ learnt: LearnedConfiguration, _ path: String, _ folder: String) -> String? {
         var made: [String] = []
         do throws(SystemError) {
@@ -119,7 +121,8 @@ struct RunLearning: Sendable {
             return nil
         } catch {
             for file in made { unlink(file) }
-            // A folder that somebody else has made meanwhile is not empty, or not ours to miss.
+            // If another process has created the folder meanwhile, it is either not empty and stays, or its loss does not
+            // matter.
             if !learnt.schemas.isEmpty { rmdir(folder) }
             return "it cannot be written: \(error)"
         }
@@ -127,7 +130,7 @@ struct RunLearning: Sendable {
 }
 
 extension RouteConfiguration {
-    /// True where a request goes out, or a response comes in, otherwise than it would without the route.
+    /// True if a request or a response differs from what it would be without the route.
     fileprivate var changesMessages: Bool {
         let request = self.request
         return self.upstream != nil || self.redirects != .pass || !request.headers.isEmpty

@@ -2,10 +2,9 @@
 
 internal import PintleMessage
 
-/// The shape of JSON documents that were seen: of what kinds they are, and what their members and elements are. It has no value
-/// of any of them.
+/// The structure of the observed JSON documents: their types, and those of their members and elements. No value is stored.
 ///
-/// The schema that is written from it takes every document that went into it.
+/// The schema that is generated from it accepts every document that was added.
 struct SchemaSketch: Sendable {
     /// The types of JSON Schema.
     struct Kinds: OptionSet, Sendable {
@@ -19,38 +18,38 @@ struct SchemaSketch: Sendable {
         static let object = Kinds(rawValue: 32)
         static let string = Kinds(rawValue: 64)
 
-        /// In the order of the bits.
+        /// The names of the types, in the order of the bits.
         static let names = ["array", "boolean", "integer", "null", "number", "object", "string"]
     }
 
     private struct Member: Sendable {
-        /// The objects that have it.
+        /// The number of objects that have the member.
         var count: Int
         var sketch: SchemaSketch
     }
 
-    /// Deeper documents are not looked at.
+    /// The maximum depth; deeper parts of documents are ignored.
     private static let deepest = 12
-    /// Objects with more names are maps.
+    /// The maximum number of names; an object with more is a map.
     private static let mostNames = 64
-    /// The most sketches in one.
+    /// The maximum number of nodes in a sketch.
     static let mostNodes = 400
 
     private(set) var kinds: Kinds = []
     private var objects = 0
     private var members: [String: Member] = [:]
-    /// The sketch of the elements of arrays; none or one.
+    /// The sketch of the elements of arrays; at most one.
     private var elements: [SchemaSketch] = []
-    /// The sketch of the values of maps; none or one.
+    /// The sketch of the values of maps; at most one.
     private var values: [SchemaSketch] = []
-    /// True where even its names are keys of a map.
+    /// True if the names are keys of a map, even if they look like names.
     private var isMap = false
-    /// True where nothing is said.
+    /// True if the sketch accepts everything.
     private var isAnything = false
 
     private init() {}
 
-    /// - Parameter document: without a key that an object has twice.
+    /// - Parameter document: must not have an object with a repeated key.
     init(_ document: Parameter) { self.init(document, depth: 0) }
 
     private init(_ value: Parameter, depth: Int) {
@@ -78,7 +77,7 @@ struct SchemaSketch: Sendable {
                     Self.merge(sketch, into: &self.values)
                 }
             }
-        // No document has them.
+        // Documents have no such values.
         case .data, .date, .file, .set: self.isAnything = true
         }
     }
@@ -92,7 +91,7 @@ struct SchemaSketch: Sendable {
         (self.members, self.isMap) = ([:], true)
     }
 
-    /// Adds what another one has seen. Neither grows beyond ``mostNodes``: the deepest parts are forgotten.
+    /// Adds the content of another sketch. Neither may exceed ``mostNodes``: the deepest parts are dropped.
     mutating func merge(_ other: SchemaSketch) {
         self.mergeAll(other)
         var depth = Self.deepest
@@ -124,7 +123,7 @@ struct SchemaSketch: Sendable {
         return size
     }
 
-    /// - Parameter depth: how many levels stay below this one; less than none forgets this one, too.
+    /// - Parameter depth: the number of levels to keep below this one; a negative number drops this one too.
     private mutating func cut(below depth: Int) {
         guard depth >= 0 else {
             self = SchemaSketch()
@@ -138,10 +137,10 @@ struct SchemaSketch: Sendable {
 
     // MARK: The schema
 
-    /// True where a document was none but a string, a number, a truth value or null.
+    /// True if a document was only a string, a number, a truth value or null.
     var hasFragments: Bool { !self.isAnything && !self.kinds.subtracting([.array, .object]).isEmpty }
 
-    /// A JSON Schema (draft 2020-12). The same documents give the same one, in whatever order they came.
+    /// The JSON Schema (draft 2020-12). Equal documents give equal schemas, in any order.
     var schema: Parameter {
         guard !self.isAnything else { return .dictionary([]) }
         var kinds = self.kinds
@@ -166,14 +165,14 @@ struct SchemaSketch: Sendable {
 }
 
 extension Parameter {
-    /// True where an object has a key twice, at any depth: no schema takes such a document.
+    /// True if an object at any depth has a repeated key: no schema accepts such a document.
     var repeatsKey: Bool {
         var waiting = [self]
         while let value = waiting.popLast() {
             switch value {
             case .array(let elements): waiting += elements
             case .dictionary(let entries):
-                // As bytes: `String` takes two spellings of one character for the same.
+                // Compared as bytes, because `String` treats different encodings of a character as equal.
                 var keys: Set<[UInt8]> = []
                 for entry in entries {
                     guard keys.insert(Array(entry.key.utf8)).inserted else { return true }

@@ -2,18 +2,18 @@
 
 internal import PintleMessage
 
-/// Tells words, which name a kind of thing, from identifiers, which name one thing among many and may be secrets.
+/// Distinguishes words, which name a kind of thing, from identifiers, which name one of many things and may be secrets.
 ///
-/// It guesses: of what it takes for a word nothing proves that it is public.
+/// This is a guess: a text that looks like a word may still be a secret.
 enum SegmentShape {
-    /// The longest text that counts as a word, in bytes.
+    /// The maximum length of a word, in bytes.
     private static let longestWord = 48
-    /// The longest ending of a file's name that is kept.
+    /// The maximum length of a file extension that is kept.
     private static let longestExtension = 5
 
-    /// A segment of a path as a pattern has it: itself, `*`, or `*.json`.
+    /// Returns the pattern of a path segment: the segment itself, `*`, or `*.json`.
     ///
-    /// The same segment always gives the same pattern, and what gives `*` matches no `*.json` that another one gives.
+    /// Equal segments give equal patterns, and a segment with the pattern `*` never matches the `*.json` of another one.
     static func pattern(_ segment: Substring) -> String {
         if self.isPlain(segment.utf8), !self.isIdentifier(segment) { return String(segment) }
         guard let dot = segment.utf8.lastIndex(of: UInt8(ascii: ".")), dot != segment.startIndex else { return "*" }
@@ -24,20 +24,20 @@ enum SegmentShape {
         return isExtension ? "*.\(Substring(ending))" : "*"
     }
 
-    /// True for a member's name that may be written into a schema: others are keys of a map.
+    /// True for a member's name that may appear in a schema; other names are treated as keys of a map.
     static func isName(_ key: String) -> Bool {
         let name = Substring(key.utf8.drop { "@$#".utf8.contains($0) })
         return self.isPlain(name.utf8) && !name.isEmpty && !self.isIdentifier(name)
     }
 
-    /// Letters, digits and marks that mean nothing in a pattern, in YAML's quotes or in a percent-encoded path.
+    /// True for letters, digits and characters without a meaning in patterns, in quoted YAML and in percent-encoded paths.
     private static func isPlain(_ bytes: Substring.UTF8View) -> Bool {
         bytes.allSatisfy { self.isLetter($0) || ASCII.isDigit($0) || "-._~:!$'()+,".utf8.contains($0) }
     }
 
     // MARK: Identifiers
 
-    /// True for numbers, UUIDs, dates, hashes, and text that looks drawn by lot.
+    /// True for numbers, UUIDs, dates, hashes, and text that looks random.
     static func isIdentifier(_ text: Substring) -> Bool {
         let bytes = text.utf8
         if bytes.count > self.longestWord { return true }
@@ -46,7 +46,7 @@ enum SegmentShape {
         return bytes.split { !self.isLetter($0) && !ASCII.isDigit($0) }.contains(where: self.looksDrawn)
     }
 
-    /// Judges letters and digits without a mark between them.
+    /// True if a sequence of letters and digits looks random.
     private static func looksDrawn(_ part: Substring.UTF8View.SubSequence) -> Bool {
         var (digits, hex, switches, rises) = (0, 0, 0, 0)
         var previous: UInt8?
@@ -69,7 +69,7 @@ enum SegmentShape {
             || count >= 8 && rises * 3 >= count
     }
 
-    /// `v2`, `v1beta1`.
+    /// True for a version: `v2`, `v1beta1`.
     private static func isVersion(_ part: Substring.UTF8View.SubSequence, _ digits: Int) -> Bool {
         guard part.count <= 9, digits <= 3, let first = part.first, first | 0x20 == UInt8(ascii: "v") else {
             return false

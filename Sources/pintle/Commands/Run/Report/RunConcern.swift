@@ -2,16 +2,16 @@
 
 internal import PintlePolicy
 
-/// A kind of thing that makes the exit code of a successful run 1, where `--fail-on` names it.
+/// A kind of finding for which `--fail-on` makes the exit code of a successful run 1.
 enum RunConcern: String, Sendable, CaseIterable {
-    /// Something was denied or violated.
+    /// A request was denied, or a rule was violated.
     case violation
-    /// A request had no proper answer for another reason: its server could not be reached, for instance.
+    /// A request failed for another reason: its server could not be reached, for example.
     case failure
-    /// The command connected past the proxy, or tried to.
+    /// The command bypassed the proxy, or tried to.
     case bypass
 
-    /// Reads `violation,bypass`, or `never` for none.
+    /// Reads a list such as `violation,bypass`; `never` is the empty list.
     static func list(_ text: String) throws(Malformed) -> Set<RunConcern> {
         if text == "never" { return [] }
         var concerns: Set<RunConcern> = []

@@ -7,7 +7,8 @@ internal import PintleSystem
 
 /// The exchanges as an HTTP archive (HAR 1.2), for viewers of network traffic.
 ///
-/// Records have no headers and no bodies, so it has none; a tunnel is one entry, since nothing inside was seen.
+/// It has no headers and no bodies, because records have none; a tunnel is a single entry, because its content was not
+/// seen.
 struct RunHARReport {
     let report: RunReport
 
@@ -41,7 +42,7 @@ struct RunHARReport {
         let url = record.url ?? ""
         return .object([
             ("method", .string(record.method ?? "")),
-            // A tunnel is asked for by host and port.
+            // A tunnel is requested by host and port.
             ("url", .string(record.isTunnel ? "https://\(url)/" : url)), ("httpVersion", "HTTP/1.1"),
             ("cookies", .array([])), ("headers", .array([])), ("queryString", .array(Self.query(url))),
             ("headersSize", .integer(-1)), ("bodySize", .number(record.bytesIn ?? -1)),
@@ -61,7 +62,7 @@ struct RunHARReport {
         ])
     }
 
-    /// The parameters of a URL, whose values were taken out already where secrets are.
+    /// Returns the parameters of a URL. Secret values in it were already redacted.
     private static func query(_ url: String) -> [Parameter] {
         guard let mark = url.firstIndex(of: "?") else { return [] }
         let query = url[url.index(after: mark)...].prefix { $0 != "#" }
@@ -73,14 +74,14 @@ struct RunHARReport {
         }
     }
 
-    /// Without the port.
+    /// Returns the address without the port.
     private static func address(_ place: String) -> String {
         guard let colon = place.lastIndex(of: ":"), place.hasPrefix("[") || place.count(where: { $0 == ":" }) == 1
         else { return place }
         return String(place[..<colon].filter { !"[]".contains($0) })
     }
 
-    /// Tells what HAR has no member for.
+    /// Returns the facts for which HAR has no member.
     private static func comment(_ record: ExchangeRecord) -> String? {
         let parts = [
             record.isTunnel ? "a tunnel, whose content was not seen" : nil, record.route.map { "route \($0)" },
@@ -91,7 +92,7 @@ struct RunHARReport {
     }
 }
 
-/// The times of one exchange in milliseconds, of which HAR wants the sum to be the total.
+/// The times of one exchange in milliseconds. In HAR, their sum must be the total time.
 private struct HARTimings {
     private let connect: Int
     private let ssl: Int
@@ -103,7 +104,7 @@ private struct HARTimings {
         let ssl = record.tlsHandshake?.roundedMilliseconds
         let connect = record.connect?.roundedMilliseconds
         let first = min(whole, record.firstByte?.roundedMilliseconds ?? whole)
-        // The time of TLS is within that of connecting there.
+        // In HAR, the time to connect includes that of TLS.
         let connecting = min(first, (connect ?? 0) + (ssl ?? 0))
         self.connect = connect == nil ? -1 : connecting
         self.ssl = ssl.map { min($0, connecting) } ?? -1

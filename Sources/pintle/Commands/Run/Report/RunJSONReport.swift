@@ -5,9 +5,9 @@ internal import PintleAudit
 internal import PintleMessage
 internal import PintleSystem
 
-/// The report for programs; docs/run.md describes it.
+/// The report for programs, in JSON; docs/run.md describes it.
 ///
-/// A member may be added without a new schema number; whoever reads it passes over what he does not know.
+/// Members may be added without a new schema number; readers ignore those that they do not know.
 struct RunJSONReport {
     static let schema: Int64 = 1
 
@@ -78,6 +78,6 @@ struct RunJSONReport {
 }
 
 extension Parameter {
-    /// A whole number.
+    /// Returns a whole number.
     static func number(_ number: Int) -> Parameter { .integer(Int64(number)) }
 }

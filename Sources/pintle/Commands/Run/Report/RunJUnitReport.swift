@@ -3,8 +3,8 @@
 internal import PintleActivity
 internal import PintleAudit
 
-/// The report for build servers: one suite, and a case for each host, or for the program if it asked none; and one for what
-/// went past the proxy, where that makes the exit code 1.
+/// The report for build servers: one suite, with a case for each host, or for the program if it made no request. Another
+/// case lists connections past the proxy if they make the exit code 1.
 struct RunJUnitReport {
     let report: RunReport
 
@@ -12,7 +12,8 @@ struct RunJUnitReport {
         let name: String
         var findings: [RunTally.Finding] = []
 
-        /// A failure has broken a rule, an error has had no answer: a case has either.
+        /// The element of the case: `failure` if a rule was violated, `error` if requests only failed; nil if there is no
+        /// finding.
         var element: String? {
             if self.findings.isEmpty { return nil }
             return self.findings.allSatisfy { $0.what.rule == .failed } ? "error" : "failure"
@@ -25,7 +26,7 @@ struct RunJUnitReport {
         let failures = cases.count { $0.element == "failure" } + (bypass.isEmpty ? 0 : 1)
         let attributes = ReportText.attributes([
             ("name", "pintle.run"), ("package", "pintle.run"), ("id", "0"),
-            // The format knows neither fractions nor zones.
+            // The format has neither fractions nor time zones.
             ("timestamp", String(self.report.startedAt.description.prefix(19))), ("hostname", "localhost"),
             ("tests", "\(cases.count + (bypass.isEmpty ? 0 : 1))"), ("failures", "\(failures)"),
             ("errors", "\(cases.count { $0.element == "error" })"),
@@ -64,7 +65,7 @@ struct RunJUnitReport {
         ]
     }
 
-    /// In the order in which the hosts were met; a finding's host may be none of those that are kept.
+    /// One case for each host, in the order in which hosts first occurred. A finding's host may be missing among them.
     private var cases: [Case] {
         var cases = self.report.tally.hosts.map { Case(name: $0.name) }
         var places = Dictionary(cases.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -76,7 +77,7 @@ struct RunJUnitReport {
                 cases.append(Case(name: finding.what.host, findings: [finding]))
             }
         }
-        // Build servers take a suite without cases for a run that never happened.
+        // Build servers take a suite without cases for a run that did not happen.
         return cases.isEmpty ? [Case(name: self.report.program)] : cases
     }
 

@@ -3,7 +3,7 @@
 internal import PintleActivity
 internal import PintleAudit
 
-/// The report for comments and step summaries: GitHub's tables, and nothing that a server's text could turn into a mark.
+/// The report for comments and step summaries: tables in GitHub's Markdown. All text of servers is escaped.
 struct RunMarkdownReport {
     let report: RunReport
 

@@ -3,34 +3,34 @@
 internal import PintleActivity
 internal import PintleAudit
 
-/// The deeds of a command through its proxy: a value from which the summary and every report are written.
+/// The results of a command's run through its proxy, from which the summary and every report are written.
 ///
-/// Secrets were taken out of it already, as the configuration wants it. Of the command it has the program alone: arguments
-/// may be secrets.
+/// Secrets were already redacted, as the configuration requires. Only the program of the command is stored, because
+/// arguments may be secrets.
 struct RunReport: Sendable, Equatable {
-    /// Of Pintle.
+    /// The version of Pintle.
     var version: String
-    /// The configuration's file; nil for the embedded default.
+    /// The path of the configuration; nil for the embedded default.
     var file: String?
     /// The first word of the command.
     var program: String
     var startedAt: Timestamp
     var duration: Duration
     var end: ChildEnd
-    /// That of `pintle run`.
+    /// The exit code of `pintle run`.
     var exitCode: Int32
     var tally: RunTally
     /// Connections of the command past the proxy.
     var past = PastConnections()
-    /// Attempts to connect past the proxy that the command's own network has refused.
+    /// The number of attempts to bypass the proxy that the command's own network has refused.
     var refusedPast = 0
     /// The kinds of findings that make the exit code 1.
     var failOn: Set<RunConcern> = [.violation]
 
-    /// The configuration, as people call it.
+    /// The name of the configuration for people.
     var configuration: String { self.file ?? "embedded default" }
 
-    /// True where there is any of what makes the exit code 1.
+    /// True if there is a finding that makes the exit code 1.
     var hasFindings: Bool {
         let totals = self.tally.totals
         return self.failOn.contains { concern in
@@ -42,14 +42,14 @@ struct RunReport: Sendable, Equatable {
         }
     }
 
-    /// `3 attempts were refused by the command's own network`; nil where there was none.
+    /// The refused attempts in words: `3 attempts were refused by the command's own network`; nil if there were none.
     var refusedWords: String? {
         guard self.refusedPast > 0 else { return nil }
         let verb = self.refusedPast == 1 ? "was" : "were"
         return "\(ReportText.count(self.refusedPast, "attempt")) \(verb) refused by the command's own network"
     }
 
-    /// `error` for what makes the exit code 1, and for what is denied or violated in any case; else `warning`.
+    /// Returns `error` for findings that make the exit code 1, and always for denials and violations; otherwise `warning`.
     func level(of rule: RunRule) -> String {
         switch rule {
         case .failed: self.failOn.contains(.failure) ? "error" : "warning"
@@ -59,43 +59,43 @@ struct RunReport: Sendable, Equatable {
     }
 }
 
-/// One thing that was denied or violated, however often.
+/// A denial or a violation, which may have happened several times.
 struct RunFinding: Sendable, Hashable {
     var rule: RunRule
     var method: String
-    /// `host:port` for a tunnel.
+    /// The URL; `host:port` for a tunnel.
     var url: String
     var host: String
     var route: String?
     var trust: String?
     /// The rule of the configuration that decided about the destination.
     var decidedBy: String?
-    /// Servers may have chosen parts of it.
+    /// The reason in words; servers may have chosen parts of it.
     var reason: String
-    /// The status that the program was answered with.
+    /// The status of the response that the program received.
     var status: Int?
 }
 
-/// The connections that went past the proxy, and how well that could be seen.
+/// The connections that bypassed the proxy, and the quality of the observation.
 struct PastConnections: Sendable, Equatable {
     enum Sight: String, Sendable {
-        /// Each one.
+        /// Every connection was seen.
         case all
-        /// Those that were there when somebody looked.
+        /// Only connections that existed when the watch looked were seen.
         case sampled
-        /// There were more than could be noted.
+        /// Some events were lost.
         case lossy
         case none
     }
 
     var found: [PastConnection] = []
-    /// The number of those that are left out.
+    /// The number of further connections that are not listed.
     var more = 0
     var sight = Sight.all
 
     var count: Int { self.found.count + self.more }
 
-    /// The gap in what was seen, in one sentence without a stop; nil where there is none.
+    /// The limits of the observation, in one sentence without a stop; nil if nothing was missed.
     var gap: String? {
         switch self.sight {
         case .all: nil
@@ -108,11 +108,11 @@ struct PastConnections: Sendable, Equatable {
     }
 }
 
-/// A connection that went past the proxy, or tried to.
+/// A connection that bypassed the proxy, or tried to.
 struct PastConnection: Sendable, Hashable, Comparable {
-    /// Address and port.
+    /// The address and the port.
     var remote: String
-    /// The program, as the system calls it: at most 15 bytes.
+    /// The program's name in the kernel, at most 15 bytes.
     var program: String
 
     static func < (left: PastConnection, right: PastConnection) -> Bool {

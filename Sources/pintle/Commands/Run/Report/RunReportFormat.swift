@@ -10,7 +10,7 @@ enum RunReportFormat: String, Sendable, CaseIterable {
     case markdown
     case har
 
-    /// The report, ending with a line end. The same report gives the same bytes.
+    /// Returns the report as text that ends with a line end. Equal reports give equal bytes.
     func write(_ report: RunReport) -> String {
         switch self {
         case .json: RunJSONReport(report: report).text
@@ -37,7 +37,7 @@ struct RunReportFile: Sendable, Equatable {
         }
         let path = String(text[text.index(after: equals)...])
         guard !path.isEmpty else { throw Malformed("a file follows the =, as in \(format.rawValue)=report") }
-        // What the command writes there, and who reads it, would not be parted from a report.
+        // The report would be mixed with the command's own output.
         guard path != "-" else { throw Malformed("standard output is the command's; name a file") }
         (self.format, self.path) = (format, path)
     }

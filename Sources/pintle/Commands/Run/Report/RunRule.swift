@@ -2,7 +2,7 @@
 
 internal import PintleActivity
 
-/// A rule that a command's requests may break, with an id that stays what it is.
+/// A rule that a command's requests may violate. The number of a rule never changes.
 enum RunRule: Int, Sendable, Hashable, CaseIterable {
     case denied = 301
     case responseStatus = 302
@@ -29,10 +29,11 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// `PINTLE0301`.
+    /// The rule's id: `PINTLE0301`.
     var id: String { "PINTLE0\(self.rawValue)" }
 
-    /// `pin-mismatch`: for violations, the name of the problem that the program was answered with; `would-deny` where it was not.
+    /// The rule's name, such as `pin-mismatch`. For violations, it is the name of the problem in the program's response;
+    /// `would-deny` if the rule only reports.
     var name: String {
         switch self {
         case .denied: "denied"
@@ -49,7 +50,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// One sentence.
+    /// A description of one sentence.
     var summary: String {
         switch self {
         case .denied: "The policy does not allow the request."
@@ -66,7 +67,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What to do about it.
+    /// Advice for the reader of the report.
     var remedy: String {
         switch self {
         case .denied: "Allow the destination in the configuration, or keep the program from asking for it."

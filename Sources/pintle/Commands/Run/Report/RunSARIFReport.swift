@@ -4,7 +4,8 @@ internal import PintleActivity
 internal import PintleAudit
 internal import PintleMessage
 
-/// The report for code scanning (SARIF 2.1.0, OASIS): each finding stands at the configuration that it is about.
+/// The report for code scanning (SARIF 2.1.0, OASIS): each finding is located at the part of the configuration that it is
+/// about.
 struct RunSARIFReport {
     let report: RunReport
 
@@ -79,8 +80,9 @@ struct RunSARIFReport {
         _ properties: [(String, Parameter?)]
     ) -> Parameter {
         let place = [name] + places.compactMap { $0 }
-        // Code scanning refuses results without a file: without a configuration they stand where one would be kept. A finding of
-        // traffic has no line; readers that show results in files pass over those without one.
+        // Code scanning refuses results without a file. If there is no configuration file, the usual place of one is given.
+        // A finding about traffic has no line of its own, and readers that show results in files skip results without a
+        // line, so the first line is given.
         let uri = self.report.file.map { ReportText.uri(ofFile: $0) } ?? "pintle.yaml"
         let physical = Parameter.object([
             ("artifactLocation", .object([("uri", .string(uri))])),

@@ -2,13 +2,14 @@
 
 internal import PintleActivity
 
-/// Counts what exchanges tell. Counts are always right; of hosts, findings and exchanges only so many are kept.
+/// Counts exchanges by their records. The counts are always exact; hosts, findings and exchanges are only stored up to a
+/// limit.
 struct RunTally: Sendable, Equatable {
-    /// The most that is kept.
+    /// The maximum numbers of stored entries.
     struct Limits: Sendable, Equatable {
         var hosts = 1000
         var findings = 1000
-        /// For HAR, which has each one; 0 where it is not wanted.
+        /// The limit for HAR, which lists all exchanges; 0 if they are not needed.
         var exchanges = 0
     }
 
@@ -16,11 +17,11 @@ struct RunTally: Sendable, Equatable {
         var requests = 0
         var tunnels = 0
         var denied = 0
-        /// Exchanges that a rule about destinations has let pass because it only reports.
+        /// The number of exchanges that a rule about destinations would have denied, but only reports.
         var wouldDeny = 0
-        /// Exchanges with any violation, be it only reported.
+        /// The number of exchanges with a violation, including violations that are only reported.
         var violations = 0
-        /// Exchanges that had no proper answer for other reasons.
+        /// The number of exchanges that had no proper response for another reason.
         var failed = 0
         var bytesUp = 0
         var bytesDown = 0
@@ -29,13 +30,13 @@ struct RunTally: Sendable, Equatable {
     struct Host: Sendable, Equatable {
         let name: String
         var counts = Counts()
-        /// The proofs of the host that were met.
+        /// The kinds of proof that were observed for the host.
         var assurances: Set<Assurance> = []
-        /// The trust policies that applied.
+        /// The names of the trust policies that applied.
         var trust: Set<String> = []
     }
 
-    /// The degree to which a destination was proved to be what it says.
+    /// The degree to which the identity of a destination was proved.
     enum Assurance: String, Sendable, Comparable, CaseIterable {
         case pinMismatch = "pin mismatch"
         case invalid = "not valid"
@@ -60,15 +61,15 @@ struct RunTally: Sendable, Equatable {
 
     let limits: Limits
     private(set) var totals = Counts()
-    /// In the order in which they were met.
+    /// The hosts, in the order in which they first occurred.
     private(set) var hosts: [Host] = []
-    /// Exchanges with hosts that are not kept.
+    /// The number of exchanges with hosts that are not stored.
     private(set) var otherHosts = 0
-    /// In the order in which they were first found.
+    /// The findings, in the order in which they first occurred.
     private(set) var findings: [Finding] = []
-    /// Findings that are not kept.
+    /// The number of findings that are not stored.
     private(set) var otherFindings = 0
-    /// In the order of their ends.
+    /// The records, in the order in which the exchanges ended.
     private(set) var exchanges: [ExchangeRecord] = []
     private(set) var otherExchanges = 0
     private var hostPlaces: [String: Int] = [:]
@@ -83,7 +84,7 @@ struct RunTally: Sendable, Equatable {
     /// The number of exchanges.
     var count: Int { self.totals.requests + self.totals.tunnels }
 
-    /// The longest text of others that is kept.
+    /// The maximum length of a stored text from servers or clients.
     private static let longest = 2000
 
     mutating func add(_ record: ExchangeRecord) {
@@ -138,7 +139,7 @@ struct RunTally: Sendable, Equatable {
 
 extension RunTally.Counts {
     fileprivate mutating func add(_ record: ExchangeRecord) {
-        // The one that was intercepted is a tunnel, too; what is in it follows as requests.
+        // The CONNECT of an intercepted tunnel counts as a tunnel too; the requests inside have their own records.
         if !record.isTunnel, record.method != "CONNECT" {
             self.requests += 1
         } else if !record.continuesTunnel {
@@ -156,10 +157,10 @@ extension RunTally.Counts {
 extension ExchangeRecord {
     var isTunnel: Bool { self.mode == "tunnel" }
 
-    /// True where it had no proper answer, and no rule is the reason.
+    /// True if there was no proper response, and no rule is the reason.
     fileprivate var hasFailed: Bool { self.decision == "error" && self.violations.isEmpty }
 
-    /// Each once.
+    /// The violated rules, each once.
     fileprivate var brokenRules: [RunRule] {
         var rules: [RunRule] = self.decision == "deny" ? [.denied] : []
         if self.hasFailed { rules.append(.failed) }
@@ -167,7 +168,7 @@ extension ExchangeRecord {
         return rules
     }
 
-    /// The proof of the destination; nil where there was none.
+    /// The proof of the destination's identity; nil if there was none to judge.
     fileprivate var runAssurance: RunTally.Assurance? {
         if self.violations.contains(.pinMismatch) { return .pinMismatch }
         if self.violations.contains(.certificateInvalid) { return .invalid }
