@@ -2,7 +2,7 @@
 
 import Pintle
 
-/// Reads the news of a service thrice: as HTTP's rules have it, anew, and without asking the service.
+/// Reads a service's news three times: by HTTP's rules, ignoring the cache, and without asking the service.
 func readNews(at base: String) async throws {
     let cache = HTTPCache(capacity: 8 << 20, preferredUsageAfterPurge: 4 << 20)
     var configuration = SessionConfiguration()

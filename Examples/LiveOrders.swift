@@ -2,7 +2,7 @@
 
 import Pintle
 
-/// Follows what a service says about orders, over a WebSocket whose server must have one of two keys.
+/// Follows a service's messages about orders, over a WebSocket whose server must have one of two keys.
 func followOrders(at url: String, roots: SecurityPolicy.Roots, pins: [Pin]) async throws {
     let engine = try Engine(threads: 1)
     let policy = try SecurityPolicy(pinning: .publicKey, pins: Set(pins), roots: roots)

@@ -3,7 +3,7 @@
 import Logging
 import Pintle
 
-// Lines to write in place of those of other libraries, as the article LineByLine shows them; they are compiled, not run.
+// Lines to write in place of those of other libraries, quoted by the article LineByLine; they are compiled, not run.
 
 private struct User: Codable, Sendable {
     let name: String

@@ -2,8 +2,8 @@
 
 import Pintle
 
-/// Prints the sizes of a page's pictures: each is asked for once however often it occurs, four at a time, and what is
-/// missing has a placeholder.
+/// Prints the sizes of a page's pictures: each is requested once even if it occurs several times, four at a time, and
+/// missing ones get a placeholder.
 func printPictures(_ names: [String], from base: String) async throws {
     let client = try HTTPSession(base: base)
     let serializer = ImageResponseSerializer(decoder: try ImageDecoder()).required().map { $0.size }
@@ -19,7 +19,7 @@ func printPictures(_ names: [String], from base: String) async throws {
     }
 }
 
-/// Prints in tenths how far a task is.
+/// Prints a task's progress in tenths.
 private actor Tenths: ProgressReporter {
     private var shown = 0
 
@@ -33,7 +33,7 @@ private actor Tenths: ProgressReporter {
     func finish(_ error: SessionError?) { print(error?.message ?? "complete") }
 }
 
-/// Refreshes a page, and says how far that is and when it ends.
+/// Refreshes a page, and prints the progress and the end.
 func refreshPage(at url: String) async throws {
     let client = try HTTPSession()
     let page = try client.task("GET", url, as: TextResponseSerializer())

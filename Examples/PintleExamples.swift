@@ -3,8 +3,7 @@
 import Glibc
 import Pintle
 
-/// Runs the example that its first argument names. It exits with 0 when that went well, 1 when it failed, 64 when the
-/// arguments are wrong.
+/// Runs the example that its first argument names. It exits with 0 on success, 1 on failure, 64 if the arguments are wrong.
 @main
 enum PintleExamples {
     private static let usage = """
@@ -71,7 +70,7 @@ enum PintleExamples {
 
     /// Runs one of the small programs.
     ///
-    /// - Returns: false where there is none of this name, or not with so many arguments.
+    /// - Returns: false if no program has this name and number of arguments.
     private static func runProgram(_ name: String, _ arguments: [String]) async throws -> Bool {
         switch (name, arguments.count) {
         case ("tour", 2): try await tour(at: arguments[0], to: arguments[1])
@@ -116,6 +115,6 @@ enum PintleExamples {
         argument == "system" ? .system : .only(try Certificate.load(path: argument))
     }
 
-    /// Not an argument: those can be read by everybody on the machine.
+    /// The password is not an argument: all users of the machine can read those.
     private static var password: String { getenv("UPLOAD_PASSWORD").map { String(cString: $0) } ?? "" }
 }

@@ -4,14 +4,14 @@ import Dispatch
 import Foundation
 import Pintle
 
-/// Downloads to a file. What stops it early, Ctrl-C or `limit` bytes, leaves what has arrived, and the next run asks for
-/// the rest.
+/// Downloads to a file. If Ctrl-C or the limit of `limit` bytes stops it early, the partial file stays, and the next run
+/// requests the rest.
 func download(_ url: String, to path: String, stoppingAfter limit: UInt64) async throws {
     let engine = try Engine(threads: 1)
     let session = try Session(engine: engine)
     let task = try session.downloadTask(SessionRequest("GET", url), to: .file(path))
 
-    // A source sees the signal only where its usual effect, the end of the program, is off.
+    // The source gets the signal only if its default action, the end of the program, is disabled.
     signal(SIGINT, SIG_IGN)
     let interrupt = DispatchSource.makeSignalSource(signal: SIGINT)
     interrupt.setEventHandler { task.cancel() }

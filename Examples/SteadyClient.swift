@@ -9,7 +9,7 @@ struct Report: Decodable, Sendable {
     let visits: Int
 }
 
-/// Asks for a report as a program would that runs for weeks: with a token that is renewed, with patience, and with a log.
+/// Asks for a report as a long-running program would: with a token that is renewed, with retries, and with a log.
 ///
 /// The service has `POST token` and `GET reports/today` below `base`.
 func readReport(at base: String) async throws {

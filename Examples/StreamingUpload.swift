@@ -3,11 +3,11 @@
 import Foundation
 import Pintle
 
-/// Gives a name and a password to the origin that asks for them.
+/// Answers the origin's challenges with a name and a password.
 private func answers(with credential: Credential) -> SessionHooks {
     SessionHooks { hooks in
         hooks.wasChallenged = { task, challenge in
-            // Asked again, they are wrong; and Basic would show them to everybody on the way.
+            // A second challenge means they were wrong; Basic without TLS would show them to observers on the path.
             guard !challenge.isProxy, challenge.previousFailureCount == 0 else { return .performDefault }
             if case .basic = challenge.method, !task.currentRequest.url.isSecure { return .reject }
             return .use(credential)
@@ -19,7 +19,7 @@ private func answers(with credential: Credential) -> SessionHooks {
     }
 }
 
-/// Sends files as parts of a form, each read while it is sent, and says how that went.
+/// Sends files as parts of a form, each read while it is sent, and prints the result.
 func upload(
     _ files: [String], to url: String, roots: SecurityPolicy.Roots, as credential: Credential
 ) async throws {
@@ -49,7 +49,7 @@ func upload(
     guard 200..<300 ~= result.response.status else { throw UploadRefused(status: result.response.status) }
 }
 
-/// The server has not taken the files.
+/// The error if the server has not accepted the files.
 struct UploadRefused: Error {
     let status: UInt16
 }

@@ -3,7 +3,7 @@
 
 import PackageDescription
 
-// A package of its own: neither the library nor the other benchmarks resolve what only the peers need.
+// A separate package: neither the library nor the other benchmarks resolve dependencies that only the peers need.
 let package = Package(
     name: "pintle-client-benchmarks",
     dependencies: [
@@ -24,7 +24,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
-        // The small programs of Examples/Programs as they are with other libraries.
+        // The programs of Examples/Programs, written with other libraries.
         .executableTarget(
             name: "Counterparts",
             dependencies: [

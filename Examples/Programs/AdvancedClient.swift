@@ -9,8 +9,8 @@ private struct Session: Decodable, Sendable {
     let userName: String
 }
 
-/// Goes through what Alamofire's advanced usage shows: settings of a session, trust by pins, fields of every request, tokens
-/// that are renewed, repetition, a log, decoding with other settings, redirects by rule, a form with its progress.
+/// Does everything that Alamofire's advanced usage shows: session settings, trust by pins, fields for every request,
+/// renewed tokens, retries, a log, decoding with other settings, redirects by rule, a form with its progress.
 func advanced(at base: String, roots: SecurityPolicy.Roots, pins: [Pin]) async throws {
     var configuration = SessionConfiguration()
     configuration.timeout = .seconds(30)

@@ -9,8 +9,8 @@ private struct Account: Decodable, Sendable {
     let cents: Int
 }
 
-/// Moves money at a bank whose key is one of two, as nobody else can who has not this program's certificate; a transfer that
-/// got no answer is made again under the same name, which the bank carries out once.
+/// Moves money at a bank whose key is one of two, with this program's client certificate; a transfer without an answer is
+/// sent again under the same name, which the bank carries out once.
 func transfer(
     _ cents: Int, at base: String, roots: SecurityPolicy.Roots, pins: [Pin], identity: ClientIdentity
 ) async throws {

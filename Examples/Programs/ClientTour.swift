@@ -2,8 +2,8 @@
 
 import Pintle
 
-/// Goes through what the README of async-http-client shows: a request, a body, a limit of time, a response that streams, and
-/// a file.
+/// Does everything that the README of async-http-client shows: a request, a body, a time limit, a streamed response, and a
+/// file.
 func tour(at base: String, to file: String) async throws {
     let client = try HTTPSession(base: base)
 

@@ -2,7 +2,7 @@
 
 import Pintle
 
-/// Follows the links of a site, with at most 200 requests at once, and tells what it has found.
+/// Follows the links of a site, with at most 200 requests at once, and prints its findings.
 func crawl(from base: String) async throws {
     var configuration = SessionConfiguration()
     configuration.connectionsPerHost = 200

@@ -2,7 +2,7 @@
 
 import Pintle
 
-/// Sends lines over a WebSocket, and prints what comes back.
+/// Sends lines over a WebSocket, and prints the answers.
 func echo(_ lines: [String], at url: String) async throws {
     let socket = try await HTTPSession().webSocket(url)
     for line in lines {

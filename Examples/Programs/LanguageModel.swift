@@ -20,7 +20,7 @@ private struct Piece: Decodable {
     let choices: [Choice]
 }
 
-/// Asks a language model, and prints its answer while it is made.
+/// Asks a language model, and prints its answer as it is generated.
 func ask(_ text: String, at base: String, key: String) async throws {
     var api = try HTTPSession(base: base)
     api.requestSerializer = try HTTPRequestSerializer(defaultFields: ["Authorization": "Bearer \(key)"])

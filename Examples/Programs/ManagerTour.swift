@@ -2,8 +2,8 @@
 
 import Pintle
 
-/// Goes through what AFNetworking's README shows: a download, an upload from a file, a form with its progress, a data task,
-/// requests in three forms, reachability, and a policy for certificates.
+/// Does everything that AFNetworking's README shows: a download, an upload from a file, a form with its progress, a data
+/// task, requests in three forms, reachability, and a policy for certificates.
 func managerTour(at base: String, file: String, to copy: String, roots: SecurityPolicy.Roots) async throws {
     let policy = try SecurityPolicy(pinning: .none, roots: roots)
     var manager = try HTTPSession(base: base, policy: policy)

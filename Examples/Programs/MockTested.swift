@@ -3,7 +3,7 @@
 import Pintle
 import PintleSessionTesting
 
-/// A service of a program, over whatever sends its requests.
+/// A service of a program, over any sender of requests.
 struct Weather: Sendable {
     struct Report: Codable, Sendable {
         let city: String

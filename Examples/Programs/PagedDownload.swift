@@ -2,13 +2,13 @@
 
 import Pintle
 
-/// A page of a list: files, and where the next page is.
+/// A page of a list: files, and the address of the next page.
 private struct Page: Decodable, Sendable {
     let files: [String]
     let next: String?
 }
 
-/// Downloads every file that a list names, page by page, four at a time; what an earlier run has left is gone on with.
+/// Downloads every file of a list, page by page, four at a time; partial files of an earlier run are completed.
 func downloadAll(from base: String, into folder: String) async throws {
     let api = try HTTPSession(base: base)
     var next: String? = "files?page=1"

@@ -2,7 +2,7 @@
 
 import Pintle
 
-/// Uploads a file and says in tenths how far that is.
+/// Uploads a file and prints its progress in tenths.
 func uploadWithProgress(_ file: String, to url: String) async throws {
     let upload = try HTTPSession().task("PUT", url, body: .file(file), as: HTTPResponseSerializer())
     async let answer = upload.run()

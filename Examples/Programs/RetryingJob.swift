@@ -7,7 +7,7 @@ private struct Job: Decodable, Sendable {
     let id: Int, input: String
 }
 
-/// Takes a job, does it and reports; a service that is busy is asked again for up to a minute, as patiently as it wants.
+/// Takes a job, does it and reports; a busy service is asked again for up to a minute, after the delays that it demands.
 func doJob(at base: String) async throws {
     var policy = RetryPolicy()
     policy.limit = 8

@@ -5,8 +5,8 @@ internal import PintleFuzzing
 internal import PintleMessage
 internal import PintlePolicy
 
-/// What names a destination: URLs, request targets, authorities, addresses, networks and patterns. What has two readers must
-/// mean one thing to both, and what is written back is read as the same.
+/// Fuzzes names of destinations: URLs, request targets, authorities, addresses, networks and patterns. Text that two
+/// parsers read must mean the same to both, and text that is written back must read as the same value.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzAddress(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let lines = fuzzedBytes(data, count).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -59,7 +59,7 @@ private func checkAuthority(_ text: String) {
     hold(!authority.host.contains { "@/\\?# %\r\n\0".contains($0) }, "a host has nothing that ends one")
 }
 
-/// The C library reads addresses as strictly.
+/// Checks that the C library accepts the same addresses.
 private func checkIPAddress(_ text: String) {
     let ours = IPAddress(text)
     if let ours { hold(IPAddress(ours.description) == ours, "an address that is written is read as the same") }
@@ -85,12 +85,12 @@ private func checkNetwork(_ text: String) {
     hold(network.contains(network.address) && network.contains(network), "a network has its own address")
 }
 
-/// The reader of request lines and that of URLs agree on where a request goes.
+/// Checks that the parsers of request lines and of URLs agree on the destination of a request.
 private func checkTarget(_ text: String) {
     guard let target = target(of: "GET", text) else { return }
     guard case .absolute(let scheme, let authority, let path) = target else { return }
     guard let url = try? HTTPURL(text) else {
-        // A backslash and what URLs may not have is the server's business, who gets it as it is.
+        // A target that is no URL, for example with a backslash, is passed on to the server as it is.
         return
     }
     hold(url.scheme == scheme && url.authority == authority, "a request goes where its URL says")
@@ -105,7 +105,7 @@ private func target(of method: String, _ text: String) -> RequestTarget? {
     }
 }
 
-/// The table of patterns finds what the patterns match one by one.
+/// Checks that the table of patterns finds the patterns that match one by one.
 private func checkHostPatterns(_ texts: [String]) {
     let patterns = texts.compactMap { try? HostPattern($0) }
     var index = HostIndex()

@@ -4,8 +4,8 @@ internal import PintleCache
 internal import PintleFuzzing
 internal import PintleMessage
 
-/// Stored responses as a disk gives them back, and the fields of a request, a response and a validation, a line each
-/// with zero bytes between them, through all rules of the cache.
+/// Fuzzes all rules of the cache with stored responses as read from a disk, and the fields of a request, a response and a
+/// validation, one a line, with zero bytes between the messages.
 ///
 /// The first byte chooses the form, the status and the mode.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -72,7 +72,7 @@ private func check(
     }
 }
 
-/// Checks what is learnt from answers that go past the cache.
+/// Checks the updates that follow from answers that bypass the cache.
 private func checkPassing(
     _ rules: CacheRules, _ stored: StoredResponse, _ request: RequestHead, _ answers: [ResponseHead],
     _ times: ExchangeTimes, _ mode: CacheMode
@@ -97,7 +97,7 @@ private func checkPassing(
     }
 }
 
-/// Checks what a stored response answers, now and when it is old.
+/// Checks the answers of a stored response, now and when it is old.
 private func check(_ rules: CacheRules, _ stored: StoredResponse, _ request: RequestHead) {
     _ = rules.staleAnswer(to: request, from: stored, after: .unreachable, now: stored.responseTime + 1000)
     let age = stored.age(at: stored.responseTime + 1000)
@@ -115,7 +115,7 @@ private func check(_ rules: CacheRules, _ stored: StoredResponse, _ request: Req
     hold(answer.contentLength == body.upperBound - body.lowerBound, "the length is that of the body")
 }
 
-/// Field lines; what is none is passed over, as no parser of heads lets it through.
+/// Field lines; invalid ones are skipped, since no parser of heads accepts them.
 private func fields(_ bytes: [UInt8]) -> Fields {
     var fields = Fields()
     for line in bytes.split(separator: UInt8(ascii: "\n")) {

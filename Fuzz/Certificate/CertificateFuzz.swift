@@ -3,12 +3,12 @@
 internal import PintleFuzzing
 internal import PintleTrust
 
-/// Reads one certificate, with its names and extensions, and judges it in every place that a chain has.
+/// Fuzzes one certificate: reads it, with its names and extensions, and evaluates it in every position of a chain.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCertificate(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = fuzzedBytes(data, count)
     guard let certificate = try? Certificate(der: bytes) else { return 0 }
-    // OpenSSL reads BER around the part that is signed, as in a signature with unused bits, and writes DER.
+    // OpenSSL accepts BER around the signed part, such as a signature with unused bits, and writes DER.
     hold((try? Certificate(der: certificate.der)) == certificate, "a certificate reads as it was written")
     hold((try? Certificate(der: bytes)) == certificate, "a certificate reads twice the same")
     _ = try? CertificateKey(of: certificate)
@@ -25,10 +25,10 @@ public func fuzzCertificate(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt
     return 0
 }
 
-/// In the middle of what the seeds are valid for.
+/// An instant within the validity of the seeds.
 private let moment = UnixTime(seconds: 1_800_000_000)
 
-/// The certificate as its own root, as a pinned certificate, and as a stranger.
+/// Policies with the certificate as its own root, as a pinned certificate, and unknown to the policy.
 private func policies(over certificate: Certificate) -> [SecurityPolicy] {
     [
         try? SecurityPolicy(pinning: .none, roots: .only([certificate]), allowsCommonName: true),

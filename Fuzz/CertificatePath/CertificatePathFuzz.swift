@@ -3,9 +3,10 @@
 internal import PintleFuzzing
 internal import PintleTrust
 
-/// Certificates as a server sends them, and the roots that they may lead to: the search ends, and ends twice the same.
+/// Fuzzes the search for a path from a server's certificates to the roots: it ends, and with the same verdict twice.
 ///
-/// The first byte says how many of the certificates are roots (low four bits), what is looked at besides, and of whom.
+/// The first byte has the number of certificates that are roots (low four bits), and chooses the host, the form of the
+/// check, and use of the common name.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCertificatePath(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = fuzzedBytes(data, count)
@@ -29,12 +30,12 @@ public func fuzzCertificatePath(_ data: UnsafePointer<UInt8>?, _ count: Int) -> 
     hold(verdict.chainOrigin == .verified, "what is trusted was verified")
     hold(verdict.chain.first?.certificate == chain.first, "the path begins at the leaf")
     guard let top = verdict.chain.last?.certificate else { fatalError("what is trusted has a path") }
-    // An anchor is a name and a key: another certificate of both may stand for it.
+    // An anchor is a name and a key: another certificate with both may be used in its place.
     hold(
         roots.contains { $0.subject == top.subject && $0.spkiPin == top.spkiPin },
         "a path ends at a root: \(top.subject)")
     return 0
 }
 
-/// In the middle of what the seeds are valid for.
+/// An instant within the validity of the seeds.
 private let moment = UnixTime(seconds: 1_800_000_000)

@@ -3,8 +3,8 @@
 internal import PintleFuzzing
 internal import PintleTrust
 
-/// What a client sends into a tunnel, whole and in pieces: both ways nothing passes that is refused the other way, and the
-/// same name is seen.
+/// Fuzzes the bytes that a client sends into a tunnel, whole and in pieces: both ways have the same verdict and find the
+/// same name.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzClientHello(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = fuzzedBytes(data, count)
@@ -17,7 +17,7 @@ public func fuzzClientHello(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt
 /// The outcome of a stream.
 private struct Seen: Equatable {
     var name: String??
-    /// Which words the reader has for it may depend on how much there is.
+    /// True for a malformed hello; the reason is not compared, since it may depend on the number of bytes read so far.
     var isMalformed = false
     var isOther = false
     var waits = false
@@ -36,7 +36,7 @@ private func seen(in pieces: [[UInt8]]) -> Seen {
         case .undecided, .nothingNew: break
         }
     }
-    // Behind a refusal, and in front of what waits, the hello counts for nothing yet.
+    // The name does not count after a refusal or before more bytes have come.
     if seen.isMalformed || seen.waits { seen.name = nil }
     return seen
 }

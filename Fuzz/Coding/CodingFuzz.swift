@@ -3,14 +3,14 @@
 internal import PintleCoding
 internal import PintleFuzzing
 
-/// Content codings: arbitrary bytes under any codings, whole and in pieces, with one verdict and at most 1 MiB. The first
-/// byte says which codings.
+/// Fuzzes content codings: arbitrary bytes in any codings, whole and in pieces, with one verdict and at most 1 MiB. The
+/// first byte chooses the codings.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCoding(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = fuzzedBytes(data, count)
     guard let selector = bytes.first else { return 0 }
     let body = Array(bytes.dropFirst())
-    // Two codings at most: one in the low bits, and one below it in the next ones.
+    // Two codings at most: one in the low bits, and one below it in the next bits.
     var codings = [ContentCoding.allCases[Int(selector & 3)]]
     if selector & 0x40 != 0 { codings.append(ContentCoding.allCases[Int(selector >> 2 & 3)]) }
     let limit = 1 << 20
@@ -23,7 +23,7 @@ public func fuzzCoding(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         hold(left == right, "pieces decode to what the whole does")
         hold(left.count <= limit, "no more than the limit is decoded")
     case (.failure(let left), .failure(let right)):
-        // Of two codings, the one that is found broken first depends on the cuts, and so do zstd's words for it.
+        // If two codings are broken, the cuts decide which one is found first, and the wording of zstd's error.
         hold(
             codings.count > 1 || left.withoutReason == right.withoutReason,
             "pieces have the error of the whole: \(right), not \(left)")

@@ -4,11 +4,11 @@ internal import PintleFuzzing
 internal import PintleMessage
 internal import PintlePolicy
 
-/// A configuration file: it is refused with places in it, or makes a policy that decides.
+/// Fuzzes a configuration file: it is refused with places of its lines, or makes a policy that decides.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzConfiguration(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = fuzzedBytes(data, count)
-    // Certificates are read from the disk, and a device may never end.
+    // Certificates are read from the disk, and reading a device may never end.
     guard !["/dev", "/proc", "/sys"].contains(where: { bytes.contains($0) }) else { return 0 }
     let read = outcome { () throws(ConfigurationError) in
         try PolicyLoader.configuration(yaml: bytes, file: file, surroundings: surroundings)
@@ -28,7 +28,7 @@ public func fuzzConfiguration(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CI
 
 private let file = "/nonexistent/pintle.yaml"
 
-/// Files and variables that a configuration may name.
+/// The files and variables that a configuration may name.
 private let surroundings = Surroundings(
     environment: ["U": "someone", "P": "secret", "EMPTY": ""],
     read: { (path, limit) throws(Surroundings.ReadingError) in

@@ -4,10 +4,10 @@ internal import NIOCore
 internal import PintleCacheStore
 internal import PintleFuzzing
 
-/// Files of bodies as a damaged disk may have them: what is read of them is what was written, or nothing.
+/// Fuzzes body files as a damaged disk may have them: a read returns the bytes that were written, or nothing.
 ///
-/// The first byte chooses: an even one takes the rest for a body, which is written and read back; an odd one takes it for
-/// 8 bytes that are the length, and a file.
+/// If the first byte is even, the rest is a body that is written and read back; if it is odd, the rest is a length of 8
+/// bytes and a file.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzDiskCache(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = fuzzedBytes(data, count)
@@ -32,13 +32,13 @@ private func writeAndRead(_ body: [UInt8], damagedAt place: Int) {
     hold(encoder.length == UInt64(body.count), "every byte is counted")
     hold(UInt64(file.count) == BodyLayout.fileSize(ofLength: encoder.length), "a file has the size that its body says")
     hold(readFile(file, encoder.length) == body, "a body is read as it was written")
-    // Every single byte matters.
+    // A change of any byte must be found.
     let broken = place * 251 % file.count
     file[broken] ^= 0x10
     hold(readFile(file, encoder.length) == nil, "a file that differs in byte \(broken) is damaged")
 }
 
-/// The whole body in a file; nil where the file is damaged.
+/// The whole body in a file; nil if the file is damaged.
 @discardableResult
 private func readFile(_ file: [UInt8], _ length: UInt64) -> [UInt8]? {
     let found = file.prefix(BodyHeader.byteCount).withUnsafeBytes { BodyHeader(decoding: $0) }

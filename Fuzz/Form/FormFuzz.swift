@@ -3,11 +3,11 @@
 internal import PintleFuzzing
 internal import PintleMessage
 
-/// Forms: what was read is written, and read again it has the same values under the same names.
+/// Fuzzes forms: the values read from one are written, and read back with the same names.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzForm(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let form = fuzzedBytes(data, count)
-    // Names of a form in Shift_JIS are read in another way, and slowly.
+    // Names of a form in Shift_JIS are read by other code, which is slow.
     for charset in count & 7 == 0 ? ["", "; charset=shift_jis"] : [""] {
         let read = outcome { () throws(SerializationError) in try fuzzedParameters(of: form, formType + charset) }
         guard let value = try? read.get() else { continue }

@@ -9,9 +9,9 @@ internal import PintleMessage
 internal import PintleProxy
 internal import PintleSession
 
-/// A connection of a client that speaks HTTP/2: SwiftNIO's codec takes it behind `HTTP2HeadFrames`, whole and in pieces, and whatever becomes of a header
-/// section is one head of HTTP/1.1 with the same meaning. The first byte says where the connection is, and whether it begins
-/// behind the greeting.
+/// Fuzzes an HTTP/2 client's connection: SwiftNIO's codec reads it after `HTTP2HeadFrames`, whole and in pieces, and each
+/// header section becomes one HTTP/1.1 head with the same meaning. The first byte chooses the state of the connection, and
+/// whether it begins after the preface.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzHTTP2(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = fuzzedBytes(data, count)
@@ -30,7 +30,7 @@ public func fuzzHTTP2(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// A header section, and whether it ends its stream.
+/// A header section, and true if it ends its stream.
 private struct Section: Equatable {
     let fields: [Field]
     let endsStream: Bool
@@ -60,7 +60,7 @@ private final class Collector: ChannelInboundHandler {
 }
 
 private final class Sections: @unchecked Sendable {
-    // Why @unchecked holds: an embedded channel calls everything on the one thread that there is.
+    // Why @unchecked holds: an embedded channel calls everything on the only thread.
     var all: [Section] = []
 }
 
@@ -90,7 +90,7 @@ private func sections(of pieces: [[UInt8]]) -> [Section] {
         (try? channel.connect(to: SocketAddress(unixDomainSocketPath: "/fuzz")).wait()) != nil
     else { fatalError("does not hold: there is a channel") }
     for piece in pieces where !piece.isEmpty {
-        // An error is a verdict like any other, and that of a stream does not end the connection.
+        // An error is a verdict like any other, and a stream error does not end the connection.
         _ = try? channel.writeInbound(ByteBuffer(bytes: piece))
         while (try? channel.readOutbound(as: IOData.self)) ?? nil != nil {}
     }
@@ -116,7 +116,7 @@ private func check(_ section: Section, _ place: HTTP2RequestHead.Place) {
     if let path = headers.first(name: ":path"), let target = head.target.path {
         hold(target == path, "the path is the client's: \(target), not \(path)")
     }
-    // Each field is there once more, in its order, and no other.
+    // Each field is in the head once, in order, and there are no others.
     let dropped: Set<String> = ["host", "cookie", "sec-websocket-key"]
     let sent = section.fields.filter { !$0.name.hasPrefix(":") && !dropped.contains($0.name) }
     let own: Set<String> = isWebSocket ? ["connection", "upgrade"] : []

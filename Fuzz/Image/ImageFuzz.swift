@@ -4,10 +4,10 @@ internal import PintleFuzzing
 internal import PintleImage
 internal import PintleMessage
 
-/// Images up to a million pixels: the headers that are read here before gdk-pixbuf sees the bytes, what it makes of them, and
-/// the readers of X bitmaps and animations.
+/// Fuzzes images of up to a million pixels: the headers that are read before gdk-pixbuf sees the bytes, gdk-pixbuf's
+/// decoding, and the readers of X bitmaps and animations.
 ///
-/// Where gdk-pixbuf is missing there is nothing to fuzz, and that is a finding: the run would be empty.
+/// If gdk-pixbuf is missing, the target fails: the run would test nothing.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzImage(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let decoder else { fatalError("gdk-pixbuf is not installed: install libgdk-pixbuf-2.0-0") }

@@ -3,7 +3,7 @@
 internal import PintleFuzzing
 internal import PintleMessage
 
-/// JSON: one verdict for a document whole and in pieces, and what was read is written so that it reads back the same.
+/// Fuzzes JSON: one verdict for a document whole and in pieces, and values that are written read back the same.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzJSON(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let document = fuzzedBytes(data, count)
@@ -26,7 +26,7 @@ public func fuzzJSON(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         guard let value = try? parsed.get() else { fatalError("a valid document was not read: \(parsed)") }
         checkWriting(value)
         if let result = try? stripped.get() { checkStripped(result, scanner) }
-        // Into the other forms: any value either has one or is refused.
+        // The other formats either have a form for a value or refuse it.
         _ = try? QueryString.encode(value)
         _ = try? MultipartForm(parameters: value)
     }

@@ -3,11 +3,11 @@
 internal import PintleFuzzing
 internal import PintleTrust
 
-/// An authority, for as long as the process lives.
+/// An authority for the lifetime of the process.
 private let authority = try? CertificateAuthority(named: "Fuzz")
 
-/// Names of hosts as the clients of tunnels write them, a line each: whatever is taken for names is in the certificate that is
-/// issued, and in no other form.
+/// Fuzzes host names as clients of tunnels write them, one a line: every accepted name is in the issued certificate, in the
+/// same form.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzLeaf(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let authority else { fatalError("does not hold: there is an authority") }

@@ -3,8 +3,8 @@
 internal import PintleFuzzing
 internal import PintleMessage
 
-/// Multipart forms: bodies with a boundary that is known, and whole messages whose first line is their Content-Type. What
-/// was read is written, and read again it has the same values.
+/// Fuzzes multipart forms: bodies with a known boundary, and whole messages whose first line is their Content-Type. The
+/// values read from one are written, and read back the same.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzMultipart(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var body = fuzzedBytes(data, count)
@@ -12,7 +12,7 @@ public func fuzzMultipart(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if body.starts(with: "multipart".utf8) {
         let (first, rest) = body.split(at: UInt8(ascii: "\n"))
         (contentType, body) = (String(decoding: first, as: UTF8.self), rest)
-        // Others, such as multipart/x+json, are no forms.
+        // Other types, such as multipart/x+json, are no forms.
         guard MediaType.essence(of: contentType) == "multipart/form-data" else { return 0 }
     }
     let read = outcome { () throws(SerializationError) in try fuzzedParameters(of: body, contentType) }
@@ -23,7 +23,7 @@ public func fuzzMultipart(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     for case .bytes(let bytes) in form.segments { written += bytes }
     hold(form.contentLength == UInt64(written.count), "the length of a form is that of its bytes")
     checkReading(written, form.contentType, value)
-    // Files have no form there; everything else has.
+    // Files have no form in these formats; all other values have.
     _ = try? QueryString.encode(value)
     _ = try? JSONWriter.write(value)
     return 0
@@ -32,7 +32,7 @@ public func fuzzMultipart(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func checkReading(_ written: [UInt8], _ contentType: String, _ value: Parameter) {
     let again = outcome { () throws(SerializationError) in try fuzzedParameters(of: written, contentType) }
     let pairs = flatPairs(of: value)
-    // Quotes and line ends in names are escaped with a percent sign, which itself is not: the WHATWG wants it so.
+    // Quotes and line ends in names are percent-encoded, but the percent sign itself is not, by the rules of the WHATWG.
     let escapes = ["%22", "%0D", "%0A"]
     guard pairs.allSatisfy({ pair in escapes.allSatisfy { !String(decoding: pair, as: UTF8.self).contains($0) } })
     else { return }

@@ -4,8 +4,8 @@ internal import PintleFuzzing
 internal import PintleMessage
 internal import PintleSchema
 
-/// Requests and responses against an OpenAPI document. The input is `METHOD TARGET`, a line with a media type, and a body;
-/// where its first line begins with a brace it is an OpenAPI document itself.
+/// Fuzzes requests and responses with an OpenAPI document. The input is `METHOD TARGET`, a line with a media type, and a
+/// body; if its first line begins with a brace, it is an OpenAPI document itself.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOpenAPI(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = fuzzedBytes(data, count)

@@ -4,7 +4,7 @@ internal import PintleFuzzing
 internal import PintlePins
 internal import PintlePolicy
 
-/// Pins in every form that a file of them can have; what was read is written in the other forms and reads back.
+/// Fuzzes pins in every file format; the pins read from one are written in the other formats and read back.
 ///
 /// The first byte chooses the format.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -19,7 +19,7 @@ public func fuzzPinFile(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case .failure(let error): hold(!"\(error)".isEmpty, "a refusal has a reason")
     case .success(let content):
         hold(!content.sets.isEmpty, "what was read has a pin")
-        // A configuration names the file of a certificate, which is not there.
+        // A configuration names the file of a certificate, which does not exist.
         for other in PinFormat.allCases where other != .cer && !(format == .cer && other == .pintle) {
             guard let text = try? other.write(content.sets) else { continue }
             let again = outcome { () throws(PinFormatError) in

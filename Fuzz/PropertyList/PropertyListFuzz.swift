@@ -3,7 +3,7 @@
 internal import PintleFuzzing
 internal import PintleMessage
 
-/// Property lists: what was read from one, or from JSON, is written in both formats and reads back the same.
+/// Fuzzes property lists: values read from one, or from JSON, are written in both formats and read back the same.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPropertyList(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let document = fuzzedBytes(data, count)
@@ -25,8 +25,8 @@ public func fuzzPropertyList(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CIn
 }
 
 extension Parameter {
-    /// What both sides of a property list have in common. A property list has no order of keys, NaN is not equal to itself,
-    /// XML has whole seconds only, and a number may change between its kinds.
+    /// The text of a value, without the differences that property lists allow: they have no order of keys, NaN is not equal
+    /// to itself, XML has whole seconds only, and a number may change its kind.
     fileprivate func text(_ format: PropertyListWriter.Format) -> String {
         switch self {
         case .date(let seconds): return format == .xml ? "date \(seconds.rounded(.down))" : "date \(seconds)"

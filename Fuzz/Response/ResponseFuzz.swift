@@ -3,7 +3,7 @@
 internal import PintleFuzzing
 internal import PintleMessage
 
-/// A response as it comes from a connection: the head line by line, the body whole and in pieces with one outcome.
+/// Fuzzes a response as it comes from a connection: the head line by line, the body whole and in pieces with one outcome.
 ///
 /// The first byte chooses the method of the request.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -25,7 +25,7 @@ public func fuzzResponse(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Where the body begins; nil where no head was completed.
+/// The offset of the body; nil if no head was completed.
 private func readHead(_ bytes: [UInt8], _ reader: inout ResponseReader, _ method: String) -> Int? {
     var start = 0
     while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {

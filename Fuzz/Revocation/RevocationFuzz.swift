@@ -3,9 +3,9 @@
 internal import PintleFuzzing
 internal import PintleTrust
 
-/// Revocation lists, and the verdict of a policy that has them on a chain that is valid without.
+/// Fuzzes revocation lists, and the verdict of a policy with such lists on a chain that is valid without them.
 ///
-/// The input is leaf, issuer, lists, each with its length in front; the seeds have lists that the issuer has signed.
+/// The input is leaf, issuer, lists, each after its length; the seeds have lists that the issuer has signed.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzRevocation(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let pieces = fuzzedBytes(data, count).measuredPieces(limit: 8)
@@ -26,5 +26,5 @@ public func fuzzRevocation(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
     return 0
 }
 
-/// In the middle of what the seeds are valid for.
+/// An instant within the validity of the seeds.
 private let moment = UnixTime(seconds: 1_800_000_000)

@@ -4,8 +4,8 @@ internal import PintleFuzzing
 internal import PintleMessage
 internal import PintleSchema
 
-/// JSON Schema: an instance against schemas of the house or, where the document is `{"schema": …, "instance": …}`,
-/// against a schema that came with it.
+/// Fuzzes JSON Schema: an instance with the built-in schemas or, if the document is `{"schema": …, "instance": …}`, with
+/// the schema in it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSchema(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let document = try? JSONScanner(fragmentsAllowed: true).parse(fuzzedBytes(data, count)) else { return 0 }
@@ -31,7 +31,7 @@ private func compiled(_ schema: Parameter) throws(SchemaError) -> JSONSchema {
     }
 }
 
-/// Every applicator and assertion once, and references in a circle.
+/// Schemas with every applicator and assertion once, and references in a circle.
 private let houseSchemas: [JSONSchema] = [
     #"""
     {"$defs": {"node": {"type": ["object", "null"], "properties": {"next": {"$ref": "#/$defs/node"}, "value": {}},

@@ -3,7 +3,7 @@
 internal import PintleFuzzing
 internal import PintleTrust
 
-/// The beginning of what a TLS server sends, whole, in pieces and byte by byte: the same certificates are seen.
+/// Fuzzes the first bytes of a TLS server, whole, in pieces and byte by byte: the same certificates are found.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzServerFlight(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = fuzzedBytes(data, count)

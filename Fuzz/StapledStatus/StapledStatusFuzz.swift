@@ -3,9 +3,9 @@
 internal import PintleFuzzing
 internal import PintleTrust
 
-/// OCSP responses that a server staples, for a leaf and its issuer.
+/// Fuzzes OCSP responses that a server staples, for a leaf and its issuer.
 ///
-/// The input is leaf, issuer, response, each with its length in front. The seeds' responses hold until 2126.
+/// The input is leaf, issuer, response, each after its length. The responses in the seeds are valid until 2126.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzStapledStatus(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let pieces = fuzzedBytes(data, count).measuredPieces(limit: 3)

@@ -3,11 +3,11 @@
 internal import PintleFuzzing
 internal import PintleMessage
 
-/// Lines, JSON Lines and event streams: the same items, and the same error, whole and in pieces.
+/// Fuzzes lines, JSON Lines and event streams: the same items, and the same error, whole and in pieces.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzStream(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = fuzzedBytes(data, count)
-    // The first byte says how much is too long.
+    // The first byte chooses the limit on the length.
     let limit = text.first.map { 16 << (Int($0) & 7) } ?? 16
     compare(text) { TextLines(ending: .lineFeed, limit: limit) }
     compare(text) { TextLines(ending: .any, limit: limit) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension [UInt8] {
-    /// Up to `limit` pieces with a length of two bytes in front of each, as the seeds of certificates are written; the last
-    /// one ends with the bytes.
+    /// Up to `limit` pieces, each after a length of two bytes, as in the seeds of certificates; a last piece that is too
+    /// short ends with the input.
     package func measuredPieces(limit: Int) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var rest = self[...]

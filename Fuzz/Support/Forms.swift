@@ -8,8 +8,8 @@ package func fuzzedParameters(of body: [UInt8], _ contentType: String) throws(Se
     return try IncomingParameters.read(head, body: body)
 }
 
-/// The values under their flat names, in an order that does not depend on theirs: a query sorts dictionaries by key and
-/// sets by text. As bytes, because two spellings of one character are two names.
+/// The values with their flat names, in an order that does not depend on the value's own: a query sorts dictionaries by key
+/// and sets by text. Bytes are compared, because two spellings of one character are two names.
 package func flatPairs(of value: Parameter) -> [[UInt8]] {
     guard let pairs = try? QueryString.pairs(of: value) else { fatalError("what was read has no pairs: \(value)") }
     return pairs.map { pair in
@@ -17,7 +17,7 @@ package func flatPairs(of value: Parameter) -> [[UInt8]] {
         switch pair.value {
         case .null: return name
         case .file(let file): return name + "file \(file.fileName)\0\(file.mediaType)\0".utf8 + file.bytes
-        // Bytes that are no text in the charset that they came with may be text without it.
+        // Bytes that are not text in the charset of their form may be text without it.
         case .data(let bytes): return name + "text ".utf8 + bytes
         default: return name + "text \(pair.value.text ?? "")".utf8
         }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The bytes that libFuzzer made, as an array of their own: what reads past its end is a report of AddressSanitizer.
+/// libFuzzer's bytes, in a separate array: AddressSanitizer reports reads past its end.
 package func fuzzedBytes(_ data: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
     Array(UnsafeBufferPointer(start: data, count: count))
 }
 
-/// Ends the process where a property does not hold, which libFuzzer takes for a finding.
+/// Ends the process if a property does not hold; libFuzzer reports that as a finding.
 package func hold(_ holds: Bool, _ property: @autoclosure () -> String) {
     if !holds { fatalError("does not hold: \(property())") }
 }
 
-/// What `body` returns or throws, so that two ways to one verdict can be compared.
+/// Returns the value or the error of `body`, to compare two ways to one verdict.
 package func outcome<Value, Failure>(_ body: () throws(Failure) -> Value) -> Result<Value, Failure> {
     Result(catching: body)
 }
 
 extension [UInt8] {
-    /// The same bytes in pieces of 1 to 64 or, for some documents, of up to 3 bytes.
+    /// These bytes in pieces of 1 to 64 bytes or, for some documents, of up to 3 bytes.
     ///
-    /// Where the cuts are depends on the bytes alone, so a finding stays one.
+    /// The cuts depend on the bytes alone, so that a finding can be reproduced.
     package var pieces: [[UInt8]] {
-        // FNV-1a, and a generator of Knuth's on top.
+        // FNV-1a, and on top one of Knuth's generators.
         var state: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in self { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }
         let longest: UInt64 = state & 1 == 0 ? 64 : 3
@@ -35,7 +35,7 @@ extension [UInt8] {
         return pieces
     }
 
-    /// What stands before the first `separator` and what after it; all and nothing where there is none.
+    /// The bytes before the first `separator` and those after it; all bytes and none if there is no separator.
     package func split(at separator: UInt8) -> (first: [UInt8], rest: [UInt8]) {
         guard let place = self.firstIndex(of: separator) else { return (self, []) }
         return (Array(self[..<place]), Array(self[(place + 1)...]))
@@ -43,7 +43,7 @@ extension [UInt8] {
 }
 
 extension Result {
-    /// What was thrown, if something was.
+    /// The error of a failure; nil for a success.
     package var failure: Failure? {
         guard case .failure(let error) = self else { return nil }
         return error

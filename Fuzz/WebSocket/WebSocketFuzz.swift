@@ -5,8 +5,8 @@ internal import PintleFuzzing
 internal import PintleMessage
 internal import PintleWebSocket
 
-/// Has an end of a WebSocket receive bytes whole, and in pieces with a small budget: events and answers are the same. The
-/// first byte says which end it is and what was agreed on.
+/// Fuzzes one end of a WebSocket with bytes whole, and in pieces with a small budget: events and answers are the same. The
+/// first byte chooses the end and the negotiated extensions.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzWebSocket(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = fuzzedBytes(data, count)
@@ -39,7 +39,7 @@ private func received(
         messageLimit: limit, makeMask: { FrameMask(key: 0) })
     var (events, input, answers): ([WebSocketEvent], ByteBuffer, ByteBuffer) = ([], ByteBuffer(), ByteBuffer())
     for piece in pieces {
-        // In memory of its own: what reads past its end is found.
+        // A separate buffer, so that reads past its end are found.
         input = ByteBuffer(bytes: Array(input.readableBytesView) + piece)
         var left: Int
         repeat {
@@ -53,7 +53,7 @@ private func received(
     return (events, answers)
 }
 
-/// The bytes as a list of extensions that a client offers; our own answer must be one to it.
+/// Checks the bytes as a list of extensions that a client offers; our own answer must be a valid answer to it.
 private func checkExtensions(_ bytes: [UInt8]) {
     let request = RequestHead(
         method: "GET", target: .origin(path: "/"),

@@ -3,7 +3,7 @@
 internal import PintleFuzzing
 internal import PintleMessage
 
-/// Requests as they come from a connection: the head whole and byte by byte, and what follows it as a chunked body whole
+/// Fuzzes requests as they come from a connection: the head whole and byte by byte, and the rest as a chunked body whole
 /// and in pieces.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzWire(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -20,7 +20,7 @@ public func fuzzWire(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         guard let left else { return 0 }
         _ = outcome { () throws(WireError) in try left.head.bodyFraming() }
         checkChunks(Array(bytes[left.length...]), limits)
-    // Which rule is broken first may depend on how much there is.
+    // The number of bytes read so far may decide which broken rule is found first.
     case (.failure, .failure): checkChunks(bytes, limits)
     default: fatalError("a head that grows has the verdict of the whole: \(grown), not \(whole)")
     }
@@ -35,7 +35,7 @@ private func parse(_ parser: inout RequestParser, _ bytes: [UInt8], count: Int) 
     }
 }
 
-/// Call by call with more of the same bytes, as a connection does.
+/// Parses call by call with more of the same bytes, as a connection does.
 private func parseGrown(_ bytes: [UInt8], _ limits: HeadLimits) throws(WireError) -> Parsed? {
     var parser = RequestParser(limits: limits)
     var count = 0

@@ -3,8 +3,8 @@
 internal import PintleFuzzing
 internal import PintleMessage
 
-/// XML: one verdict, and one error with its place, for a document whole and in pieces; and for its tree and its reader, which
-/// have the same elements and the same text.
+/// Fuzzes XML: one verdict, and one error with its place, for a document whole and in pieces; its tree and its reader have
+/// the same elements and the same text.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzXML(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let document = fuzzedBytes(data, count)

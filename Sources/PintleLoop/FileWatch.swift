@@ -5,28 +5,28 @@ internal import Glibc
 internal import NIOCore
 internal import PintleSystem
 
-/// Tells when files have changed: written to, replaced, removed, made, or reached by other symbolic links. Used on its
-/// loop's thread.
+/// Reports changes of files: a file was written to, replaced, removed or made, or its path leads elsewhere through symbolic
+/// links. Used on its loop's thread.
 ///
-/// The kernel (inotify) is asked about folders, since editors and deployments put new files in the place of old ones. What
-/// it tells is only a reason to look: a change is what differs from the marks that the files had.
+/// Watches folders with inotify, since editors and deployments replace files by new ones. An event is only a reason to
+/// look: a file has changed if it differs from its mark.
 package final class FileWatch: DescriptorWatcher {
-    /// Changes that follow each other within this time are one.
+    /// Changes that follow each other within this time are reported as one.
     private static let gathering = TimeAmount.milliseconds(200)
-    /// What never comes to rest is told of all the same.
+    /// The time after which a change is reported even if further ones keep coming.
     private static let longestGathering = TimeAmount.seconds(2)
 
     private let loop: Loop
     private let descriptor: Int32
     private let whenChanged: () -> Void
     private var files: [String: FileMark] = [:]
-    /// What is looked for in which folder: names, or everything where there is none.
+    /// The watched folders, each with the names in it that matter; an empty set stands for all names.
     private var folders: [String: Set<String>] = [:]
     private var numbers: [Int32: String] = [:]
     private var timer: LoopTimer?
     private var firstSign: NIODeadline?
 
-    /// - Throws: `IOError` where the system has no more of these.
+    /// - Throws: `IOError` if the system has no more inotify instances.
     package init(loop: Loop, whenChanged: @escaping () -> Void) throws {
         self.descriptor = pintle_file_watch()
         guard self.descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "inotify_init1") }
@@ -37,9 +37,9 @@ package final class FileWatch: DescriptorWatcher {
 
     deinit { close(self.descriptor) }
 
-    /// Watches these files from now on, and no others. One that has changed since it got its mark is told of soon.
+    /// Watches these files from now on, and no others. A file that has changed since its mark was taken is reported soon.
     ///
-    /// - Parameter files: by path, as they were when they were read.
+    /// - Parameter files: the marks that the files had when they were read, by path.
     /// - Returns: folders that cannot be watched, with the reason.
     @discardableResult
     package func follow(_ files: [String: FileMark]) -> [String] {
@@ -50,7 +50,7 @@ package final class FileWatch: DescriptorWatcher {
         return problems
     }
 
-    /// Watches nothing any more.
+    /// Stops watching.
     package func stop() {
         self.loop.unwatch(self.descriptor)
         if let timer { self.loop.disarm(timer) }
@@ -68,7 +68,7 @@ package final class FileWatch: DescriptorWatcher {
         if isRelevant { self.expectChange() }
     }
 
-    /// Whether one of these `struct inotify_event` is about what is looked for.
+    /// True if one of these `struct inotify_event` is about a name that matters.
     private func isRelevant(_ events: UnsafeRawBufferPointer) -> Bool {
         var rest = events[...]
         while rest.count >= 16 {
@@ -78,7 +78,7 @@ package final class FileWatch: DescriptorWatcher {
             let length = Int(header.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
             let name = String(systemBytes: rest.dropFirst(16).prefix(length).prefix { $0 != 0 })
             rest = rest.dropFirst(16 + length)
-            // Something was lost, or the folder itself is gone.
+            // Events were lost, or the folder itself is gone.
             guard mask & UInt32(PINTLE_FILES_LOST | PINTLE_FOLDER_GONE) == 0 else { return true }
             guard let folder = self.numbers[number], let names = self.folders[folder] else { continue }
             if names.isEmpty || names.contains(name) { return true }
@@ -97,7 +97,7 @@ package final class FileWatch: DescriptorWatcher {
     private func look() {
         self.firstSign = nil
         if self.hasChanged { return self.whenChanged() }
-        // Folders may be others by now, with the same files in them.
+        // The folders may have been replaced, with the same files in them.
         _ = self.watchFolders()
         if self.hasChanged { self.expectChange() }
     }
@@ -124,7 +124,7 @@ package final class FileWatch: DescriptorWatcher {
     }
 }
 
-/// What a file was at one moment: enough to see whether it is another, or has other contents.
+/// The identity, size and time of a file at one moment, to see later whether it was replaced or has other contents.
 package struct FileMark: Sendable, Hashable {
     private let device: UInt64
     private let number: UInt64
@@ -132,7 +132,7 @@ package struct FileMark: Sendable, Hashable {
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// Looks at the file at `path`, through symbolic links. One that is not there has a mark, too.
+    /// Looks at the file at `path`, through symbolic links. A missing file has a mark, too.
     package init(_ path: String) {
         var status = stat()
         if pathStat(path, &status) != 0 { status = stat() }
@@ -144,14 +144,13 @@ package struct FileMark: Sendable, Hashable {
     }
 }
 
-/// The places in the file system on which it depends what a path leads to.
+/// The folders and names that decide which file a path leads to.
 enum WatchedPlaces {
-    /// As the kernel has it.
+    /// The kernel's limit on symbolic links in one path.
     private static let mostLinks = 40
 
-    /// Adds the folders on the way to `path`, in each of which one name matters: the next folder, which may be replaced, a
-    /// symbolic link, the file itself, or what is missing.
-    /// An empty set of names stands for all.
+    /// Adds the folders on the way to `path`, each with the name that matters in it: the next folder, which may be
+    /// replaced, a symbolic link, the file itself, or the first missing name. An empty set stands for all names.
     static func add(_ path: String, to folders: inout [String: Set<String>]) {
         var links = 0
         var rest = self.names(path.hasPrefix("/") ? path : "\(getcwd() ?? "")/\(path)")[...]
@@ -183,7 +182,7 @@ enum WatchedPlaces {
 
     private static func add(_ name: String, in folder: String, _ folders: inout [String: Set<String>]) {
         let folder = folder.isEmpty ? "/" : folder
-        // One that is watched for everything stays so.
+        // A folder that is watched for all names stays so.
         if folders[folder]?.isEmpty != true { folders[folder, default: []].insert(name) }
     }
 

@@ -9,45 +9,45 @@ internal import PintleSystem
 ///
 /// Several loops listen on one TCP address with a listener each (SO_REUSEPORT); the kernel spreads the connections.
 package final class Listener: DescriptorWatcher {
-    /// Who is at the other end of a connection.
+    /// The client at the other end of a connection.
     package enum Peer: Sendable, Hashable {
         case address(SocketAddress)
-        /// A process of this user, over a Unix socket.
+        /// The user id of a process on this machine, connected over a Unix socket.
         case user(UInt32)
         case unknown
     }
 
-    /// Gets a connection, non-blocking, on the loop's thread.
+    /// Receives an accepted connection, non-blocking, on the loop's thread.
     package typealias Acceptance = (Int32, Peer) -> Void
 
-    /// The address that is bound, with the port that the kernel chose when 0 was asked for.
+    /// The bound address, with the port that the kernel chose if 0 was asked for.
     package let address: SocketAddress
     private let descriptor: Int32
-    /// Nil unless this listener made the file of a Unix socket.
+    /// The file of a Unix socket; nil unless this listener made it.
     private let file: UnixSocketFile?
     private let loop: Loop
     private let accepted: Acceptance
     private var isOpen = true
     private var resume: LoopTimer?
-    /// A connection with one of the last descriptors. It is served when another one has become free; further ones wait in the
-    /// kernel's queue.
+    /// A connection that has one of the reserved last descriptors. It is served once another descriptor is free; further
+    /// connections wait in the kernel's queue.
     private var waiting: (connection: Int32, peer: Peer)?
-    /// The number of connections that are taken at once, and the turn in which they were taken last.
+    /// The number of connections accepted in one turn, and the last turn that accepted any.
     private var burst = 1
     private var lastTurn: UInt64 = 0
 
     private static let longestBurst = 16
 
-    /// How long accepting pauses when the process is out of descriptors: the queue is kept by the kernel, and asking
-    /// again at once would only spin.
+    /// The pause in accepting when the process is out of descriptors: the kernel keeps the queue, and trying again at once
+    /// would only spin.
     private static let pause = TimeAmount.milliseconds(50)
 
     /// Binds and listens; connections are accepted after ``start()``.
     ///
-    /// A Unix socket may be used by this user alone, whatever the umask is. One that is left over, with nobody listening, is
-    /// replaced.
+    /// Only this user may connect to a Unix socket, whatever the umask is. A left-over socket on which no process listens
+    /// is replaced.
     ///
-    /// - Parameter shared: whether other loops listen on the same address; never so with a Unix socket.
+    /// - Parameter shared: true if other loops listen on the same address; always false for a Unix socket.
     /// - Throws: `IOError` with the code of the call that failed, such as EADDRINUSE or EACCES.
     package convenience init(
         binding address: SocketAddress, shared: Bool, loop: Loop, accepted: @escaping Acceptance
@@ -66,7 +66,7 @@ package final class Listener: DescriptorWatcher {
         }
     }
 
-    /// Takes over a stream socket that is bound, and closes it where it cannot be used.
+    /// Takes over a bound stream socket, and closes it if it cannot be used.
     ///
     /// - Throws: `IOError` with the code of the call that failed.
     package convenience init(adopting descriptor: Int32, loop: Loop, accepted: @escaping Acceptance) throws {
@@ -91,7 +91,7 @@ package final class Listener: DescriptorWatcher {
         self.accepted = accepted
     }
 
-    /// Finds out whether an address can be had. Listeners that share one would also share it with another process.
+    /// Checks that an address is free. Listeners that share an address would also share it with another process.
     ///
     /// - Throws: `IOError` such as EADDRINUSE.
     package static func checkFree(_ address: SocketAddress) throws {
@@ -100,7 +100,7 @@ package final class Listener: DescriptorWatcher {
         close(descriptor)
     }
 
-    /// Begins to accept.
+    /// Begins to accept connections.
     package func start() {
         self.resume = LoopTimer { [weak self] in
             guard let self, self.isOpen else { return }
@@ -118,12 +118,12 @@ package final class Listener: DescriptorWatcher {
         self.watch()
     }
 
-    /// A listener that cannot be watched must not be given up: it tries again.
+    /// Watches the descriptor. If that fails, tries again later: a listener must not be given up.
     private func watch() {
         if !self.loop.tryToWatch(self.descriptor, for: .read, by: self) { self.pauseAccepting() }
     }
 
-    /// Stops listening; connections that were accepted stay.
+    /// Stops listening; accepted connections stay open.
     package func stop() {
         guard self.isOpen else { return }
         self.isOpen = false
@@ -136,8 +136,8 @@ package final class Listener: DescriptorWatcher {
     }
 
     package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
-        // One is the rule, for asking in vain costs as much as a connection. Where they keep coming, more are taken at once,
-        // but not all: connections that are already served want their turn.
+        // Usually one connection a turn, since an accept in vain costs as much as a connection. If connections keep coming,
+        // more are accepted in a turn, but not all: those already served need the thread, too.
         self.burst = self.loop.turn == self.lastTurn &+ 1 ? max(1, min(2 * self.burst, Self.longestBurst)) : 1
         self.lastTurn = self.loop.turn
         for _ in 0..<self.burst where self.isOpen {
@@ -208,10 +208,11 @@ package final class Listener: DescriptorWatcher {
 }
 
 extension SocketAddress {
-    /// The address that a socket is bound to; nil where it is neither IPv4, IPv6 nor the path of a Unix socket.
+    /// The address that a socket is bound to; nil unless it is IPv4, IPv6 or the path of a Unix socket.
     package init?(boundTo descriptor: Int32) { self.init { getsockname(descriptor, $0, $1) } }
 
-    /// The address that a socket is connected to, likewise; nil, too, where it is not connected any more.
+    /// The address that a socket is connected to; nil unless it is IPv4, IPv6 or the path of a Unix socket, or if the
+    /// socket is not connected any more.
     package init?(connectedTo descriptor: Int32) { self.init { getpeername(descriptor, $0, $1) } }
 
     private init?(_ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) {
@@ -224,8 +225,8 @@ extension SocketAddress {
         self.init(storage)
     }
 
-    /// The address in a socket call's storage, where it is IPv4, IPv6 or the path of a Unix socket. It is not written out
-    /// as a host: few ask for that.
+    /// The address in a socket call's storage; nil unless it is IPv4, IPv6 or the path of a Unix socket. The host is left
+    /// empty, since few callers need it as text.
     init?(_ storage: sockaddr_storage) {
         var storage = storage
         switch Int32(storage.ss_family) {

@@ -9,39 +9,39 @@ internal import PintleSystem
 
 /// One thread with one epoll set: a SwiftNIO event loop that also watches descriptors which it does not own.
 ///
-/// SwiftNIO's own loop cannot watch the sockets that libcurl dials. On this one a client's channel and the transfer that serves it
-/// share a thread, so that an exchange needs no lock, no mailbox and no wake-up between its two halves.
+/// SwiftNIO's own loop cannot watch the sockets that libcurl dials. On this loop a client's channel and the transfer that
+/// serves it share a thread, so that an exchange needs no lock, no mailbox and no wake-up between its two halves.
 ///
-/// A turn is: wait, tell the watchers of ready descriptors, run tasks that were sent to the thread, fire timers, run the
-/// work that was put off to the end of the turn. `now` is read once a turn, so that one turn has one time.
+/// A turn waits, notifies the watchers of ready descriptors, runs tasks that were sent to the thread, fires timers, and
+/// runs the work that was put off to the end of the turn. `now` is read once a turn, so that all of a turn has one time.
 package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     // Why @unchecked holds: `shared` is locked; `epoll` and `wakeup` are constants; everything in `local` is touched
     // only by the loop's own thread, which every accessor checks in debug builds.
     private struct Shared {
         var tasks: [LoopWork] = []
-        /// Whether the thread may be waiting without having seen `tasks`.
+        /// True if the thread may be waiting without having seen `tasks`.
         var needsWakeup = false
         var stopping = false
-        /// Whether the thread has run its last task.
+        /// True if the thread has run its last task.
         var ended = false
         var thread: pthread_t?
-        /// Kept here because the lock is taken once a turn in any case.
+        /// Kept under the lock, because it is taken once a turn in any case.
         var turnTimes = TurnTimes()
     }
 
-    /// Its place among the loops of its group, for tables with an entry for each loop.
+    /// The index of the loop in its group, for tables with an entry for each loop.
     package let index: Int
     private let shared = NIOLockedValueBox(Shared())
     private let epoll: Int32
     private let wakeup: Int32
-    /// Not private: tests pass the time of timers by it.
+    /// Not private: tests set the time of timers through it.
     let local = LoopState()
     private let turnGuard: TurnGuard?
 
     /// Starts a thread of this name and waits until it runs.
     ///
-    /// - Parameter turnGuard: told of turns that take too long.
-    /// - Throws: `IOError` when no epoll set, event descriptor or thread can be had.
+    /// - Parameter turnGuard: hears of turns that take too long; nil for none.
+    /// - Throws: `IOError` if the system has no more epoll sets, event descriptors or threads.
     package init(name: String, index: Int = 0, turnGuard: TurnGuard? = nil) throws {
         self.index = index
         self.turnGuard = turnGuard
@@ -62,13 +62,13 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
 
     // MARK: Watching descriptors
 
-    /// Tells `watcher` whenever `descriptor` is ready for one of `interest`, until ``unwatch(_:)``.
+    /// Notifies `watcher` whenever `descriptor` is ready for one of `interest`, until ``unwatch(_:)``.
     ///
-    /// Level-triggered. Watching a descriptor again changes its interest or its watcher. The connection of a descriptor that
-    /// the kernel cannot watch is broken, and the watcher told of it in the next turn.
+    /// Level-triggered. Watching a descriptor again changes its interest or its watcher. If the kernel cannot watch a
+    /// descriptor, its connection is broken, and the watcher hears of it in the next turn.
     package func watch(_ descriptor: Int32, for interest: Readiness, by watcher: any DescriptorWatcher) {
         guard !self.tryToWatch(descriptor, for: interest, by: watcher) else { return }
-        // Nothing would ever be heard of it.
+        // No event would ever come for it.
         shutdown(descriptor, Int32(SHUT_RDWR))
         self.execute { self.tellOfFailure(descriptor) }
     }
@@ -79,8 +79,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
 
     /// Watches as ``watch(_:for:by:)`` does.
     ///
-    /// - Returns: whether the kernel does so: it may have no memory left (ENOMEM), or watch as many for this user as it may
-    ///   (ENOSPC, fs.epoll.max_user_watches).
+    /// - Returns: true if the kernel watches the descriptor. It may have no memory left (ENOMEM), or have reached its limit
+    ///   for this user (ENOSPC, fs.epoll.max_user_watches).
     func tryToWatch(_ descriptor: Int32, for interest: Readiness, by watcher: any DescriptorWatcher) -> Bool {
         self.assertInEventLoop()
         let (token, known) = self.local.set(watcher, for: descriptor)
@@ -91,24 +91,24 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         return pintle_epoll_control(self.epoll, other, descriptor, interest.rawValue, token) == 0
     }
 
-    /// Stops watching `descriptor`; no event of the current turn reaches its watcher any more.
+    /// Stops watching `descriptor`; its watcher gets no more events, not even of the current turn.
     package func unwatch(_ descriptor: Int32) {
         self.assertInEventLoop()
         guard self.local.isWatched(descriptor) else { return }
-        // The kernel is told at the end of the turn: often somebody else watches the descriptor by then.
+        // The kernel is told at the end of the turn: often another watcher has taken the descriptor by then.
         self.local.remove(descriptor)
     }
 
-    /// Stops watching a descriptor that is closed right after this: closing it tells the kernel the same.
+    /// Stops watching a descriptor that is closed right after this; closing it removes it from the epoll set.
     func forget(_ descriptor: Int32) {
         self.assertInEventLoop()
         self.local.forget(descriptor)
     }
 
-    /// Tells whether somebody is told of this descriptor.
+    /// True if the descriptor has a watcher.
     func isWatched(_ descriptor: Int32) -> Bool { self.local.isWatched(descriptor) }
 
-    /// Has another watcher told of a descriptor that is watched, for what it is watched for.
+    /// Gives a watched descriptor to another watcher, with the same interest.
     func hand(_ descriptor: Int32, to watcher: any DescriptorWatcher) {
         self.assertInEventLoop()
         guard self.local.isWatched(descriptor) else {
@@ -117,10 +117,10 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         _ = self.local.set(watcher, for: descriptor)
     }
 
-    /// Pipes for what is moved between sockets on this loop.
+    /// Pipes that move bytes between sockets on this loop.
     var pipes: PipePool { self.local.pipes }
 
-    /// The number of pipes that hold bytes which are moved between sockets.
+    /// The number of pipes that are moving bytes between sockets.
     package var pipesInUse: Int { self.local.pipes.taken }
 
     /// The most pipes that may be in use at once; beyond that bytes are copied.
@@ -137,26 +137,26 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// The number of this turn.
     package var turn: UInt64 { self.local.turn }
 
-    /// True where the wait before this turn returned all that was ready: a turn attends to a limited number of events, and
-    /// where there were as many, more may be waiting.
+    /// True if the wait before this turn returned all ready descriptors: a turn handles a limited number of events, and if
+    /// it got that many, more may be waiting.
     package var sawAllEvents: Bool { self.local.sawAllEvents }
 
-    /// The turns so far, that are over. On any thread.
+    /// The times of all finished turns. On any thread.
     package var turnTimes: TurnTimes { self.shared.withLockedValue { $0.turnTimes } }
 
-    /// Arms `timer`, or moves it when it is armed.
+    /// Arms `timer`, or moves it if it is armed.
     package func arm(_ timer: LoopTimer, at deadline: NIODeadline) {
         self.assertInEventLoop()
         self.local.timers.arm(timer, at: deadline)
     }
 
-    /// Disarms `timer`; nothing happens when it is not armed.
+    /// Disarms `timer`; does nothing if it is not armed.
     package func disarm(_ timer: LoopTimer) {
         self.assertInEventLoop()
         self.local.timers.disarm(timer)
     }
 
-    /// Runs `work` at the end of this turn, when every ready descriptor has been looked at.
+    /// Runs `work` at the end of this turn, after the events of all ready descriptors.
     package func atEndOfTurn(_ work: any TurnEndWork) {
         self.assertInEventLoop()
         self.local.turnEnd.append(work)
@@ -165,46 +165,46 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// The room in a receive buffer, in bytes.
     package static let receiveCapacity = ReceiveBuffers.capacity
 
-    /// A buffer for what one read returns, lent out and given back so that most reads allocate nothing.
+    /// Lends a buffer for one read; it is given back, so that most reads allocate nothing.
     package func takeReceiveBuffer() -> ByteBuffer { self.local.receiveBuffers.take() }
 
-    /// Takes back a buffer that was lent.
+    /// Takes back a lent buffer.
     ///
-    /// - Parameter isShared: whether somebody has a part of it, and may keep it for a while.
+    /// - Parameter isShared: true if other code holds a part of it, and may keep it for a while.
     package func giveBack(_ buffer: ByteBuffer, isShared: Bool = false) {
         self.local.receiveBuffers.giveBack(buffer, isShared: isShared)
     }
 
     // MARK: EventLoop
 
-    /// Whether the caller runs on the loop's thread.
+    /// True if the caller runs on the loop's thread.
     package var inEventLoop: Bool { self.local.isCurrentThread }
 
-    /// The present time, read anew.
+    /// The present time, read from the clock at each call.
     package var now: NIODeadline { .now() }
 
-    /// Runs `task` on the loop's thread, in this turn's or the next one's place for tasks.
+    /// Runs `task` on the loop's thread, with the other tasks of this turn or the next one.
     package func execute(_ task: @escaping @Sendable () -> Void) { self.send(.task(task)) }
 
-    /// Runs a piece of a task of Swift's as ``execute(_:)`` runs a closure.
+    /// Runs a job of a Swift task as ``execute(_:)`` runs a closure.
     package func enqueue(_ job: consuming ExecutorJob) { self.send(.job(UnownedJob(job))) }
 
-    /// One loop is one executor: comparing objects is enough to tell whether a task is on it.
+    /// One loop is one executor: comparing objects is enough to tell whether a task runs on it.
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
     func send(_ work: LoopWork) {
         let wake = self.shared.withLockedValue { shared in
-            // Kept, it would never run and never go: such tasks hold what holds the loop.
+            // A task kept now would never run and never be freed: such tasks hold objects that hold the loop.
             guard !shared.ended else { return false }
             shared.tasks.append(work)
             defer { shared.needsWakeup = false }
             return shared.needsWakeup
         }
-        // A turn under way looks at the tasks before it waits.
+        // A turn that is under way looks at the tasks before it waits.
         if self.inEventLoop { self.local.hasSentTasks = true } else if wake { pintle_wake(self.wakeup) }
     }
 
-    /// Runs `task` on the loop's thread and gives its result.
+    /// Runs `task` on the loop's thread and returns its result.
     package func submit<T>(_ task: @escaping @Sendable () throws -> T) -> EventLoopFuture<T> {
         let promise = self.makePromise(of: T.self)
         self.execute { promise.assumeIsolated().completeWith(Result { try task() }) }
@@ -289,8 +289,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         start.started.wait()
     }
 
-    /// Has what splice(2) and OpenSSL send to a peer that is gone fail with EPIPE, which is all that they can be told of it:
-    /// neither takes MSG_NOSIGNAL.
+    /// Blocks SIGPIPE, so that writing to a closed connection fails with EPIPE in splice(2) and OpenSSL: neither takes
+    /// MSG_NOSIGNAL.
     private static func blockBrokenPipeSignals() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -320,8 +320,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
                 meter?.note(.descriptor, .type(type(of: watcher)))
             }
             self.runTasks(&tasks, &meter)
-            // A turn may have given itself more to do, such as to resume whoever waits for what has come. That is done
-            // without another wait, but once: descriptors and timers have their turn, too.
+            // Work of this turn may have sent tasks to the loop itself, for example to resume a task that waits for bytes
+            // that have come. They run without another wait, but only once: descriptors and timers must not starve.
             if self.local.hasSentTasks {
                 self.shared.withLockedValue { swap(&tasks, &$0.tasks) }
                 self.local.hasSentTasks = false
@@ -333,12 +333,12 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
             }
             self.local.runTurnEnd { meter?.note(.turnEnd, .type(type(of: $0))) }
             self.local.forEachUnwatched {
-                // It fails where the descriptor was closed meanwhile, which the kernel has noticed by itself.
+                // This fails if the descriptor was closed meanwhile, which has removed it from the epoll set.
                 _ = pintle_epoll_control(self.epoll, PINTLE_EPOLL_DELETE, $0, 0, 0)
             }
             self.endTurn(&meter)
         }
-        // Work that the last turn has put off is done: channels that it has closed keep their promises.
+        // Runs the work that the last turn put off: channels that it closed keep their promises.
         self.local.runTurnEnd { _ in }
         self.local.leave()
     }
@@ -360,9 +360,10 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         self.local.finishedTurn = (time, isSlow)
     }
 
-    /// Takes the tasks that other threads sent, and says how long the next wait may be: in milliseconds, -1 for ever.
+    /// Takes the tasks that other threads sent, and returns the longest time for the next wait, in milliseconds, -1 for
+    /// ever.
     ///
-    /// - Returns: nil when the loop is to end.
+    /// - Returns: nil if the loop is to end.
     private func readyToWait(_ tasks: inout [LoopWork]) -> Int32? {
         let turn = self.local.finishedTurn
         let isStopping = self.shared.withLockedValue { shared in
@@ -376,7 +377,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
             shared.ended = shared.stopping && tasks.isEmpty
             return shared.stopping
         }
-        // What was sent before the end is still done.
+        // Tasks that were sent before the end still run.
         if isStopping, tasks.isEmpty { return nil }
         guard tasks.isEmpty, self.local.turnEnd.isEmpty else { return 0 }
         guard let deadline = self.local.timers.earliest else { return -1 }

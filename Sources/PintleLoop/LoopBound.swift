@@ -2,7 +2,7 @@
 
 internal import NIOCore
 
-/// Something that is used on one loop's thread only, held from elsewhere.
+/// A value that is used on one loop's thread only, but held by code on other threads.
 package struct LoopBound<Value>: @unchecked Sendable {
     // Why @unchecked holds: `value` is reached through `run` alone, which hops to the loop.
     private let value: Value
@@ -13,12 +13,12 @@ package struct LoopBound<Value>: @unchecked Sendable {
         self.loop = loop
     }
 
-    /// Has it used in a later turn of its loop.
+    /// Runs `work` with the value, in a later turn of its loop.
     package func run(_ work: @escaping @Sendable (Value) -> Void) { self.loop.execute { work(self.value) } }
 
-    /// Has it used, and waits for that; must not be called from a loop.
+    /// Runs `work` with the value, and waits for it; must not be called from a loop.
     package func runAndWait(_ work: @escaping @Sendable (Value) -> Void) {
-        // A loop that has ended has nothing left to be done.
+        // A loop that has ended has no more work to do.
         try? self.loop.submit { work(self.value) }.wait()
     }
 }

@@ -4,7 +4,7 @@ internal import CPintleLinux
 internal import Glibc
 internal import NIOCore
 
-/// What a descriptor is ready for, in epoll's own bits.
+/// The operations that a descriptor is ready for, in epoll's own bits.
 package struct Readiness: OptionSet, Sendable {
     package let rawValue: UInt32
 
@@ -24,13 +24,13 @@ package struct Readiness: OptionSet, Sendable {
     /// Ready for nothing.
     package init() { self.rawValue = 0 }
 
-    /// True where the descriptor ``failed`` or ``hungUp``.
+    /// True if the descriptor ``failed`` or ``hungUp``.
     package var isBroken: Bool { self.rawValue & (Self.failed.rawValue | Self.hungUp.rawValue) != 0 }
 }
 
-/// Something that is told on the loop's thread when a descriptor is ready.
+/// An object that is notified on the loop's thread when a descriptor is ready.
 package protocol DescriptorWatcher: AnyObject {
-    /// The descriptor is ready for one of the things that it is watched for, or failed.
+    /// The descriptor is ready for one of the operations that it is watched for, or failed.
     func descriptorReady(_ descriptor: Int32, _ readiness: Readiness)
 }
 
@@ -43,21 +43,21 @@ package protocol TurnEndWork: AnyObject {
 /// A piece of work that is sent to a loop.
 enum LoopWork: Sendable {
     case task(@Sendable () -> Void)
-    /// A piece of a task of Swift's, which needs no closure of its own.
+    /// A job of a Swift task, which needs no closure of its own.
     case job(UnownedJob)
 }
 
-/// What belongs to the loop's thread alone.
+/// The state that only the loop's thread uses.
 final class LoopState {
-    /// Events that one turn attends to at most; the rest is the next turn's, after tasks and timers.
+    /// The most events that one turn handles; the next turn handles the rest, after tasks and timers.
     static let eventCapacity = 128
 
     var now = NIODeadline.now()
     var turn: UInt64 = 0
     var sawAllEvents = true
-    /// The elapsed time of the turn before, and whether the guard has found it too long; nil before the first turn.
+    /// The elapsed time of the previous turn, and true if the guard found it too long; nil before the first turn.
     var finishedTurn: (nanoseconds: Int64, isSlow: Bool)?
-    /// True where the thread has sent tasks to itself, and nobody has taken them.
+    /// True if the thread has sent tasks to itself that have not been taken yet.
     var hasSentTasks = false
     var timers = TimerHeap()
     var turnEnd: [any TurnEndWork] = []
@@ -65,15 +65,15 @@ final class LoopState {
     let pipes = PipePool()
     private var turnEndRunning: [any TurnEndWork] = []
     private var entries: [Entry] = []
-    /// Descriptors that nobody watches any more, and that epoll may still know.
+    /// Descriptors that have lost their watcher, and that epoll may still know.
     private var unwatched: [Int32] = []
     private var thread: pthread_t?
 
     private struct Entry {
         var watcher: (any DescriptorWatcher)?
-        /// True where epoll knows the descriptor, as far as is known here.
+        /// True if epoll is believed to know the descriptor.
         var isRegistered = false
-        /// Distinguishes an event of a closed descriptor from one of its successor with the same number.
+        /// Distinguishes an event of a closed descriptor from one of a later descriptor with the same number.
         var generation: UInt32 = 0
 
         mutating func set(_ watcher: any DescriptorWatcher, for descriptor: Int32) -> (
@@ -93,7 +93,7 @@ final class LoopState {
 
     func becomeCurrentThread() { self.thread = pthread_self() }
 
-    /// Lets go of what was watched: watchers often hold the loop.
+    /// Releases all watchers and pending work: watchers often hold the loop.
     func leave() {
         self.entries.removeAll()
         self.turnEnd.removeAll()
@@ -104,7 +104,7 @@ final class LoopState {
         Int(descriptor) < self.entries.count && self.entries[Int(descriptor)].watcher != nil
     }
 
-    /// Returns the token to give to epoll, and whether epoll knows the descriptor already.
+    /// Returns the token to give to epoll, and true if epoll knows the descriptor already.
     func set(_ watcher: any DescriptorWatcher, for descriptor: Int32) -> (token: UInt64, isRegistered: Bool) {
         let index = Int(descriptor)
         while self.entries.count <= index {
@@ -113,20 +113,21 @@ final class LoopState {
         return self.entries[index].set(watcher, for: descriptor)
     }
 
-    /// Nobody watches the descriptor; epoll is told at the end of the turn, unless somebody does again by then.
+    /// Removes the watcher of a descriptor; epoll is told at the end of the turn, unless the descriptor has a watcher again
+    /// by then.
     func remove(_ descriptor: Int32) {
         self.entries[Int(descriptor)].watcher = nil
         self.unwatched.append(descriptor)
     }
 
-    /// Nobody watches the descriptor, and closing it tells epoll the same.
+    /// Removes the watcher of a descriptor that is about to be closed; closing it removes it from the epoll set.
     func forget(_ descriptor: Int32) {
         guard Int(descriptor) < self.entries.count else { return }
         self.entries[Int(descriptor)].watcher = nil
         self.entries[Int(descriptor)].isRegistered = false
     }
 
-    /// Hands out the descriptors that epoll is to forget.
+    /// Passes each descriptor that epoll is to forget to `body`.
     func forEachUnwatched(_ body: (Int32) -> Void) {
         while let descriptor = self.unwatched.popLast() {
             guard self.entries[Int(descriptor)].watcher == nil, self.entries[Int(descriptor)].isRegistered else {

@@ -8,25 +8,25 @@ package final class LoopTimer: @unchecked Sendable {
     fileprivate var deadline = NIODeadline.uptimeNanoseconds(0)
     fileprivate var position = -1
     private let action: () -> Void
-    /// The place that made it.
+    /// The source line that made the timer.
     let origin: TurnMeter.Source
 
-    /// Makes a timer that is not armed; `action` runs on the loop's thread. A slow turn is told by `file` and `line`.
+    /// Makes a timer that is not armed; `action` runs on the loop's thread. Reports of slow turns name `file` and `line`.
     package init(file: StaticString = #fileID, line: UInt = #line, _ action: @escaping () -> Void) {
         self.origin = .place(file, line)
         self.action = action
     }
 
-    /// Whether the timer will fire.
+    /// True if the timer will fire.
     package var isArmed: Bool { self.position >= 0 }
 
-    /// Whether the timer is armed for a later time than `deadline`.
+    /// True if the timer is armed for a later time than `deadline`.
     package func fires(after deadline: NIODeadline) -> Bool { self.isArmed && self.deadline > deadline }
 
     func fire() { self.action() }
 }
 
-/// Armed timers, earliest first: a binary heap whose members know their place.
+/// Armed timers, earliest first: a binary heap whose members know their position.
 struct TimerHeap {
     private var heap: [LoopTimer] = []
 

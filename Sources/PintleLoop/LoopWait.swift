@@ -2,13 +2,13 @@
 
 internal import NIOCore
 
-/// Has one task at a time wait for something that happens on a loop's thread, and go on there.
+/// A place at which one task at a time waits for an event on a loop's thread, and continues on that thread.
 ///
-/// A continuation has its task go on with one of the threads that all tasks share, from which it is sent to the executor
-/// of its actor: two threads are woken for something that has happened on the right one. Here the loop is the actor's
-/// executor, and the task its next piece of work. Used on the loop's thread only.
+/// A continuation would resume its task on one of the threads that all tasks share, from which it is sent to the executor
+/// of its actor: two threads are woken for an event that was on the right thread. Here the loop is the actor's executor,
+/// and the task is its next piece of work. Used on the loop's thread only.
 package actor LoopWait: SerialExecutor {
-    // Why it holds: only the loop's thread reads or writes the job. A task enters on that thread, and is woken there.
+    // Why it holds: only the loop's thread reads or writes the job. A task enters on that thread and is resumed there.
     private nonisolated(unsafe) var job: UnownedJob?
     private let loop: Loop
     private var count = 0
@@ -16,15 +16,15 @@ package actor LoopWait: SerialExecutor {
     /// Keeps a task that comes here until ``wake()``.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { self.asUnownedSerialExecutor() }
 
-    /// Makes a place to wait at for tasks of actors that `loop` executes.
+    /// Makes a place to wait at for tasks of actors whose executor is `loop`.
     package init(on loop: Loop) { self.loop = loop }
 
     /// Waits for ``wake()``, which must not come before.
-    // Something of the actor's is touched: a call that touched nothing would be made without coming here.
+    // The count is touched because a call that uses no state of the actor would be made without switching to it.
     @inline(never)
     package func wait() { self.count &+= 1 }
 
-    /// Has the task go on that waits, in this turn or the next one; nothing happens where none does.
+    /// Resumes the waiting task, in this turn or the next one; does nothing if no task waits.
     package nonisolated func wake() {
         self.loop.assertInEventLoop()
         guard let job else { return }

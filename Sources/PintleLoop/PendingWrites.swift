@@ -3,33 +3,33 @@
 internal import Glibc
 internal import NIOCore
 
-/// Counts what channels could not write yet.
+/// Counts the bytes that channels could not write yet.
 package protocol PendingWriteAccount: AnyObject {
-    /// A channel has more or fewer bytes waiting than it had. Called on its loop.
+    /// The number of bytes that wait in a channel has changed. Called on its loop.
     func waitingBytes(changedBy change: Int)
 }
 
-/// What a channel was asked to write and the kernel has not taken yet.
+/// Bytes that a channel was asked to write and the kernel has not taken yet.
 struct PendingWrites {
     /// Above this many bytes the channel is not writable.
     static let highWaterMark = 64 * 1024
-    /// Below this many it is again.
+    /// Below this many bytes it is writable again.
     static let lowWaterMark = 32 * 1024
-    /// What waiting bytes are counted in.
+    /// The unit in which waiting bytes are reported to the account.
     static let accountUnit = 4096
 
     enum Outcome { case progress, wouldBlock(until: Readiness), failed(any Error) }
 
     private var items: CircularBuffer<(buffer: ByteBuffer, promise: EventLoopPromise<Void>?)> = []
     private var flushedItems = 0
-    /// Those whose bytes the kernel has taken. They are told outside of here: whoever hears of it may write more.
+    /// The promises of bytes that the kernel has taken. The channel fulfils them, because their owners may write more then.
     private var written: [EventLoopPromise<Void>] = []
     private(set) var byteCount = 0
-    /// What an account was told.
+    /// The number of waiting bytes that the account knows.
     private var accounted = 0
 
     var isEmpty: Bool { self.items.isEmpty }
-    /// Whether everything that was flushed is written.
+    /// True if all flushed bytes are written.
     var isFlushed: Bool { self.flushedItems == 0 }
 
     mutating func append(_ buffer: ByteBuffer, promise: EventLoopPromise<Void>?) {
@@ -39,7 +39,7 @@ struct PendingWrites {
 
     mutating func markFlushed() { self.flushedItems = self.items.count }
 
-    /// Makes one system call, or asks the transport once.
+    /// Makes one system call, or one call of the transport.
     mutating func writeSome(to descriptor: Int32, through transport: (any StreamTransport)?) -> Outcome {
         if let transport { return self.writeFirst(through: transport) }
         let written = self.flushedItems == 1 ? self.writeFirst(to: descriptor) : self.writeMany(to: descriptor)
@@ -67,7 +67,7 @@ struct PendingWrites {
         }
     }
 
-    /// Tells an account what has changed; nothing where the peer keeps up.
+    /// Reports a changed number of waiting bytes to the account; nothing is reported while the peer keeps up.
     mutating func settle(with account: (any PendingWriteAccount)?) {
         let waiting = self.byteCount & ~(Self.accountUnit - 1)
         guard waiting != self.accounted else { return }
@@ -75,15 +75,14 @@ struct PendingWrites {
         self.accounted = waiting
     }
 
-    /// Hands out whom to tell that their bytes are written.
+    /// Takes the promises of bytes that are written.
     mutating func takeWritten() -> [EventLoopPromise<Void>] {
         guard !self.written.isEmpty else { return [] }
         defer { self.written = [] }
         return self.written
     }
 
-    /// Hands out what is not written yet, in its order. Those who were to be told that it is are told that it will not be,
-    /// by whom they wrote it to.
+    /// Takes the bytes that are not written yet, in order. Their promises fail with `ioOnClosedChannel`.
     mutating func takeUnsent() -> ByteBuffer {
         var unsent = ByteBuffer()
         guard !self.isEmpty else { return unsent }
@@ -139,7 +138,7 @@ struct PendingWrites {
 }
 
 extension iovec {
-    /// A place that is only read.
+    /// A vector for sending, which only reads the bytes.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
     }

@@ -7,34 +7,35 @@ internal import PintleSystem
 
 /// The pipes of one loop, through which bytes are moved between its sockets without being copied.
 ///
-/// A pipe is taken while bytes are on their way, and given back empty; what few are kept are closed when nobody has wanted
-/// them for a while. Used on the loop's thread only.
+/// A pipe is taken while it holds bytes, and given back empty. A few empty pipes are kept, and closed if they are not
+/// needed for a while. Used on the loop's thread only.
 final class PipePool {
-    /// One that somebody has taken; it is given back or thrown away.
+    /// A pipe that is in use; it is given back or thrown away.
     struct Pipe {
         fileprivate(set) var readEnd: Int32 = -1
         fileprivate(set) var writeEnd: Int32 = -1
     }
 
-    /// The room in a pipe, in bytes: more makes bulk no cheaper.
+    /// Capacity of a pipe in bytes: a larger one makes bulk no cheaper.
     static let capacity = 1 << 20
-    /// With less room than this, moving costs more system calls than copying. The kernel gives a user who has many pipes
-    /// new ones of two pages (pipe(7)).
+    /// The least useful capacity: below it, moving costs more system calls than copying. A user who has many pipes gets new
+    /// ones of two pages from the kernel (pipe(7)).
     private static let leastCapacity = 1 << 16
-    /// The time after which pipes are closed that were not needed meanwhile.
+    /// The time after which pipes are closed that were idle throughout.
     private static let period = TimeAmount.seconds(1)
 
-    /// The most pipes that are taken at once. Whoever does not read keeps one, full, and descriptors must be left for clients.
+    /// The most pipes in use at once. A client that does not read keeps one, full, and descriptors must be left for other
+    /// clients.
     var limit = 64
     private var idle: [Pipe] = []
     private(set) var taken = 0
-    /// The fewest that were idle at once since the timer was armed.
+    /// The fewest pipes that were idle at once since the timer was armed.
     private var leastIdle = 0
     private var timer: LoopTimer?
 
     deinit { for pipe in self.idle { Self.close(pipe) } }
 
-    /// An empty pipe; nil where there can be no other one now.
+    /// Returns an empty pipe; nil if no more can be had now.
     func take() -> Pipe? {
         guard self.taken < self.limit else { return nil }
         if let pipe = self.idle.popLast() {
@@ -47,7 +48,7 @@ final class PipePool {
         return pipe
     }
 
-    /// Takes back a pipe that is empty.
+    /// Takes back an empty pipe.
     func giveBack(_ pipe: Pipe, on loop: Loop) {
         self.taken -= 1
         self.idle.append(pipe)
@@ -59,7 +60,7 @@ final class PipePool {
         loop.arm(timer, at: loop.turnTime + Self.period)
     }
 
-    /// Closes a pipe with what is still in it.
+    /// Closes a pipe together with the bytes in it.
     func discard(_ pipe: Pipe) {
         self.taken -= 1
         Self.close(pipe)

@@ -4,9 +4,9 @@
 ///
 /// Used on the loop's thread only.
 package protocol PipeReader: AnyObject {
-    /// Moves bytes that have come. Called when the channel would read.
+    /// Moves bytes that have come. Called in place of the channel's own read.
     ///
-    /// - Returns: nil if they are to be received; `wouldBlock` until nothing if none may be taken before
+    /// - Returns: nil if the channel is to receive the bytes; `wouldBlock` until nothing if no bytes may be taken before
     ///   ``SocketChannel/goOnMoving()`` is called.
     func moveBytes(from descriptor: Int32) -> StreamOutcome?
 }

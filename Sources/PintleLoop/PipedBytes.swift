@@ -4,38 +4,40 @@ internal import CPintleLinux
 internal import Glibc
 internal import NIOCore
 
-/// Bytes that are moved from one socket to another through a pipe (splice(2)), and never seen on the way.
+/// Bytes that are moved from one socket to another through a pipe (splice(2)), without being copied into the process.
 ///
-/// A pipe of the loop is held only while there is something in it. Used on the loop's thread only.
+/// One of the loop's pipes is held only while it has bytes in it. Used on the loop's thread only.
 package final class PipedBytes {
-    /// The outcome of one try to take bytes in.
+    /// The outcome of one attempt to fill the pipe.
     package enum Filling {
         case outcome(StreamOutcome)
-        /// The kernel cannot do it with this socket.
+        /// The kernel cannot splice from this socket.
         case isUnfit
-        /// There is no pipe to be had now.
+        /// No pipe can be had now.
         case lacksPipe
-        /// Bytes that came before have to leave first.
+        /// Earlier bytes have to leave first.
         case mustWait
     }
 
-    /// The least that is missing of a body for its bytes to be moved and not copied: for less a pipe costs more than it saves.
+    /// The least number of outstanding body bytes for which moving is worth while: for fewer, a pipe costs more than it
+    /// saves.
     package static let leastBody: UInt64 = 128 * 1024
-    /// The most that is moved at once: the kernel keeps it for a peer that does not read, and others want their turn.
+    /// The most bytes moved at once: the kernel keeps them if the peer does not read, and other connections need the
+    /// thread.
     package static let mostAtOnce: UInt64 = 256 * 1024
 
     private let loop: Loop
     private var pipe: PipePool.Pipe?
-    /// The number of bytes that are in the pipe.
+    /// The number of bytes in the pipe.
     package private(set) var count = 0
 
     package init(on loop: Loop) {
         self.loop = loop
     }
 
-    /// Takes in what has come at a socket. Nothing may be in the pipe.
+    /// Moves the bytes that have come at a socket into the pipe, which must be empty.
     ///
-    /// - Parameter limit: the most bytes; what is behind them stays where it is.
+    /// - Parameter limit: the most bytes to move; later bytes stay in the socket.
     package func fill(from descriptor: Int32, atMost limit: UInt64 = .max) -> Filling {
         precondition(self.count == 0, "BUG: a pipe is filled that is not empty")
         guard let pipe = self.loop.pipes.take() else { return .lacksPipe }
@@ -51,7 +53,7 @@ package final class PipedBytes {
         return isUnfit ? .isUnfit : .outcome(outcome)
     }
 
-    /// Sends something of what is in the pipe, with one system call. There must be something.
+    /// Sends bytes from the pipe, which must not be empty, with one system call.
     package func drain(into descriptor: Int32) -> StreamOutcome {
         guard let pipe else { preconditionFailure("BUG: bytes are sent from no pipe") }
         let count = Int(pintle_splice(pipe.readEnd, descriptor, Int32(clamping: self.count)))
@@ -64,7 +66,7 @@ package final class PipedBytes {
         return .bytes(count)
     }
 
-    /// Throws away what is in the pipe.
+    /// Throws away the bytes in the pipe.
     package func drop() {
         self.count = 0
         guard let pipe else { return }

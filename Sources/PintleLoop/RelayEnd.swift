@@ -3,34 +3,34 @@
 internal import Glibc
 internal import NIOCore
 
-/// A connected socket, open, that has no channel, or that its channel has given up.
+/// A connected, open socket that has no channel, or that its channel has released.
 package struct ReleasedSocket {
     package let descriptor: Int32
-    /// Nil where bytes are received and sent as they are.
+    /// Nil if bytes are received and sent as they are.
     let transport: (any StreamTransport)?
-    /// The readiness that the loop watches the descriptor for, in the channel's name; nil where it does not watch it.
+    /// The readiness that the loop watches the descriptor for, on behalf of the channel; nil if it does not watch it.
     var interest: Readiness?
-    /// The peer has sent everything.
+    /// True if the peer has sent everything.
     var isInputEnded = false
     /// The bytes that were written to the channel and are still to be sent.
     var unsent = ByteBuffer()
 
-    /// A socket that nobody has used yet.
+    /// A socket that has not been used yet.
     package init(descriptor: Int32, transport: (any StreamTransport)?) {
         self.descriptor = descriptor
         self.transport = transport
     }
 
-    /// A stream that is no socket.
+    /// A stream that is not a socket.
     package init(_ stream: any RelayStream) {
         self.descriptor = Self.noDescriptor
         self.transport = stream
     }
 
-    /// The number that a stream without a descriptor gives its watcher.
+    /// The descriptor that a stream without one passes to its watcher.
     package static let noDescriptor: Int32 = -1
 
-    /// Closes it, where nobody goes on with it.
+    /// Closes the socket, if no new owner takes it over.
     package func close(on loop: Loop) {
         let end = RelayEnd(self)
         end.forget(on: loop)
@@ -42,23 +42,23 @@ package struct ReleasedSocket {
 final class RelayEnd {
     let descriptor: Int32
     let transport: (any StreamTransport)?
-    /// Tells of its own readiness; nil where the loop tells of the descriptor's.
+    /// Reports its own readiness; nil if the loop reports the descriptor's.
     private let stream: (any RelayStream)?
-    /// True where bytes can be moved into it and out of it without being seen here, as far as is known.
+    /// True if splice(2) can move bytes into and out of it, as far as is known.
     var isSpliced: Bool
-    /// The readiness of the descriptor without which there is nothing more to read, or to write.
+    /// The readiness that the descriptor needs before more can be read, or written.
     var readNeeds = Readiness.read
     var writeNeeds = Readiness.write
-    /// The readiness that the loop watches the descriptor for; nil where it does not watch it.
+    /// The readiness that the loop watches the descriptor for; nil if it does not watch it.
     var interest: Readiness?
     var isOpen = true
-    /// Nothing more will be read: the peer has sent everything, or the connection is broken.
+    /// True if no more will be read: the peer has sent everything, or the connection is broken.
     var isInputEnded: Bool
-    /// Nothing more will be written.
+    /// True if no more will be written.
     private(set) var isOutputEnded = false
-    /// The transport could not tell its peer yet that everything is written.
+    /// True while the transport could not yet tell its peer that everything is written.
     private(set) var isEndingOutput = false
-    /// True where bytes that are read are thrown away: the peer is to get its last bytes, which a reset would take from it.
+    /// True if bytes that are read are thrown away: the peer must still get its last bytes, which a reset would destroy.
     var isDiscarding = false
 
     init(_ socket: ReleasedSocket) {
@@ -72,7 +72,7 @@ final class RelayEnd {
 
     // MARK: Readiness
 
-    /// Has `watcher` told of readiness, until it is forgotten.
+    /// Notifies `watcher` of readiness, until the end is forgotten.
     func watch(for wanted: Readiness, by watcher: any DescriptorWatcher, on loop: Loop) {
         if let stream {
             stream.watch(for: wanted, by: watcher)
@@ -81,13 +81,13 @@ final class RelayEnd {
         }
     }
 
-    /// Has nobody told any more; the kernel is told so too.
+    /// Stops notifying the watcher, and removes the descriptor from the epoll set.
     func unwatch(on loop: Loop) { if let stream { stream.forget() } else { loop.unwatch(self.descriptor) } }
 
-    /// Has nobody told any more of what is closed right after this.
+    /// Stops notifying the watcher of an end that is closed right after this.
     func forget(on loop: Loop) { if let stream { stream.forget() } else { loop.forget(self.descriptor) } }
 
-    /// The peer of the other end has broken its connection: the end that follows here is none in order.
+    /// The connection of the other end is broken: the end of output that follows here is not an orderly one.
     func peerBroke() { self.stream?.peerBroke() }
 
     // MARK: Bytes
@@ -103,12 +103,12 @@ final class RelayEnd {
         return StreamOutcome(count, of: "send", until: .write)
     }
 
-    /// Tells the peer that everything is written; it was.
+    /// Tells the peer that everything is written, which must be true.
     func finishOutput() {
         guard !self.isOutputEnded else { return }
         guard let transport else {
             self.isOutputEnded = true
-            // ENOTCONN: the peer has broken the connection, which reading will tell.
+            // ENOTCONN: the peer has broken the connection, which the next read will report.
             shutdown(self.descriptor, Int32(SHUT_WR))
             return
         }
@@ -122,7 +122,7 @@ final class RelayEnd {
         }
     }
 
-    /// The peer takes nothing more.
+    /// The peer takes no more bytes.
     func breakOutput() {
         self.isEndingOutput = false
         self.isOutputEnded = true
@@ -130,17 +130,17 @@ final class RelayEnd {
 
     /// Closes the descriptor, which the loop must have forgotten.
     ///
-    /// - Parameter resetting: whether the peer is to see a broken connection and not an end; what is not sent is dropped.
+    /// - Parameter resetting: true to reset the connection in place of an orderly end; unsent bytes are dropped.
     func close(resetting: Bool = false) {
         guard self.isOpen else { return }
         self.isOpen = false
         self.isInputEnded = true
         if resetting {
             var option = linger(l_onoff: 1, l_linger: 0)
-            // Where it fails the peer sees an end, and nothing else is lost.
+            // If this fails the peer sees an orderly end; there is no other harm.
             setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         } else if !self.isOutputEnded, let transport {
-            // A close says by itself that this was all, but not through a transport.
+            // Closing a bare socket tells the peer of the end, but closing a transport does not.
             transport.shutdownOutput()
         }
         self.breakOutput()

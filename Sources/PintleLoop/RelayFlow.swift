@@ -2,23 +2,23 @@
 
 internal import NIOCore
 
-/// The bytes on their way from one end of a ``SocketRelay`` to the other: such that were copied, or a pipe with bytes in it.
+/// The bytes in flight from one end of a ``SocketRelay`` to the other: copied bytes, then a pipe with bytes in it.
 final class RelayFlow {
     private let account: (any PendingWriteAccount)?
-    /// Bytes that were read and not written.
+    /// Bytes that were read and are not written yet.
     var copied = ByteBuffer()
     private let loop: Loop
-    /// The bytes behind those that were copied; nil until there were any.
+    /// The bytes that follow the copied ones, in a pipe; nil until there were any.
     private var piped: PipedBytes?
-    /// Bytes that the receiver's socket has taken.
+    /// The number of bytes that the receiver's socket has taken.
     var written = 0
-    /// True where much comes: then bytes are moved by pipe where they can be, and copied in large pieces elsewhere.
+    /// True if much comes: then bytes are moved by pipe if possible, and otherwise copied in large pieces.
     var isBulk = false
-    /// True where somebody looks at what is read before it is passed on.
+    /// True if the delegate inspects the bytes before they are passed on.
     var isInspected = false
-    /// The sender's transport may hold bytes of which the loop knows nothing.
+    /// True if the sender's transport may hold bytes that the loop does not know of.
     var mayHaveMore = false
-    /// The part of `copied` that the account was told of.
+    /// The number of bytes in `copied` that the account knows.
     private var accounted = 0
 
     init(on loop: Loop, account: (any PendingWriteAccount)?) {
@@ -26,19 +26,19 @@ final class RelayFlow {
         self.account = account
     }
 
-    /// The number of bytes that are in flight in a pipe.
+    /// The number of bytes in flight in a pipe.
     var spliced: Int { self.piped?.count ?? 0 }
 
     var inFlight: Int { self.copied.readableBytes + self.spliced }
 
-    /// Moves what the sender has sent into a pipe, while nothing is in flight.
+    /// Moves bytes that the sender has sent into a pipe. No bytes may be in flight.
     func splice(from source: RelayEnd) -> PipedBytes.Filling {
         let piped = self.piped ?? PipedBytes(on: self.loop)
         self.piped = piped
         return piped.fill(from: source.descriptor)
     }
 
-    /// Writes something of what is in flight: makes one system call, or asks the transport once.
+    /// Writes some of the bytes in flight, with one system call or one call of the transport.
     func writeSome(to sink: RelayEnd) -> StreamOutcome {
         guard self.copied.readableBytes == 0 else {
             let outcome = self.copied.withUnsafeReadableBytes { sink.write($0) }
@@ -54,14 +54,14 @@ final class RelayFlow {
         return outcome
     }
 
-    /// Forgets what is in flight.
+    /// Throws away the bytes in flight.
     func drop() {
         self.copied = ByteBuffer()
         self.piped?.drop()
         self.settleAccount()
     }
 
-    /// Tells the account what has changed; nothing where the peer keeps up.
+    /// Reports a changed number of waiting bytes to the account; nothing is reported while the peer keeps up.
     func settleAccount() {
         let waiting = self.copied.readableBytes & ~(PendingWrites.accountUnit - 1)
         guard waiting != self.accounted else { return }

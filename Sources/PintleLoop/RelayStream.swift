@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A stream of bytes that is no socket, such as one of HTTP/2, as an end of a ``SocketRelay``.
+/// A stream of bytes that is not a socket, such as a stream of HTTP/2, as an end of a ``SocketRelay``.
 ///
-/// Nothing but itself knows when it is ready, so it tells that itself. Used on the loop's thread only.
+/// Only the stream itself knows when it is ready, so it notifies its watcher. Used on the loop's thread only.
 package protocol RelayStream: StreamTransport {
-    /// Tells `watcher` whenever the stream is ready for one of `interest`, until ``forget()``: as long as it is ready, once a
-    /// turn, and never from within a call of the watcher's. It calls itself ``ReleasedSocket/noDescriptor``.
+    /// Notifies `watcher` whenever the stream is ready for one of `interest`, until ``forget()``: once a turn as long as it
+    /// is ready, and never during a call that the watcher makes. It passes ``ReleasedSocket/noDescriptor`` as the
+    /// descriptor.
     func watch(for interest: Readiness, by watcher: any DescriptorWatcher)
 
-    /// Tells nobody any more.
+    /// Stops notifying the watcher.
     func forget()
 
-    /// The other end's connection is broken. The output that is shut down after this has no end in order.
+    /// The other end's connection is broken. Output that is shut down after this must not look like an orderly end.
     func peerBroke()
 }

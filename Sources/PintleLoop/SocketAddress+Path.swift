@@ -5,7 +5,7 @@ package import NIOCore
 internal import PintleSystem
 
 extension SocketAddress {
-    /// The address of a Unix socket, whose path need not be UTF-8 (``Swift/String/systemBytes``).
+    /// The address of a Unix socket. Its path need not be UTF-8 (``Swift/String/systemBytes``).
     ///
     /// - Throws: `SocketAddressError.unixDomainSocketPathTooLong` from 108 bytes on.
     package init(pathOfSocket path: String) throws {
@@ -13,7 +13,7 @@ extension SocketAddress {
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = path.systemBytes
         let fits = withUnsafeMutableBytes(of: &address.sun_path) { place in
-            // A zero ends it.
+            // A zero byte ends the path.
             guard bytes.count < place.count else { return false }
             place.copyBytes(from: bytes)
             return true

@@ -6,8 +6,8 @@ package import NIOCore
 
 /// A connected stream socket on a ``Loop``, as a SwiftNIO channel: any SwiftNIO handler works on it.
 ///
-/// It reads and writes `ByteBuffer`s. It cannot bind or connect: descriptors come connected. Errors of the socket close the
-/// channel. Where a ``StreamTransport`` is given, bytes go through it.
+/// It reads and writes `ByteBuffer`s. It cannot bind or connect: its descriptor is already connected. Errors of the socket
+/// close the channel. If a ``StreamTransport`` is given, bytes go through it.
 package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked Sendable {
     // Why @unchecked holds: every variable is touched on the loop's thread only; the members of `Channel` that may be
     // called from elsewhere go through the pipeline, which hops to the loop.
@@ -36,49 +36,50 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     package var pendingWriteBytes: Int { self.writes.byteCount }
 
     private let descriptor: Int32
-    /// Nil where bytes are received and sent as they are.
+    /// Nil if bytes are received and sent as they are.
     private let transport: (any StreamTransport)?
-    /// The readiness of the descriptor without which there is nothing more to read, or to write.
+    /// The readiness that the descriptor needs before more can be read, or written.
     private var readNeeds = Readiness.read
     private var writeNeeds = Readiness.write
     private let closePromise: EventLoopPromise<Void>
-    /// Nil until somebody wants it.
+    /// Nil until the pipeline is first asked for.
     private var madePipeline: ChannelPipeline?
     private var state = State.fresh
     private var isReleased = false
     private var interest = Readiness()
     private var writes = PendingWrites()
     private var writable = true
-    /// True where somebody waits for room for bytes that are in a pipe.
+    /// True if a sender waits for room in the socket for bytes in a pipe.
     private var wantsRoom = false
     private var autoRead = true
     private var wantsRead = false
     private var inputClosed = false
     private var outputClosed = false
     private var closeOutputWhenFlushed = false
-    /// The transport could not tell its peer yet that everything is written.
+    /// True while the transport could not yet tell its peer that everything is written.
     private var isEndingOutput = false
-    /// True where the pipeline is told that the peer has sent everything (`ChannelEvent.inputClosed`), and the channel stays open
-    /// for writing; else it closes.
+    /// True if the pipeline hears that the peer has sent everything (`ChannelEvent.inputClosed`), and the channel stays
+    /// open for writing; otherwise it closes.
     package var allowsHalfClosure = false
-    /// True if a peer that takes no more bytes is read to its end before the channel fails: it may have said why.
+    /// True if a channel whose peer takes no more bytes first reads all that the peer has sent, then fails: the peer may
+    /// have said why.
     package var readsBeforeFailing = false
     private var isFlushing = false
     private var isReading = false
-    /// Asked before bytes are received, if set. The channel holds it until it ends. Not for channels with a transport.
+    /// Called before bytes are received, if set. The channel holds it until it ends. Not for channels with a transport.
     package var pipeReader: (any PipeReader)?
-    /// Told how much waits to be written, where somebody counts that.
+    /// Counts the bytes that wait to be written, if set.
     package var account: (any PendingWriteAccount)?
-    /// Epoll has nothing more to say about the descriptor.
+    /// True if both directions are closed or failed, so that epoll has no more to say about the descriptor.
     private var isHungUp = false
 
-    /// The most full buffers that are read in a turn: other channels want their share.
+    /// The most full buffers that are read in a turn: other channels need the thread.
     private static let mostReadsInTurn = 4
     private static let mostReadsBeforeFailing = 4
 
     /// Takes over a connected, non-blocking descriptor; call ``start()`` when the pipeline is set up.
     ///
-    /// - Parameter transport: takes over the descriptor in the channel's place, which then only watches it.
+    /// - Parameter transport: owns the descriptor in place of the channel, which then only watches it.
     package init(
         descriptor: Int32, loop: Loop, remoteAddress: SocketAddress? = nil, localAddress: SocketAddress? = nil,
         transport: (any StreamTransport)? = nil
@@ -105,9 +106,9 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         if self.state == .active { self.readReady() }
     }
 
-    /// Goes on with a socket that another channel has given up, in the same turn, and with all of it written.
+    /// Takes over a socket that another channel has released in the same turn, with all of its bytes written.
     ///
-    /// - Parameter transport: takes over the descriptor, as in the designated initializer.
+    /// - Parameter transport: owns the descriptor, as in the designated initializer.
     package convenience init(
         adopting socket: ReleasedSocket, loop: Loop, remoteAddress: SocketAddress?, transport: any StreamTransport
     ) {
@@ -118,7 +119,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         loop.hand(socket.descriptor, to: self)
     }
 
-    /// Goes on where the transport had to wait for something that is no readiness of its descriptor.
+    /// Continues after the transport had to wait for an event other than the readiness of its descriptor.
     package func transportCanGoOn() {
         guard self.state == .active else { return }
         (self.readNeeds, self.writeNeeds) = (.read, .write)
@@ -127,10 +128,10 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.updateInterest()
     }
 
-    /// True while the ``pipeReader`` has the channel wait.
+    /// True while the ``pipeReader`` makes the channel wait.
     package var waitsToMove: Bool { self.readNeeds.isEmpty }
 
-    /// Reads on where the ``pipeReader`` has had the channel wait.
+    /// Continues to read after the ``pipeReader`` made the channel wait.
     package func goOnMoving() {
         guard self.state == .active, self.readNeeds.isEmpty else { return }
         self.readNeeds = .read
@@ -138,10 +139,10 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.updateInterest()
     }
 
-    /// True where reads follow each other by themselves.
+    /// True if each read is followed by the next one automatically.
     package var isReadingByItself: Bool { self.autoRead }
 
-    /// Sets whether reads follow each other by themselves; without it each read must be asked for.
+    /// Sets whether each read is followed by the next one automatically; otherwise each must be requested.
     package func setAutoRead(_ on: Bool) {
         guard self.autoRead != on else { return }
         self.autoRead = on
@@ -153,7 +154,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         }
     }
 
-    /// Closes so that the peer sees a broken connection, not an end: what is not sent yet is dropped.
+    /// Resets the connection, so that the peer does not see an orderly end; unsent bytes are dropped.
     package func reset() {
         guard self.state != .closed else { return }
         var option = linger(l_onoff: 1, l_linger: 0)
@@ -161,10 +162,10 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.closeAll(ChannelError.eof)
     }
 
-    /// Sends two pieces, one behind the other, at once and from where they are.
+    /// Sends two pieces, one after the other, at once and without copying them.
     ///
-    /// - Returns: the number of their bytes that the kernel has taken. None where others wait to be sent before them, where
-    ///   bytes go through a transport, or where it fails: writing what is left tells why.
+    /// - Returns: the number of bytes that the kernel has taken. It is 0 if earlier bytes wait to be sent, if bytes go
+    ///   through a transport, or if sending fails: the next write of the rest reports the error.
     package func sendNow(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
         guard self.state == .active, self.transport == nil, self.writes.isEmpty, !self.outputClosed,
             !self.closeOutputWhenFlushed
@@ -179,10 +180,11 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         }
     }
 
-    /// True where bytes can be moved into the socket without being seen here.
+    /// True if splice(2) can move bytes into the socket.
     package var takesPipes: Bool { self.transport == nil }
 
-    /// Sends what is in a pipe, as far as there is room. The channel is not writable then until there is room for the rest.
+    /// Sends bytes from a pipe, as far as the socket has room. The channel is then not writable until there is room for the
+    /// rest.
     ///
     /// - Returns: the number of bytes that the kernel has taken.
     package func send(_ piped: PipedBytes) -> Int {
@@ -195,7 +197,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
             case .wouldBlock:
                 self.waitForRoom()
                 return count - piped.count
-            // The peer is gone for writing.
+            // The peer takes no more bytes.
             case .end: self.fail(ChannelError.eof)
             case .failed(let error): self.fail(error)
             }
@@ -211,12 +213,12 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.pipeline.syncOperations.fireChannelWritabilityChanged()
     }
 
-    /// Gives the socket up, open, for somebody else to go on with.
+    /// Releases the socket, open, to a new owner.
     ///
-    /// The channel is closed then, as far as it is concerned. Its handlers are removed after this turn, and are not told of an
-    /// end: there is none. A promise for bytes that are not sent yet fails.
+    /// The channel itself is closed then. Its handlers are removed after this turn and see no end of the connection, since
+    /// it has not ended. Promises for unsent bytes fail.
     ///
-    /// - Returns: nil where the channel is closed, or has been told that nothing more will be written.
+    /// - Returns: nil if the channel is closed, or its output is closed or about to be.
     package func release() -> ReleasedSocket? {
         self.loop.assertInEventLoop()
         guard self.state != .closed, !self.outputClosed, !self.closeOutputWhenFlushed else { return nil }
@@ -232,14 +234,14 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         return released
     }
 
-    /// Takes the pipeline apart when this turn is over: handlers may still be on the stack.
+    /// Takes the pipeline apart after this turn: handlers may still be on the stack.
     private func endAfterTurn() {
         if self.madePipeline == nil { self.closePromise.succeed() } else { self.loop.atEndOfTurn(self) }
     }
 
     package func runAtEndOfTurn() {
         if let madePipeline { self.removeHandlers(pipeline: madePipeline) }
-        // Whoever goes on with the socket may keep the channel for long.
+        // The new owner of the socket may keep the channel for long.
         if self.isReleased { self.madePipeline = nil }
         self.closePromise.succeed()
     }
@@ -287,7 +289,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     package func flush0() {
         guard self.state == .active else { return }
         self.writes.markFlushed()
-        // Asked for by who was just told that something is written: it leaves with the rest.
+        // A handler that is being notified of a write may ask for this flush; its bytes leave with the rest.
         if !self.isFlushing { self.flushNow() }
     }
 
@@ -296,7 +298,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         let wantedBefore = self.wantsRead
         self.wantsRead = true
         self.updateInterest()
-        // Epoll says nothing of a descriptor that hung up, nor of what a transport has taken in already.
+        // Epoll reports nothing about a descriptor that hung up, nor about bytes that a transport has taken in already.
         if self.isHungUp || self.transport != nil && !wantedBefore && !self.isReading {
             self.loop.execute { self.readReady() }
         }
@@ -361,7 +363,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
 
     // MARK: Reading
 
-    /// Reads what has come. The loop does so by itself, but on a busy one timers may fire before it has got there.
+    /// Reads bytes that have come. The loop does so by itself, but on a busy loop timers may fire before it gets to them.
     package func readArrivals() { if self.state == .active { self.readReady() } }
 
     fileprivate func readReady() {
@@ -377,7 +379,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
                 guard case .bytes = outcome else { return self.receivedNothing(outcome) }
                 reads += 1
                 if reads < Self.mostReadsInTurn { continue }
-                // Epoll says nothing more of a descriptor that hung up.
+                // Epoll does not report a descriptor that hung up again.
                 if self.isHungUp { self.loop.execute { self.readReady() } }
                 return
             }
@@ -438,7 +440,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     private func flushNow() {
         self.isFlushing = true
         let isWritten = self.writeFlushed()
-        // From here on whoever is told something may flush again.
+        // The handlers notified from here on may flush again.
         self.isFlushing = false
         self.writes.settle(with: self.account)
         guard isWritten, self.state == .active else { return }
@@ -451,7 +453,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         }
     }
 
-    /// - Returns: whether all that was flushed is written.
+    /// - Returns: true if all flushed bytes are written.
     private func writeFlushed() -> Bool {
         while self.state == .active, !self.writes.isFlushed {
             let outcome = self.writes.writeSome(to: self.descriptor, through: self.transport)
@@ -463,7 +465,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
                 self.updateInterest()
                 return false
             case .failed(let error):
-                // The peer is gone for writing; what it sent before may be worth reading, but not answering.
+                // The peer takes no more bytes; those that it sent before may be worth reading, but not answering.
                 if self.readsBeforeFailing { self.failBehindInput(error) } else { self.fail(error) }
                 return false
             }
@@ -471,7 +473,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         return true
     }
 
-    /// Fails when all that the peer has sent is read, in this turn's end or later ones.
+    /// Fails after reading all that the peer has sent, in this turn or a later one.
     private func failBehindInput(_ error: any Error) {
         guard !self.outputClosed else { return }
         self.outputClosed = true
@@ -501,8 +503,8 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         if self.inputClosed { self.closeAll(ChannelError.eof) }
     }
 
-    /// A close says by itself that this was all, but not through a transport. Where something is left to be written it
-    /// must not be said.
+    /// Tells a transport's peer that the output has ended: closing a bare socket does so, closing a transport does not. If
+    /// bytes are left to be written, the peer must not be told.
     private func endOutputIfWritten() {
         guard let transport, self.state == .active, !self.outputClosed, self.writes.isEmpty else { return }
         transport.shutdownOutput()
@@ -534,8 +536,8 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     }
 
     private func updateInterest() {
-        // While it reads, the next read is not asked for yet: an answer that is written meanwhile would take the interest away
-        // for a moment, at the price of two system calls.
+        // While a read is in progress the next one is not requested yet: an answer written meanwhile would remove the
+        // interest for a moment, which costs two system calls.
         guard self.state == .active, !self.isHungUp, !self.isReading else { return }
         var wanted = Readiness()
         if self.wantsRead, !self.inputClosed { wanted.formUnion(self.readNeeds) }
@@ -555,7 +557,7 @@ extension SocketChannel: DescriptorWatcher {
         var size = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(self.descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
         if code != 0 { return self.fail(IOError(errnoCode: code, reason: "socket")) }
-        // Both directions are closed, and what came before is read when it is wanted. Epoll would report this for ever.
+        // Both directions are closed; earlier bytes are read when they are wanted. Epoll would report this for ever.
         if !self.wantsRead || self.inputClosed || self.readNeeds.isEmpty {
             self.isHungUp = true
             self.interest = []

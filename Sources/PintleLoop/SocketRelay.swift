@@ -2,13 +2,13 @@
 
 package import NIOCore
 
-/// Passes bytes on between a client's and a server's socket, in both directions, until both have sent everything.
+/// Passes bytes between a client's and a server's socket, in both directions, until both have sent everything.
 ///
-/// Few bytes are copied through the loop's receive buffer: a pipe would cost more than it saves. Where much comes, and both
-/// sockets carry bytes as they are, they are moved by splice(2) and never seen here. What one pipe, or one buffer, holds is
-/// in flight at most: nothing more is read before it is written. A relay in which nothing is in flight holds neither.
+/// Small amounts are copied through the loop's receive buffer: a pipe would cost more than it saves. If much comes, and
+/// both sockets carry bytes as they are, splice(2) moves them. At most the contents of one pipe, or one buffer, are in
+/// flight in a direction: they are written before more is read. A relay holds neither while it has no bytes in flight.
 package final class SocketRelay: DescriptorWatcher, TurnEndWork {
-    /// The way that bytes go.
+    /// The direction of bytes through a relay.
     package enum Direction: Sendable {
         /// From the client to the server.
         case up
@@ -20,11 +20,11 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
 
     private enum Phase { case fresh, relaying, closing, closed }
 
-    /// The most that is copied at once before much has come.
+    /// The most bytes copied at once before much has come.
     private static let smallPiece = 16 * 1024
-    /// Where so much was moved at once there may be more to move.
+    /// If at least this many bytes were moved at once, there may be more to move.
     private static let largePiece = PipePool.capacity / 2
-    /// The times that a direction is attended to before others have their turn.
+    /// The number of reads and writes in a direction before other connections get the thread.
     private static let rounds = 4
 
     private let loop: Loop
@@ -34,12 +34,12 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
     private let down: RelayFlow
     private var phase = Phase.fresh
     private var delegate: (any SocketRelayDelegate)?
-    /// When bytes were last read or written.
+    /// The time at which bytes were last read or written.
     package private(set) var lastActivity: NIODeadline
 
     /// Takes over two sockets of `loop`; call ``start(_:sent:answered:)`` when it may pass bytes on.
     ///
-    /// - Parameter account: told how much was copied and waits to be written.
+    /// - Parameter account: counts the copied bytes that wait to be written.
     package init(
         client: ReleasedSocket, server: ReleasedSocket, on loop: Loop, account: (any PendingWriteAccount)?
     ) {
@@ -56,16 +56,16 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
 
     // MARK: For the owner
 
-    /// Bytes that have been written to their receiver in a direction.
+    /// The number of bytes that have been written to the receiver in a direction.
     package func bytesWritten(_ direction: Direction) -> Int { self.flow(direction).written }
 
-    /// Bytes that were read in a direction and are not written yet.
+    /// The number of bytes that were read in a direction and are not written yet.
     package func bytesInFlight(_ direction: Direction) -> Int { self.flow(direction).inFlight }
 
-    /// True where both ends have sent everything, so that what is in flight is all that is left to do.
+    /// True if both ends have sent everything, so that only the bytes in flight are left to be written.
     package var hasReadAll: Bool { self.client.isInputEnded && self.server.isInputEnded }
 
-    /// Has the delegate look at what is read in a direction, or no more.
+    /// Sets whether the delegate inspects the bytes that are read in a direction.
     package func inspect(_ direction: Direction, _ isInspected: Bool) {
         self.flow(direction).isInspected = isInspected
     }
@@ -74,8 +74,8 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
     ///
     /// - Parameters:
     ///   - delegate: held until both sockets are closed.
-    ///   - sent: what the client has sent before.
-    ///   - answered: what the server has sent before.
+    ///   - sent: bytes that the client has sent before.
+    ///   - answered: bytes that the server has sent before.
     package func start(_ delegate: any SocketRelayDelegate, sent: ByteBuffer, answered: ByteBuffer) {
         self.loop.assertInEventLoop()
         precondition(self.phase == .fresh, "BUG: a relay is started twice")
@@ -87,7 +87,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             }
             let source = self.source(of: direction)
             if source.isInputEnded { self.endedInput(direction) }
-            // The loop tells of bytes that a socket has, but not of those that a transport has taken in.
+            // The loop reports bytes that a socket holds, but not those that a transport has taken in.
             if source.isInputEnded || source.transport != nil || self.bytesInFlight(direction) > 0 {
                 self.pump(direction)
             }
@@ -95,16 +95,16 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         self.settle()
     }
 
-    /// Writes to the client what nobody has read from the server, where nothing stands before it in a pipe.
+    /// Writes bytes to the client that do not come from the server; does nothing while server bytes are in a pipe.
     package func tellClient(_ bytes: ByteBuffer) {
         guard self.phase == .relaying, !self.client.isOutputEnded, self.down.spliced == 0 else { return }
         self.down.copied.writeImmutableBuffer(bytes)
         _ = self.write(.down)
     }
 
-    /// Reads no more. What was read is still written, and both sockets are closed.
+    /// Stops reading. Bytes that were read are still written, then both sockets are closed.
     ///
-    /// - Parameter direction: drops what is in flight in this direction.
+    /// - Parameter direction: drops the bytes in flight in this direction.
     package func close(dropping direction: Direction? = nil) {
         guard self.phase == .relaying else { return }
         if let direction { self.flow(direction).drop() }
@@ -112,7 +112,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         self.settle()
     }
 
-    /// Closes both sockets so that their peers see a broken connection, not an end.
+    /// Resets both connections, so that their peers do not see an orderly end.
     package func abort() {
         self.up.drop()
         self.down.drop()
@@ -143,15 +143,15 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         self.settle()
     }
 
-    /// Both directions of a socket are closed, or it has failed. Epoll reports that for ever.
+    /// Handles a socket with both directions closed, or that has failed. Epoll reports that for ever.
     private func hungUp(_ end: RelayEnd, _ outgoing: Direction) {
         if end.isInputEnded {
-            // Unless both were closed here, the peer has broken the connection and takes nothing more.
+            // Unless both directions were closed here, the peer has broken the connection and takes no more bytes.
             end.breakOutput()
             self.flow(outgoing.back).drop()
         }
         guard !self.wantsRead(outgoing) else { return }
-        // Its bytes are read when they are wanted, and its end behind them.
+        // Its bytes are read when they are wanted, and then its end.
         end.interest = nil
         end.unwatch(on: self.loop)
     }
@@ -184,10 +184,10 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         return sink.isOpen && (self.bytesInFlight(direction) > 0 || sink.isEndingOutput)
     }
 
-    /// Passes on what can be, for a while.
+    /// Passes bytes on, for a limited number of rounds.
     private func pump(_ direction: Direction) {
         for _ in 0..<Self.rounds {
-            // Bytes that cannot be written now keep more from being read, unless those are thrown away.
+            // Bytes that cannot be written now prevent further reads, unless the bytes read are thrown away.
             guard self.write(direction) || self.source(of: direction).isDiscarding else { return }
             guard self.wantsRead(direction) else { return }
             guard self.read(direction) else {
@@ -198,14 +198,14 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         guard self.write(direction), self.wantsRead(direction), self.source(of: direction).transport != nil else {
             return
         }
-        // It may have taken in more, of which the loop knows nothing.
+        // The transport may have taken in more, of which the loop does not know.
         self.flow(direction).mayHaveMore = true
         self.loop.atEndOfTurn(self)
     }
 
-    /// Writes what is in flight, and the end behind it.
+    /// Writes the bytes in flight, and then the end of output if the source has ended.
     ///
-    /// - Returns: whether nothing is left.
+    /// - Returns: true if no bytes are left.
     private func write(_ direction: Direction) -> Bool {
         let (sink, flow) = (self.sink(of: direction), self.flow(direction))
         while flow.inFlight > 0 {
@@ -217,7 +217,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
                 flow.settleAccount()
                 return false
             case .end, .failed:
-                // The peer is gone for writing; what it has sent before may still be worth passing on.
+                // The peer takes no more bytes; those that it has sent before may still be worth passing on.
                 sink.breakOutput()
                 flow.drop()
             }
@@ -230,14 +230,14 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
     private func finishOutput(of direction: Direction) {
         let sink = self.sink(of: direction)
         guard sink.isOpen, !sink.isOutputEnded, !sink.isEndingOutput else { return }
-        // The last word of all is said by closing.
+        // If both directions have ended, closing the socket tells the peer of the end.
         let isLast = sink.isInputEnded && self.source(of: direction).isOutputEnded && sink.transport == nil
         if isLast { sink.breakOutput() } else { sink.finishOutput() }
     }
 
     /// Reads once.
     ///
-    /// - Returns: whether there may be more to read.
+    /// - Returns: true if there may be more to read.
     private func read(_ direction: Direction) -> Bool {
         let (source, sink, flow) = (self.source(of: direction), self.sink(of: direction), self.flow(direction))
         let limit = flow.isBulk ? Loop.receiveCapacity : Self.smallPiece
@@ -251,7 +251,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             return true
         case .outcome(.bytes(let count)):
             self.lastActivity = self.loop.turnTime
-            // Less is all that was there, and the loop tells of more.
+            // A smaller count means that all was taken; the loop reports new bytes.
             return count >= Self.largePiece
         case .outcome(let outcome):
             self.readNothing(direction, outcome)
@@ -279,7 +279,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         return count >= limit || source.transport != nil
     }
 
-    /// Writes what was just read, and keeps what is not taken: the buffer is the loop's.
+    /// Writes the bytes just read, and copies the rest: the buffer belongs to the loop.
     private func pass(_ buffer: inout ByteBuffer, _ direction: Direction) {
         if self.flow(direction).isInspected {
             // The delegate may keep the bytes.
@@ -292,7 +292,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             buffer.moveReaderIndex(forwardBy: count)
             self.flow(direction).written += count
         }
-        // Writing the rest tells why no more was taken.
+        // The next write of the rest reports why no more was taken.
         guard buffer.readableBytes > 0 else { return }
         self.flow(direction).copied = ByteBuffer(bytes: buffer.readableBytesView)
     }
@@ -310,7 +310,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             source.isInputEnded = true
             self.endedInput(direction)
         case .failed:
-            // A peer that has broken the connection gets nothing any more; its bytes are passed on.
+            // A peer that has broken the connection gets no more bytes; those that it sent are passed on.
             source.isInputEnded = true
             source.breakOutput()
             self.sink(of: direction).peerBroke()
@@ -325,8 +325,9 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
 
     // MARK: The end
 
-    /// Closes the ends that nothing is in flight to. The others get it, and the end behind it; what they send meanwhile is
-    /// thrown away, because closing a socket with unread bytes would take the last ones from its peer.
+    /// Closes the ends that have no bytes in flight to them. The others get those bytes, and then the end of output. Bytes
+    /// that they send meanwhile are thrown away, because closing a socket with unread bytes would destroy the last ones for
+    /// its peer.
     private func beginClosing() {
         self.phase = .closing
         self.delegate?.relayEnded(self)
@@ -350,7 +351,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         self.flow(end === self.client ? .down : .up).drop()
     }
 
-    /// Does what follows from what has happened, and waits for what is wanted next.
+    /// Closes ends that are finished, and watches the others for the readiness that they need next.
     private func settle() {
         if self.phase == .relaying, self.client.isOutputEnded, self.server.isOutputEnded {
             self.beginClosing()
@@ -372,7 +373,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         var wanted = Readiness()
         if self.wantsRead(outgoing) { wanted.formUnion(end.readNeeds) }
         if self.wantsWrite(outgoing.back) { wanted.formUnion(end.writeNeeds) }
-        // A descriptor that hung up is not watched while nothing is wanted of it.
+        // A descriptor that hung up is not watched while no readiness is needed of it.
         guard wanted != end.interest ?? [] else { return }
         end.interest = wanted
         end.watch(for: wanted, by: self, on: self.loop)

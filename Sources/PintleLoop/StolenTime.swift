@@ -3,18 +3,18 @@
 internal import Glibc
 internal import PintleSystem
 
-/// Processor time that a hypervisor has given to other machines while something here wanted to run.
+/// The processor time that a hypervisor gave to other machines while this one had work to run.
 ///
-/// The clock of a thread goes on meanwhile where the kernel is not told who ran, so a guest's thread seems to have used
-/// what others have (proc_stat(5), `steal`).
+/// If the hypervisor does not report it to the kernel, a thread's clock keeps running meanwhile, so that a guest's thread
+/// seems to have used time that other machines had (proc_stat(5), `steal`).
 package enum StolenTime {
-    /// The time stolen from all processors since the start of the machine, to a hundredth of a second; 0 where the kernel
-    /// does not say.
+    /// The time stolen from all processors since the machine started, in steps of 10 ms; 0 if the kernel does not report
+    /// it.
     package static func total() -> Duration {
         let file = open("/proc/stat", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return .zero }
         defer { close(file) }
-        // The line of all processors is the first and shorter than this.
+        // The line for all processors comes first and is shorter than this.
         return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
             let count = read(file, buffer.baseAddress, buffer.count)
             return Self.total(in: String(decoding: buffer.prefix(max(0, count)), as: UTF8.self))

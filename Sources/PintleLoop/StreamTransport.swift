@@ -3,51 +3,51 @@
 internal import Glibc
 internal import NIOCore
 
-/// Stands between a ``SocketChannel`` and its descriptor where bytes are not simply received and sent: TLS.
+/// Stands between a ``SocketChannel`` and its descriptor if bytes are not received and sent as they are: TLS.
 ///
-/// Used on the loop's thread only, and never after ``close()``. Nothing here waits.
+/// Used on the loop's thread only, and never after ``close()``. No function blocks.
 package protocol StreamTransport: AnyObject {
-    /// Takes in what has come, at most as much as there is room for.
+    /// Reads bytes that have come, at most as many as fit into `space`.
     ///
-    /// A transport may hold bytes of which epoll knows nothing, so it is asked until it would have to wait.
+    /// A transport may hold bytes that epoll does not know of, so it is called until it would block.
     func read(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome
 
     /// Sends the beginning of `bytes`, which are not empty.
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamOutcome
 
-    /// Tells the peer that nothing more will be written; everything was.
+    /// Tells the peer that no more will be written; all bytes must have been written.
     func shutdownOutput()
 
-    /// What the descriptor must be ready for before ``shutdownOutput()`` is to be called again; nil when it need not be.
+    /// The readiness that the descriptor needs before ``shutdownOutput()`` is called again; nil if it need not be.
     var shutdownNeeds: Readiness? { get }
 
-    /// Closes the descriptor, and frees what belongs to it. Called once, after the loop has stopped watching it.
+    /// Closes the descriptor and frees the transport's resources. Called once, after the loop has stopped watching it.
     func close()
 }
 
 extension StreamTransport {
-    /// Nil: the end is told at once.
+    /// Nil: the peer is told of the end at once.
     package var shutdownNeeds: Readiness? { nil }
 }
 
-/// What became of an attempt to read or to write.
+/// The outcome of an attempt to read or to write.
 package enum StreamOutcome {
-    /// So many bytes were moved, at least one.
+    /// The number of bytes that were moved, at least one.
     case bytes(Int)
-    /// The peer has sent everything; only of reading.
+    /// The peer has sent everything; for reading only.
     case end
-    /// Nothing can be moved before the descriptor is ready for this. Reading may have to wait for writing, and the other
-    /// way round, while keys are agreed on.
+    /// No bytes can be moved before the descriptor is ready for this. While TLS agrees on keys, reading may have to wait
+    /// for writing, and writing for reading.
     case wouldBlock(until: Readiness)
     /// The connection cannot be used any more.
     case failed(any Error)
 
-    /// Translates what a system call has just returned; errno is still its own.
+    /// Translates the result of a system call that has just returned; errno must still be the one it set.
     ///
     /// - Parameters:
-    ///   - count: of bytes, negative where it failed.
-    ///   - call: its name.
-    ///   - readiness: what it waits for.
+    ///   - count: the number of bytes; negative if the call failed.
+    ///   - call: the name of the call.
+    ///   - readiness: the readiness to wait for if the call would block.
     package init(_ count: Int, of call: StaticString, until readiness: Readiness) {
         let code = errno
         if count > 0 {

@@ -3,20 +3,20 @@
 internal import Glibc
 internal import PintleSystem
 
-/// Reports turns of a loop that hold it up: those that take more than `limit` of the thread's processor time.
+/// Reports turns that hold up a loop: those that take more than `limit` of the thread's processor time.
 ///
-/// Processor time, because a busy machine may leave a thread waiting in the middle of any turn, and less what a hypervisor
-/// has stolen meanwhile, which the clock of a thread may count. Reading it is a system call, so loops are guarded where
-/// stalls are looked for and not in production.
+/// Processor time is measured, because a busy machine may suspend a thread in the middle of any turn. Time that a
+/// hypervisor has stolen meanwhile is subtracted, since the clock of a thread may count it. Reading the clock is a system
+/// call, so guards are used to look for stalls, not in production.
 package struct TurnGuard: Sendable {
-    /// The most that a turn may take.
+    /// The most processor time that a turn may take.
     package let limit: Duration
-    /// The processor time that was stolen from the machine so far.
+    /// Returns the processor time that was stolen from the machine so far.
     let stolen: @Sendable () -> Duration
     /// Called on the loop's thread, after the turn.
     let report: @Sendable (SlowTurn) -> Void
 
-    /// Guards with a limit; `report` is called on the loop's thread and its own time counts for no turn.
+    /// Makes a guard; `report` is called on the loop's thread, and its own time counts for no turn.
     package init(
         limit: Duration, stolen: @escaping @Sendable () -> Duration = StolenTime.total,
         report: @escaping @Sendable (SlowTurn) -> Void
@@ -27,11 +27,11 @@ package struct TurnGuard: Sendable {
     }
 }
 
-/// A turn that took too long, and what it was spent on.
+/// A turn that took too long, and the callbacks that it spent its time on.
 package struct SlowTurn: Sendable {
-    /// One of the things that are called back during a turn.
+    /// A callback that ran during a turn, or all of one kind.
     package struct Part: Sendable {
-        /// The place in the turn at which it was called.
+        /// The kind of callback, by its place in the turn.
         package enum Kind: String, Sendable, CaseIterable {
             case descriptor
             case task
@@ -42,7 +42,7 @@ package struct SlowTurn: Sendable {
         package let kind: Kind
         /// The watcher's or worker's type, or the file and line that made the timer; empty for a task.
         package let name: String
-        /// The thread's processor time.
+        /// The thread's processor time for it.
         package let time: Duration
     }
 
@@ -50,15 +50,15 @@ package struct SlowTurn: Sendable {
     package let loop: String
     /// The thread's processor time for the whole turn.
     package let time: Duration
-    /// The part that took longest.
+    /// The part that took the longest.
     package let dearest: Part
-    /// How many things of each kind were called, and the processor time of them all.
+    /// The number of callbacks of each kind, and their total processor time.
     package let sums: [Part.Kind: (count: Int, time: Duration)]
 }
 
-/// Takes the times of one turn after another, on the loop's thread.
+/// Measures one turn after another, on the loop's thread.
 struct TurnMeter {
-    /// By what a part is known; made into words only when the turn turns out to be slow.
+    /// The origin of a part; turned into text only if the turn proves to be slow.
     enum Source {
         case type(Any.Type)
         case place(StaticString, UInt)
@@ -71,7 +71,7 @@ struct TurnMeter {
     }
 
     private let guardian: TurnGuard
-    /// In nanoseconds.
+    /// Nanoseconds.
     private let limit: Int64
     private let loop: String
     private var began: Int64 = 0
@@ -80,8 +80,8 @@ struct TurnMeter {
     private var dearest: Int64 = -1
     private var dearestKind = SlowTurn.Part.Kind.task
     private var dearestSource = Source.unknown
-    /// How much was stolen when it was last looked at, and when that was, by the clock on the wall: theft from a thread
-    /// that was idle excuses no later turn.
+    /// The stolen time at the last look, and the monotonic time of that look: theft from a thread that was idle excuses no
+    /// later turn.
     private var stolen: (time: Duration, at: Int64)
 
     init(_ guardian: TurnGuard, loop: String) {
@@ -91,9 +91,9 @@ struct TurnMeter {
         self.stolen = (guardian.stolen(), Self.time(CLOCK_MONOTONIC))
     }
 
-    /// The wait is over.
+    /// Begins a turn: the wait is over.
     mutating func begin() {
-        // Not in every turn: reading it costs more than most turns. Stolen time comes in ticks of that length.
+        // Not in every turn: reading the stolen time costs more than most turns. It advances in ticks of 10 ms.
         let now = Self.time(CLOCK_MONOTONIC)
         if now - self.stolen.at > 10_000_000 { self.stolen = (self.guardian.stolen(), now) }
         self.began = Self.processorTime()
@@ -102,7 +102,7 @@ struct TurnMeter {
         for index in self.sums.indices { self.sums[index] = Sum() }
     }
 
-    /// Something was called and has returned.
+    /// Adds the time of a callback that has just returned.
     mutating func note(_ kind: SlowTurn.Part.Kind, _ source: Source = .unknown) {
         let now = Self.processorTime()
         let time = now - self.last
@@ -113,9 +113,9 @@ struct TurnMeter {
         (self.dearest, self.dearestKind, self.dearestSource) = (time, kind, source)
     }
 
-    /// The next wait is about to begin.
+    /// Ends a turn: the next wait is about to begin.
     ///
-    /// - Returns: whether the turn was too long, which it has reported then.
+    /// - Returns: true if the turn was too long; it has been reported then.
     mutating func end() -> Bool {
         var time = Self.processorTime() - self.began
         guard time > self.limit else { return false }
@@ -135,7 +135,7 @@ struct TurnMeter {
     /// The processor time of this thread, in nanoseconds.
     private static func processorTime() -> Int64 { Self.time(CLOCK_THREAD_CPUTIME_ID) }
 
-    /// What a clock of the kernel shows, in nanoseconds.
+    /// The time of a kernel clock, in nanoseconds.
     private static func time(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         guard clock_gettime(clock, &time) == 0 else {

@@ -4,10 +4,10 @@ internal import Glibc
 internal import NIOCore
 internal import PintleSystem
 
-/// The file of a listening Unix socket: taken only where nobody listens, and removed at the end.
+/// The file of a listening Unix socket: made only if no process listens on it, and removed at the end.
 ///
-/// Beside it is a locked file, `PATH.lock`, for as long as somebody listens. Of two processes that find a socket that is
-/// left over, both would otherwise remove it, and one of them the other's new one.
+/// A locked file beside it, `PATH.lock`, exists as long as the process listens. Without it, two processes that find a
+/// left-over socket would both remove it, and one of them would remove the other's new one.
 final class UnixSocketFile {
     private let path: String
     private let lock: LockFile
@@ -19,9 +19,10 @@ final class UnixSocketFile {
         self.identity = identity
     }
 
-    /// A socket that is bound to `path`, which only this user may connect to.
+    /// Binds a new socket to `path`; only this user may connect to it.
     ///
-    /// - Throws: `IOError`: EADDRINUSE where somebody listens or the file is no socket, or the code of the call that failed.
+    /// - Throws: `IOError`: EADDRINUSE if a process listens or the file is no socket, otherwise the code of the call that
+    ///   failed.
     static func bind(_ path: String) throws -> (descriptor: Int32, file: UnixSocketFile) {
         let address = try SocketAddress(pathOfSocket: path)
         let lock = try LockFile("\(path).lock")
@@ -29,7 +30,8 @@ final class UnixSocketFile {
         let descriptor = socket(AF_UNIX, kind, 0)
         do {
             guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "socket") }
-            // The file gets the mode of the socket, less the umask: unlike the umask it is this socket's alone.
+            // The file gets the mode of the socket, less the umask: the mode belongs to this socket, the umask to the whole
+            // process.
             guard fchmod(descriptor, 0o600) == 0 else { throw IOError(errnoCode: errno, reason: "fchmod") }
             if !Self.isBound(descriptor, address) {
                 guard errno == EADDRINUSE else { throw IOError(errnoCode: errno, reason: "bind") }
@@ -45,7 +47,7 @@ final class UnixSocketFile {
         }
     }
 
-    /// Takes the file out of its folder, unless it is another's by now.
+    /// Removes the file from its folder, unless the path names another file by now.
     func remove() {
         if FileIdentity(self.path) == self.identity { unlink(self.path) }
         self.lock.release()
@@ -68,7 +70,7 @@ final class UnixSocketFile {
     }
 }
 
-/// Which file has a path now.
+/// The identity of the file at a path.
 private struct FileIdentity: Equatable {
     let device: dev_t
     let number: ino_t
@@ -87,12 +89,12 @@ private struct FileIdentity: Equatable {
     }
 }
 
-/// A file that one process at a time holds; the kernel lets go of it when the process dies.
+/// A lock file that one process at a time holds; the kernel releases the lock when the process dies.
 private struct LockFile {
     private let path: String
     private let descriptor: Int32
 
-    /// - Throws: `IOError`: EADDRINUSE where another process holds it.
+    /// - Throws: `IOError`: EADDRINUSE if another process holds the lock.
     init(_ path: String) throws {
         self.path = path
         while true {
@@ -104,7 +106,8 @@ private struct LockFile {
                 throw IOError(errnoCode: code == EWOULDBLOCK ? EADDRINUSE : code, reason: "flock")
             }
             var status = stat()
-            // Whoever held it before may have removed it in the meantime; then it keeps nobody out.
+            // The process that held the lock before may have removed the file meanwhile; then this lock excludes no other
+            // process.
             if fstat(descriptor, &status) == 0, FileIdentity(path) == FileIdentity(status) {
                 self.descriptor = descriptor
                 return

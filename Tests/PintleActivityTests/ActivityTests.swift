@@ -216,7 +216,7 @@ import Testing
             if stays == 1 { self.finish(activity) }
             #expect(activity.state == .notActive)
         }
-        // In order, each step begins where the last one ended.
+        // In order: each step begins in the state in which the previous one ended.
         var state = "not_active"
         for step in self.log.steps {
             let ends = step.split(separator: ">").map(String.init)

@@ -22,14 +22,14 @@ import Testing
         let pipe = try Pipe()
         let writer = self.makeWriter(pipe, capacity: 64 * 1024)
         let logger = self.logger(writer)
-        // As much as a pipe holds by default, the queue, and as much again.
+        // Text as long as a pipe's default capacity and the queue, twice.
         let long = String(repeating: "x", count: 960)
         for number in 0..<200 { logger.info("m", metadata: ["number": "\(number)", "long": "\(long)"]) }
         #expect(!writer.flush(within: .milliseconds(10)))
         #expect(writer.dropped > 0 && writer.failures == 0)
         #expect(self.losses.current == [.dropped(capacity: 64 * 1024)])
 
-        // Whoever reads at last gets whole lines, in their order.
+        // A late reader gets whole lines, in order.
         let kept = 200 - writer.dropped
         var text = ""
         while text.count(where: \.isNewline) < kept { text += pipe.text() }

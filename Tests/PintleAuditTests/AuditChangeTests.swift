@@ -4,7 +4,7 @@ import PintleAudit
 import PintleTrust
 import Testing
 
-/// What changed between two audits.
+/// Changes between two audits.
 @Suite struct AuditChangeTests {
     private func leaf(_ pin: String, _ digest: String, issuer: String = "CN=CA") -> Observation.Leaf {
         Observation.Leaf(

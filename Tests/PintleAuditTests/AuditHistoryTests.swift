@@ -6,7 +6,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Audits that are kept, and files that are not what they should be.
+/// Stored audits, and damaged files.
 @Suite struct AuditHistoryTests {
     private let folder: TemporaryFolder
     private let path: String
@@ -90,7 +90,7 @@ import Testing
         let kept = try Data(contentsOf: URL(fileURLWithPath: String(match.1)))
         #expect(kept.prefix(bytes.count).dropFirst(4096) == bytes.dropFirst(4096))
         #expect(bytes.count > 4096 || kept == bytes)
-        // It is sound now.
+        // The history is sound now.
         try self.open().record(self.report)
     }
 

@@ -9,7 +9,7 @@ import PintleTrust
 
 /// One report with everything that reports can have, and with the names that an attacker would choose.
 struct ReportSample {
-    /// Marks of every format, what steers terminals, and what turns the direction of writing.
+    /// Special characters of every format, terminal escapes, and characters that change the direction of writing.
     static let hostileName = "a|<b>&\"'`*_]]>@x\u{1B}[2J\u{9B}2J\u{202E}\u{0}\nline"
     static let address = "127.0.0.1"
 

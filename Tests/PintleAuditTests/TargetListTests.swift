@@ -5,7 +5,7 @@ import PintleMessage
 import PintlePolicy
 import Testing
 
-/// What an audit connects to.
+/// The destinations that an audit connects to.
 @Suite struct TargetListTests {
     private static let configuration = """
         version: 1

@@ -69,7 +69,7 @@ import Testing
         for length in [69_999, 70_001, 65_536, 131_072, 200_000, BodyLayout.longestBody] as [UInt64] {
             let whole = Self.read(file, length)
             let end = Self.read(file, length, at: length - 1)
-            // A file that has more behind the blocks that are asked for has these all the same.
+            // A file with further bytes after the requested blocks still has those blocks.
             if length == 65_536 {
                 #expect(whole == TrialContent.bytes(1, count: 65_536))
             } else {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleCacheStore
 
-/// The index by itself.
+/// The index alone.
 struct CacheIndexTests {
     @Test func `a closed index says so to threads that still have it`() throws {
         let folder = try TemporaryFolder()

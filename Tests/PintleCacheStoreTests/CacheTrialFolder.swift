@@ -6,7 +6,7 @@ import PintleCacheStore
 import PintleSystem
 import PintleTesting
 
-/// A folder for a cache, and what its caches tell.
+/// A folder for a cache, and the events of its caches.
 final class CacheTrialFolder: Sendable {
     let folder: TemporaryFolder
     private let events = Locked<[DiskCache.Event]>([])
@@ -90,7 +90,7 @@ extension DiskCache {
         try await self.reader(of: entry).rest()
     }
 
-    /// The body of the newest entry of a key; nil where there is none.
+    /// The body of the newest entry of a key; nil if there is no entry.
     func body(_ key: String) async throws(DiskCacheError) -> [UInt8]? {
         guard let entry = try await self.entries(for: key).first else { return nil }
         return try await self.body(of: entry)
@@ -109,7 +109,7 @@ extension DiskCache.Reader {
     }
 }
 
-/// The code of what `work` throws; nil where it throws nothing.
+/// The code of the error that `work` throws; nil if it throws none.
 func code(_ work: () async throws(DiskCacheError) -> Void) async -> DiskCacheError.Code? {
     do throws(DiskCacheError) {
         try await work()

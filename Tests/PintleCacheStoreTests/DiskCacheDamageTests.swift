@@ -141,7 +141,7 @@ import Testing
         #expect(try self.place.bodies().count == 1)
         #expect(try await again.body("u1") == [2])
         await again.close()
-        // It stays sound.
+        // The index stays sound.
         #expect(try await self.place.open().body("u1") == [2])
         #expect(self.place.told.count == 1)
     }
@@ -152,7 +152,8 @@ import Testing
         let kept = try #require(try await cache.entries(for: "u1").first)
         let reader = try await cache.reader(of: kept)
         let writer = try await cache.write("w", url: "w", head: [])
-        // Behind the page that says how large the file is, and in the journal, from where SQLite reads what is new.
+        // The damage begins after the page that has the size of the file; the journal is damaged, too, since SQLite reads
+        // new pages from it.
         for file in [self.index, "\(self.index)-wal"] {
             let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
             let size = try handle.seekToEnd()
@@ -164,7 +165,7 @@ import Testing
             _ = try? await cache.entries(for: "u\(number)")
             _ = try? await cache.store("more \(number)", [1])
         }
-        // Whoever is first to find it out sees an error; from then on there is a new index.
+        // The first call that notices the damage fails; from then on there is a new index.
         while await code({ () throws(DiskCacheError) in try await cache.store("new", [7]) }) != nil {}
         #expect(try await cache.body("new") == [7])
         let replaced = self.place.told.filter { if case .indexReplaced = $0 { true } else { false } }
@@ -192,7 +193,7 @@ import Testing
         let cache = try await self.place.open()
         for number in 0..<3 { try await cache.store("u\(number)", [1]) }
         await cache.close()
-        // The index by URL is left with what the table has lost.
+        // The index by URL keeps rows that the table has lost.
         let database = try DatabaseQueue(path: self.index)
         try await database.writeWithoutTransaction { database in
             try database.execute(

@@ -82,7 +82,7 @@ import Testing
         try await place.open().store("u", [1])
     }
 
-    /// True where a process may have file systems of its own here.
+    /// True if a process may have its own file systems on this machine.
     private static let hasMounts: Bool = {
         let process = try? ChildProcess("/usr/bin/unshare", ["-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"])
         return (try? process?.waitForExit()) == 0
@@ -116,8 +116,8 @@ import Testing
         #expect(events.last == "event \(folder.path)/cache: the cache is written again")
     }
 
-    /// Where nothing can be mounted the same is had by a limit on the size of files (setrlimit(2)), which bodies of more
-    /// than 1 MiB meet and the index does not.
+    /// A limit on the size of files (setrlimit(2)) has the same effect if nothing can be mounted: bodies of more than 1 MiB
+    /// exceed it, the index does not.
     @Test func `a file that may not grow is said once as well`() async throws {
         let folder = try TemporaryFolder()
         let process = try ChildProcess(

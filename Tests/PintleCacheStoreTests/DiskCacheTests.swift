@@ -50,7 +50,7 @@ import Testing
         let body = TrialContent.bytes(7, count: 300_000)
         let cache = try await self.place.open()
         let writer = try await cache.write("u", url: "u", head: [1])
-        // What fills no block is not written yet.
+        // Bytes that do not fill a block are not written yet.
         #expect(try await writer.append(ByteBuffer(bytes: body[..<65_535])) == 0)
         #expect(await code { () throws(DiskCacheError) in _ = try await writer.read(offset: 0) } == .damagedEntry)
         #expect(try await writer.append(ByteBuffer(bytes: body[65_535..<200_000])) == 196_608)
@@ -93,7 +93,7 @@ import Testing
         writer.abandon()
         #expect(await code { () throws(DiskCacheError) in try await writer.commit() } == .gone)
         _ = try await cache.write("v", url: "v", head: [])
-        // Closing waits for the index alone; another process would remove what is left.
+        // Closing waits only for the index; another process would remove the leftover files.
         await cache.close()
         #expect(cache.statistics.entries == 0)
         let again = try await self.place.open()

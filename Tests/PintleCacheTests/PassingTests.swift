@@ -4,7 +4,7 @@ import PintleCache
 import PintleMessage
 import Testing
 
-/// Answers that go past the cache, and what is stored beside them.
+/// Answers that bypass the cache, and their effect on stored ones.
 @Suite struct PassingTests {
     private let rules = CacheRules()
     private static let now = CacheTime(seconds: 1_767_225_600)
@@ -136,9 +136,9 @@ import Testing
         let part = Self.head(206, ["ETag": "\"a\"", "Content-Range": "bytes 10-19/100"])
         #expect(cut(part, 4, of: 10, range: "bytes=10-19")?.range == 10..<14)
         #expect(cut(part, 11, of: 11, range: "bytes=10-19") == nil)
-        // Without a strong validator nobody knows what it is a part of.
+        // Without a strong validator the part cannot be assigned to a representation.
         #expect(self.joined(cut(Self.head(200, ["ETag": "W/\"a\""]), 40, of: 100)) == nil)
-        // Something complete can still be confirmed, or answer for an origin that fails.
+        // A complete response can still be confirmed, or be the answer when an origin fails.
         #expect(self.joined(cut(whole, 40, of: 100), Self.stored(["ETag": "\"b\""])) == nil)
     }
 }

@@ -77,7 +77,7 @@ import Testing
         let coded = Array(members.joined())
         #expect(try decoded(coded, [.gzip]).get() == sample(10) + sample(70_000))
         #expect(try decoded(coded.indices.map { coded[$0...$0] }, [.gzip]).get() == sample(10) + sample(70_000))
-        // With every part that a header can have.
+        // The header has every optional part that gzip writes for a file.
         let full = try ShellFilter.run("cat >a.txt && gzip -c a.txt", sample(10))
         #expect(try decoded(full, [.gzip]).get() == sample(10))
     }
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func `formats that zstd had before it was standardized are refused, byte by byte`() throws {
-        // Zstandard 0.7, whose decoder libzstd may still have.
+        // The format of Zstandard 0.7; libzstd may still have a decoder for it.
         let old: [UInt8] = [0x27, 0xB5, 0x2F, 0xFD, 0x64, 0x54, 0xC5, 0, 0, 0]
         let frame = try Encoder.zstd.encode(sample(10))
         let refused = ContentDecodingError.corrupt(.zstd, reason: "no frame begins so")
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `the verdict on a zstd frame is the same wherever it is cut`() throws {
-        // It declares 1460 bytes and ends with a block that has none.
+        // The frame declares 1460 bytes and ends with an empty block.
         let odd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x50, 0x2A, 0xB4, 0x04, 0x01, 0, 0]
         let whole = decoded(odd, [.zstd])
         for cut in 1..<odd.count { #expect(decoded([odd[..<cut], odd[cut...]], [.zstd]) == whole) }

@@ -33,7 +33,7 @@ func sample(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     }
 }
 
-/// What comes of pieces, and why it stopped.
+/// Decodes pieces, and returns the content or the reason why decoding stopped.
 func decoded(
     _ pieces: [ArraySlice<UInt8>], _ codings: [ContentCoding], limit: Int = 1 << 30
 ) -> Result<[UInt8], ContentDecodingError> {
@@ -41,7 +41,7 @@ func decoded(
         let decoder = try ContentDecoder(codings, limit: limit)
         var plain: [UInt8] = []
         for piece in pieces {
-            // A copy of its own, so that reading over its end is found by a sanitizer.
+            // A separate copy, so that a sanitizer finds reads past its end.
             try Array(piece).withUnsafeBufferPointer { bytes throws(ContentDecodingError) in
                 _ = try decoder.decode(UnsafeRawBufferPointer(bytes)) {
                     plain.append(contentsOf: $0)

@@ -104,7 +104,7 @@ import Testing
         #expect(try decoded(Array([[UInt8]](repeating: frame, count: 20_000).joined()), [.zstd]).get() == [])
     }
 
-    /// Where the header of such a frame was cut off, libzstd read a frame behind it in its place.
+    /// If the header of such a frame was cut off, libzstd read the next frame in its place.
     @Test func `LOOK-59 a later frame that wants a dictionary is broken, however it is cut`() throws {
         let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0, 0x1F, 0x8B, 8, 0, 3]
         let bytes = frame + [0x28, 0xB5, 0x2F, 0xFD, 0x63, 0x1F, 0x8B, 0x3F, 0, 3] + frame + [0]
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// In KiB.
+    /// KiB.
     private static func peakMemory() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

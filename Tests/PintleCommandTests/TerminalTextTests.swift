@@ -13,7 +13,7 @@ struct TerminalTextTests {
         ("1234567890 1234567890 1234567890", "1234567890 1234567890\n  1234567890"),
         ("route     none of these is for the host", "route     none of these is for\n          the host"),
         ("  one two three four five six seven", "  one two three four five six\n    seven"),
-        // Blanks within a line stay, and are lost where it breaks.
+        // Blanks within a line stay; those at a line break are removed.
         ("one  two three four five  six seven", "one  two three four five  six\n     seven"),
         ("https://a.example/very/long/path/indeed", "https://a.example/very/long/path/indeed"),
         (

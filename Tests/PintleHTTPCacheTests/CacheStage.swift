@@ -37,7 +37,7 @@ struct CacheStage {
             to: try self.request(path, request))
     }
 
-    /// What the cache returns for a path; nil where the request is none.
+    /// Returns the cache's answer for a path; nil if the request is invalid.
     func ask(
         _ path: String, fields: Fields = Fields(), _ policy: CachePolicy = .protocol
     ) async -> CachedResponse? {
@@ -45,7 +45,7 @@ struct CacheStage {
         return await self.cache.response(to: request, policy: policy)
     }
 
-    /// Has the origin confirm a response of `/a` with a 304.
+    /// Makes the origin confirm a response of `/a` with a 304.
     func confirm(_ response: CachedResponse, by fields: Fields) async throws -> CachedResponse? {
         var response = response
         response.requestTime = .now

@@ -162,9 +162,9 @@ import Testing
             #expect(cache.count == 1)
         }
         let happened = Watched(false)
-        // Told after the cache is, whose subscription is older.
+        // The cache has the older subscription, so it is notified before this subscriber.
         let subscription = pressure.whenItRises { happened.change { $0 = true } }
-        // Of the same length, so that whoever reads it meanwhile sees the old counts or the new ones.
+        // The text has the same length, so that a concurrent reader sees either the old counts or the new ones.
         let descriptor = open(path, O_WRONLY | O_CLOEXEC)
         defer { close(descriptor) }
         #expect(pwrite(descriptor, "low 0\nhigh 1\n", 13, 0) == 13)

@@ -75,7 +75,8 @@ import Testing
             + blocks.joined() + [0x3B]
     }
 
-    /// A picture, whose values are not packed: each is a code of three bits, and after two of them the codes begin anew.
+    /// A picture with uncompressed values: each is a code of three bits, and after every two of them the code table is
+    /// cleared.
     private static func picture(
         _ values: [UInt8], left: Int = 0, top: Int = 0, width: Int = 2, height: Int = 2, flags: UInt8 = 0,
         end: [UInt8] = [5]
@@ -177,7 +178,7 @@ import Testing
         #expect(try Self.colours(two) == ["kwkk"])
     }
 
-    // MARK: What is no animation
+    // MARK: Invalid animations
 
     @Test func `what is broken says how`() {
         let broken = { (reason: String) in

@@ -7,9 +7,9 @@ import Testing
 
 /// Pixels, compared with those that ImageMagick reads.
 @Suite struct BitmapTests {
-    /// What ImageMagick makes of an image: four bytes for each pixel.
+    /// Returns ImageMagick's decoding of an image: four bytes for each pixel.
     private static func reference(_ image: [UInt8], _ options: String = "") throws -> [UInt8] {
-        // An icon begins with nothing that ImageMagick knows it by.
+        // An icon begins with no bytes by which ImageMagick recognizes it.
         let input = image.starts(with: [0, 0, 1, 0]) ? "ico:-" : "-"
         return try ShellFilter.run("/usr/bin/convert \(input) \(options) -depth 8 rgba:-", image)
     }
@@ -47,7 +47,7 @@ import Testing
     func `kinds of formats have their pixels, with alpha`(arguments: String) throws {
         let bytes = try MadeImage.convert(arguments)
         let pixels = try ImageDecoder().pixels(of: bytes)
-        // Where nothing is seen the colour means nothing.
+        // The colour of an invisible pixel has no meaning.
         let (ours, theirs) = (pixels.bitmap.pixels, try Self.reference(bytes))
         #expect(Self.difference(Self.seen(ours), Self.seen(theirs)) <= (arguments.contains("16") ? 1 : 0))
     }
@@ -133,7 +133,7 @@ import Testing
             for _ in 0..<12 {
                 for bytes in images { _ = try decoder.pixels(of: bytes) }
             }
-            // A bitmap has a megabyte, and sixty are made.
+            // Sixty bitmaps of one megabyte each are made.
             #expect(try HostileImageTests.peakMemory() - before < 32 << 10)
         }
     }

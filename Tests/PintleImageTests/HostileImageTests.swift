@@ -31,7 +31,7 @@ import Testing
         var icon = ImageSamples.ico
         let picture = icon[18..<22].reversed().reduce(0) { $0 << 8 | Int($1) }
         icon.replaceSubrange(picture..<picture + 4, with: [0x28, 0xFF, 0xFF, 0xFF])
-        // With a compression nothing else would be looked at.
+        // With a compression no other field would be checked.
         icon[picture + 16] = 1
         #expect(try Self.error(icon) == ImageError(.undecodable, "the ico image is cut off"))
     }
@@ -104,7 +104,7 @@ import Testing
         switch image {
         case .bmp: bytes.replaceSubrange(18..<26, with: little(50_000, 4) + little(50_000, 4))
         case .ico:
-            // Width and twice the height, in the header of the bitmap behind the directory.
+            // Width and twice the height, in the header of the bitmap after the directory.
             bytes.replaceSubrange(26..<34, with: little(50_000, 4) + little(100_000, 4))
         case .tiff:
             let directory = Int(bytes[4]) | Int(bytes[5]) << 8
@@ -143,7 +143,7 @@ import Testing
     @Test(arguments: ["bmp", "tiff", "png"])
     func `a file of 200 MiB takes as much memory again and no more`(format: String) async {
         await #expect(processExitsWith: .success) { [format] in
-            // 4000 × 4000 pixels of three bytes, and what makes up the rest behind them.
+            // 4000 × 4000 pixels of three bytes, followed by filler.
             var bytes = try MadeImage.convert(
                 "xc:gray -type TrueColor -compress none -quality 0 \(format):-", size: "4000x4000")
             if bytes.count < 200 << 20 { bytes += [UInt8](repeating: 0, count: (200 << 20) - bytes.count) }
@@ -162,7 +162,7 @@ import Testing
         #expect(try Self.error(start + [UInt8](repeating: 0, count: 200 << 20))?.code == .undecodable)
     }
 
-    /// Decodes in a process of its own, which neither dies nor grows.
+    /// Decodes in a separate process, which must neither crash nor need much memory.
     private static func expectSmall(_ bytes: [UInt8]) async throws {
         await #expect(processExitsWith: .success) { [bytes] in
             let decoder = try ImageDecoder()
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    /// In KiB.
+    /// KiB.
     static func peakMemory() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

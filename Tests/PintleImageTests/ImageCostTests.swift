@@ -35,7 +35,7 @@ import Testing
         let directory = bytes[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
         let count = Int(bytes[directory]) | Int(bytes[directory + 1]) << 8
         let entries = directory + 2..<directory + 2 + 12 * count
-        // The same directory, with its first entry once more, behind everything else.
+        // A copy of the directory, with its first entry twice, at the end of the file.
         let twice =
             little(count + 1, 2) + bytes[entries.lowerBound..<entries.lowerBound + 12] + bytes[entries] + little(0, 4)
         let changed = Array(bytes[..<4]) + little(bytes.count, 4) + bytes[8...] + twice
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `LOOK-09 a TIFF whose entries share their values is refused before they are read`() throws {
-        // 65,535 entries of which each has the whole file for its values.
+        // 65,535 entries, each with the whole file as its values.
         let entries = (0..<65_535).map { (tag: 1_000 + $0 % 64_000, type: 1, count: 700_000, value: 8) }
         #expect(try Self.error(Self.tiff(entries, data: []))?.code == .undecodable)
         let offsets = (0..<65_535).map { _ in (tag: 273, type: 3, count: 2_000, value: 8) }

@@ -43,7 +43,7 @@ import Testing
 
     @Test(arguments: ImageDecoderTests.samples + [("gif", ImageSamples.gif)])
     func `an image that is cut off is none`(format: String, image: [UInt8]) throws {
-        // Of a PNG the last checksum counts, of a TIFF and a GIF the last byte.
+        // In a PNG the last checksum matters; in a TIFF and a GIF the last byte.
         for count in 1..<image.count {
             let error = try self.problem(Array(image[..<count]))
             #expect(error?.code == .undecodable, "\(count) of \(image.count) bytes")

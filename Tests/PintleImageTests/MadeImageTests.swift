@@ -48,7 +48,7 @@ import Testing
     func `an image that is cut off anywhere is none`(image: MadeImage) throws {
         let bytes = try image.make()
         let decoder = try ImageDecoder()
-        // Of an X bitmap the line end and the semicolon may be missing.
+        // In an X bitmap the line end and the semicolon may be missing.
         let whole = image == .xbm ? bytes.count - 2 : bytes.count
         let stride = max(1, bytes.count / 150)
         let counts = Set(Swift.stride(from: 0, to: whole, by: stride)).union(max(0, whole - 40)..<whole)
@@ -62,7 +62,7 @@ import Testing
 
     @Test(arguments: MadeImage.allCases)
     func `an image with broken bytes is another or none, and the process lives`(image: MadeImage) async {
-        // A fault of the C library would end the process of the test, so it has one of its own.
+        // A fault of the C library would end the process, so the test runs in a separate one.
         await #expect(processExitsWith: .success) { [image] in
             let bytes = try image.make()
             let decoder = try ImageDecoder(pixelLimit: 1 << 20)

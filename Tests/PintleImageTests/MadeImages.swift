@@ -32,20 +32,20 @@ enum MadeImage: String, CaseIterable, Sendable {
         return try Self.convert("plasma:red-blue -colors 64 \(target)")
     }
 
-    /// What ImageMagick makes of an input of ``size``.
+    /// Returns ImageMagick's conversion of an input of ``size``.
     static func convert(_ arguments: String, size: String = "\(Self.size.width)x\(Self.size.height)") throws -> [UInt8]
     {
         try ShellFilter.run("/usr/bin/convert -seed 5 -size \(size) \(arguments)")
     }
 }
 
-/// In little endian.
+/// The bytes of a number, little endian.
 func little(_ value: Int, _ size: Int) -> [UInt8] { (0..<size).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) } }
 
-/// In big endian.
+/// The bytes of a number, big endian.
 func big(_ value: Int, _ size: Int) -> [UInt8] { little(value, size).reversed() }
 
-/// A Windows icon of pictures that are PNGs or, in an icon of their own, bitmaps.
+/// A Windows icon of pictures that are PNGs or, if taken from another icon, bitmaps.
 func icon(of pictures: [[UInt8]]) -> [UInt8] {
     let bodies = pictures.map { $0.starts(with: [0, 0, 1, 0]) ? Array($0[22...]) : $0 }
     var directory = little(1 << 16, 4) + little(pictures.count, 2)

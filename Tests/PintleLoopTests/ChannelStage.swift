@@ -13,7 +13,7 @@ final class ChannelStage: @unchecked Sendable {
     let recorder: Recorder
     private(set) var peer: Int32
 
-    /// - Parameter transport: makes what the channel's bytes go through, for a descriptor.
+    /// - Parameter transport: makes the transport of the channel for a descriptor.
     init(
         halfClosure: Bool = false, autoRead: Bool = true, transport: ((Int32) -> any StreamTransport)? = nil
     ) throws {

@@ -7,7 +7,7 @@ import PintleLoop
 import PintleTesting
 import Testing
 
-/// Which changes of files are told, and which are not.
+/// The changes of files that are reported, and those that are not.
 final class FileWatchTests: @unchecked Sendable {
     // Why @unchecked holds: `watch` is used on the loop's thread only.
     let folder: TemporaryFolder
@@ -82,7 +82,7 @@ final class FileWatchTests: @unchecked Sendable {
             rename(self.path("next"), self.path("current"))
         }
         try self.expectChange("a") { try self.folder.write("333", to: "v2/a") }
-        // A link to itself leads nowhere, and holds nobody up.
+        // A link to itself leads nowhere, and must not block the watch.
         symlink("loop", self.path("loop"))
         try self.expectChange("loop") {
             unlink(self.path("loop"))

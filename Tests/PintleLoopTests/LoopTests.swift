@@ -173,7 +173,7 @@ struct LoopTests {
     }
 }
 
-/// Keeps what timers refer to weakly for as long as the tests run.
+/// Keeps objects that timers hold weakly, for as long as the tests run.
 private let keeper = Watched<[Ticks]>([])
 
 // @unchecked: used on the loop's thread only.

@@ -19,7 +19,7 @@ struct LoopWaitTests {
             self.place = LoopWait(on: loop)
         }
 
-        /// Waits so many times, each time for a task that the loop is sent meanwhile.
+        /// Waits this many times, each time for a task that is sent to the loop meanwhile.
         func wait(_ times: Int) async -> Int {
             for _ in 0..<times {
                 self.loop.execute { [place] in place.wake() }
@@ -30,7 +30,7 @@ struct LoopWaitTests {
             return self.count
         }
 
-        /// Waits for somebody else.
+        /// Waits for another task.
         func wait(telling begun: Watched<Bool>) async {
             begun.change { $0 = true }
             await self.place.wait()

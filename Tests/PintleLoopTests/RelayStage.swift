@@ -19,10 +19,10 @@ final class RelayStage: @unchecked Sendable {
     private(set) var server: Int32
 
     /// - Parameters:
-    ///   - pipes: how many there may be; 0 for a loop that must copy.
-    ///   - receiveBuffer: what the kernel keeps for the peers, in bytes, before they read it.
-    ///   - unsent: what the client's channel had been written and had not sent.
-    ///   - sent: what the client has sent before.
+    ///   - pipes: the number of pipes; 0 for a loop that must copy.
+    ///   - receiveBuffer: the bytes that the kernel keeps for each peer before it reads them.
+    ///   - unsent: bytes that were written to the client's channel and not sent.
+    ///   - sent: bytes that the client has sent before.
     ///   - inspecting: the directions in which the observer looks at bytes.
     init(
         _ kind: Kind = .tcp, pipes: Int? = nil, receiveBuffer: Int32? = nil, unsent: String = "", sent: String = "",
@@ -38,7 +38,7 @@ final class RelayStage: @unchecked Sendable {
             if let pipes { loop.pipeLimit = pipes }
             let near = SocketChannel(descriptor: ownClient, loop: loop)
             near.start()
-            // Not flushed: it is the relay's to send.
+            // The bytes are not flushed: the relay must send them.
             near.pipeline.syncOperations.write(NIOAny(ByteBuffer(string: unsent)), promise: nil)
             let far = SocketChannel(descriptor: ownServer, loop: loop)
             guard let released = near.release(), let other = far.release() else {
@@ -60,7 +60,8 @@ final class RelayStage: @unchecked Sendable {
 
     @discardableResult
     func onLoop<Result: Sendable>(_ work: @escaping @Sendable (SocketRelay) -> Result) throws -> Result {
-        // Not this stage: whoever drops it last stops the loop, which the loop's own thread must not.
+        // The closure must not hold this stage: the last owner to release it stops the loop, which the loop's own thread
+        // must not do.
         try self.loop.submit { [bound] in work(bound.value) }.wait()
     }
 
@@ -135,7 +136,7 @@ func sendAll(_ bytes: [UInt8], to descriptor: Int32) -> Int {
 @discardableResult
 func sendAll(_ text: String, to descriptor: Int32) -> Int { sendAll(Array(text.utf8), to: descriptor) }
 
-/// Reads until there are `count` bytes or the end comes; nil instead of what came before a reset.
+/// Reads until there are `count` bytes or the end comes; nil if the connection was reset.
 func receive(_ count: Int = .max, from descriptor: Int32) -> [UInt8]? {
     var bytes: [UInt8] = []
     var space = [UInt8](repeating: 0, count: 1 << 16)
@@ -150,7 +151,7 @@ func receive(_ count: Int = .max, from descriptor: Int32) -> [UInt8]? {
 
 func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
 
-/// Runs on a thread of its own; what it returns can be waited for.
+/// Runs `work` on a new thread; its result can be waited for.
 func beside<Result: Sendable>(_ work: @escaping @Sendable () -> Result) -> Watched<Result?> {
     let result = Watched<Result?>(nil)
     Thread.detachNewThread {
@@ -160,12 +161,12 @@ func beside<Result: Sendable>(_ work: @escaping @Sendable () -> Result) -> Watch
     return result
 }
 
-/// Notes what a relay tells, and what passes where it is inspected.
+/// Records the events of a relay, and the bytes in directions that it inspects.
 final class RelayObserver: SocketRelayDelegate, PendingWriteAccount, Sendable {
     let events = Watched<[String]>([])
     let seen = Watched("")
     let copied = Watched(0)
-    /// What becomes of bytes that are looked at; those that go on unless set.
+    /// The verdict on inspected bytes; all pass unless it is set.
     let verdict = Watched<@Sendable (SocketRelay, ByteBuffer) -> ByteBuffer?>({ $1 })
 
     func relay(

@@ -83,7 +83,7 @@ struct SocketRelayTests {
             }
             return shutdown(server, Int32(SHUT_WR))
         }
-        // As much as must have passed before anything is held back.
+        // More than this must have passed before any bytes are held back.
         try sent.wait(for: "the first bytes") { $0 > 1 << 20 }
         let inFlight = try stage.onLoop { $0.bytesInFlight(.down) }
         #expect(inFlight <= 1 << 20)
@@ -165,7 +165,7 @@ struct SocketRelayTests {
     }
 }
 
-/// A relay whose bytes somebody looks at.
+/// A relay whose bytes are inspected.
 struct InspectedRelayTests {
     @Test func `bytes are seen until nobody wants to look, and large amounts follow them`() throws {
         let stage = try RelayStage(inspecting: [.up])

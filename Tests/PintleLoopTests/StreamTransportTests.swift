@@ -91,7 +91,7 @@ private final class TurnedBytes: StreamTransport {
     private var refusals: Int
     private let shutdowns: Watched<Int>?
 
-    /// - Parameter refusals: so many times the end cannot be told.
+    /// - Parameter refusals: the number of attempts to shut down the output that must wait.
     init(_ descriptor: Int32, refusingShutdowns refusals: Int = 0, shutdowns: Watched<Int>? = nil) {
         self.descriptor = descriptor
         self.refusals = refusals

@@ -138,8 +138,8 @@ private func pair() throws -> (Int32, Int32) {
     return (ends[0], ends[1])
 }
 
-/// Uses the processor for so long, by the thread's own clock. What a hypervisor steals meanwhile does not count as a turn's,
-/// so most tests burn far more than their limits.
+/// Uses the processor for the given time, by the thread's own clock. Time that a hypervisor steals meanwhile does not count
+/// as a turn's, so most tests use far more than their limits.
 private func burn(_ time: Duration) {
     let end = processorTime() + time
     while processorTime() < end {}

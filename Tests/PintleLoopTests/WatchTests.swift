@@ -8,7 +8,7 @@ import Testing
 
 /// Watching descriptors that the loop does not own, and listening.
 struct WatchTests {
-    /// Notes what a descriptor was ready for; reads it empty.
+    /// Records the readiness of a descriptor, and reads its bytes.
     private final class Watcher: DescriptorWatcher, Sendable {
         let seen = Watched<[Readiness]>([])
         let bytes = Watched(0)
@@ -55,7 +55,7 @@ struct WatchTests {
         for descriptor in [own, peer, other, otherPeer] { close(descriptor) }
     }
 
-    /// epoll takes neither files nor descriptors that are closed; what it refuses for want of memory looks the same.
+    /// epoll refuses files and closed descriptors; a refusal for lack of memory looks the same.
     @Test(arguments: ["a file", "a closed descriptor"])
     func `LOOK-55 a watcher is told that its descriptor cannot be watched`(kind: String) throws {
         let loop = try Loop(name: "watch")

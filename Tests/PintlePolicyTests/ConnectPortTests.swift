@@ -23,7 +23,7 @@ struct ConnectPortTests {
             "destinations.connect_ports auto: 443 only, because [::]:1 is not loopback"
         ),
         ("listen: \"0.0.0.0:1\"\ndestinations: {connect_ports: any}", 25, nil),
-        // The first rule that refuses is told.
+        // The first rule that refuses is reported.
         ("destinations: {connect_ports: 443, deny: [\"*:25\"]}", 25, "destinations.deny[0] \"*:25\""),
     ])
     func `a CONNECT goes to the ports that it may`(yaml: String, port: UInt16, denial: String?) throws {

@@ -5,7 +5,7 @@ import PintlePolicy
 import PintleSession
 import Testing
 
-/// `request.service_type` and `request.interface`: what the connections of a route are like.
+/// `request.service_type` and `request.interface`: the marks and interfaces of a route's connections.
 struct ConnectionRuleTests {
     private func transfer(_ request: String) throws -> TransferRequest {
         let head = try RequestHead(spelled: ["GET http://a.test/"], minorVersion: 1)
@@ -16,7 +16,7 @@ struct ConnectionRuleTests {
     @Test(arguments: ServiceType.allCases)
     func `a transfer is told how its packets are marked`(type: ServiceType) throws {
         let marked = try self.transfer("service_type: \(type.rawValue)").serviceType
-        // What is not marked shares the connections of other requests.
+        // An unmarked request shares the connections of other requests.
         #expect(marked == (type == .default ? nil : type))
     }
 

@@ -4,7 +4,7 @@ import Foundation
 import PintlePolicy
 import Testing
 
-/// Which requests an OpenAPI document is about.
+/// The requests to which an OpenAPI document applies.
 struct ContractTests {
     private static let pets = """
         openapi: 3.1.0
@@ -25,7 +25,7 @@ struct ContractTests {
             surroundings: surroundings(files: ["api.yaml": document]))
     }
 
-    /// The operation that a request is, or why it is none; nil where no contract is about it.
+    /// The operation of a request, or the reason why it is none; nil if no contract applies to it.
     private func operation(_ url: String, in policy: Policy) throws -> String? {
         let decision = try policy.decide(try query("GET", url))
         guard let contract = policy.apiContract(for: decision) else { return nil }

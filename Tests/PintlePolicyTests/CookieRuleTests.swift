@@ -5,7 +5,7 @@ import PintlePolicy
 import PintleSession
 import Testing
 
-/// `request.cookies`: what is read, and what becomes of a client's cookies.
+/// `request.cookies`: accepted values, and the treatment of a client's cookies.
 struct CookieRuleTests {
     @Test(arguments: [("pass", ["a=b", "c=d"]), ("jar", []), ("block", [])])
     func `a client's cookies go where the route lets them`(cookies: String, sent: [String]) throws {

@@ -65,7 +65,7 @@ struct HeaderMatchTests {
 
     @Test(arguments: [
         ("connect: deny", true, deny), ("connect: deny", false, nil), ("response: {body: json}", true, lost),
-        // What a tunnel carries may have the field that its CONNECT lacks.
+        // A request inside a tunnel may have the field that its CONNECT lacks.
         ("response: {body: json}", false, lost), ("connect: deny, response: {body: json}", true, deny),
         ("connect: deny, response: {body: json}", false, lost),
         ("connect: tunnel, response: {body: json}", true, nil),
@@ -73,7 +73,7 @@ struct HeaderMatchTests {
         ("request: {timeout: 5s}", true, "routes[1] \"rest\", connect: deny"),
     ])
     func `a tunnel is judged by the fields of its CONNECT`(rules: String, hasField: Bool, denial: String?) throws {
-        // A route for some requests of a host leaves its tunnels to those behind it.
+        // A route for some requests of a host leaves the host's tunnels to later routes.
         let rest = rules.contains("timeout") ? ", {name: rest, connect: deny}" : ""
         let policy = try policy("routes: [{name: r, match: {headers: {X-Env: \"stag*\"}}, \(rules)}\(rest)]")
         let authority = Authority(host: "a.test", port: 443)

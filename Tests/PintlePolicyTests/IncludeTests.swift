@@ -147,7 +147,7 @@ struct IncludeTests {
                     "conf/a.yaml:1:27: routes[0].trust: \"nobody\": there is no such trust policy; define it under trust"
                 ]
             ),
-            // What only compiling finds out has its place, too.
+            // Errors that only compiling finds have their places, too.
             (
                 "include: a.yaml",
                 ["conf/a.yaml": "trust: {a: {pinning: public_key, pins: [sha256/x], hosts: [a.example]}}"],

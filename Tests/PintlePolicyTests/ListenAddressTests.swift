@@ -3,7 +3,7 @@
 import PintlePolicy
 import Testing
 
-/// Where clients are served, as `listen` and `--listen` spell it.
+/// Addresses on which clients are served, in the syntax of `listen` and `--listen`.
 struct ListenAddressTests {
     @Test(arguments: [
         "127.0.0.1:3128", "[::1]:0", "https://192.0.2.1:443", "https://[2001:db8::1]:8443", "unix:/run/p.sock",

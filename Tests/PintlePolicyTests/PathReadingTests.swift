@@ -31,7 +31,7 @@ struct PathReadingTests {
         #expect(throws: Malformed.self) { try PathReadings(path) }
         let guarded = try policy("routes: [{name: admin, match: {paths: [\"/admin/**\"]}}]")
         #expect(throws: Malformed.self) { try guarded.decide(try query("GET", "http://a.example\(path)")) }
-        // Where no rule asks for the path, it is none of the proxy's business.
+        // If no rule matches paths, the proxy does not restrict them.
         let open = try policy("routes: [{name: all}]")
         #expect(try open.decide(try query("GET", "http://a.example\(path)")).path == path)
         let elsewhere = try policy("routes: [{name: admin, match: {hosts: [b.example], paths: [\"/admin/**\"]}}]")
@@ -115,8 +115,8 @@ struct PathReadingTests {
         }
         for bits in 0..<64 {
             func isSet(_ bit: Int) -> Bool { bits >> bit & 1 == 1 }
-            // What is encoded twice is out of reach of the other steps, or one step nearer to them. A private character
-            // stands for the percent sign of what stays.
+            // A percent sign that is encoded twice is either hidden from the other steps, or decoded once. A private
+            // character stands for a hidden percent sign.
             var text =
                 isSet(0)
                 ? replace(path, "%25(?=[0-9a-f]{2})", "\u{E001}") : replace(path, "%25(?=[0-9a-f]{2})", "\u{E000}")
@@ -124,7 +124,7 @@ struct PathReadingTests {
             if isSet(1) { text = replace(text, "%2f", "/") }
             if isSet(2) { text = replace(text, "%5c|\\\\", "/") }
             if isSet(3) { text = replace(text, "(%3f|%23).*$", "") }
-            // With its parameters a segment loses all up to what separates segments in this reading.
+            // A segment loses its parameters, up to the next separator of this reading.
             if isSet(4) { text = replace(text, "(;|%3b)[^/]*", "") }
             if isSet(5) { text = replace(text, "/+", "/") }
             readings.insert(Self.normal(text.replacingOccurrences(of: "\u{E000}", with: "%25")))

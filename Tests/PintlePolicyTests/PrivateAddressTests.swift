@@ -27,7 +27,7 @@ struct PrivateAddressTests {
         ("::10.0.0.1", "it stands for 10.0.0.1, and 10.0.0.0/8 is private use"),
         ("::8.8.8.8", "only 2000::/3 is global unicast"),
         ("64:ff9b::10.0.0.1", "it stands for 10.0.0.1, and 10.0.0.0/8 is private use"),
-        // 10.0.0.1 behind prefixes of 48, 56, 64 and 96 bits, the last ones with something behind it.
+        // 10.0.0.1 after prefixes of 48, 56, 64 and 96 bits, partly with further bits after it.
         ("64:ff9b:1:a00:0:100::", "it stands for 10.0.0.1, and 10.0.0.0/8 is private use"),
         ("64:ff9b:1:7f0a:0:1::", "it stands for 127.10.0.0, and 127.0.0.0/8 is loopback"),
         ("64:ff9b:1:fe0a:0:1:1::", "it stands for 254.10.0.0, and 240.0.0.0/4 is reserved"),

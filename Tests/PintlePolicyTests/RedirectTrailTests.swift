@@ -6,9 +6,9 @@ import PintlePolicy
 import PintleSession
 import Testing
 
-/// `redirects`: which are followed in a client's place, and what is asked next.
+/// `redirects`: the redirects that are followed on behalf of a client, and the next request.
 struct RedirectTrailTests {
-    /// A request, what it is answered, and the next request.
+    /// A request, its answer, and the next request.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         var rule = "follow"
@@ -17,11 +17,11 @@ struct RedirectTrailTests {
         /// More of the configuration.
         var rest = ""
         var request = ["GET http://a.test/x/y?q=1"]
-        /// All of the body; nil where it was streamed, or there is none.
+        /// The whole body; nil if it was streamed, or there is none.
         var body: String?
         var status: UInt16 = 302
         var location: String? = "/z"
-        /// The next request, or the problem in its place; empty where the response is passed to the client.
+        /// The next request, or the problem in its place; empty if the response is passed to the client.
         let next: String
 
         var testDescription: String { self.name }

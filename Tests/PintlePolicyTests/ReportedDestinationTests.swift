@@ -17,7 +17,7 @@ struct ReportedDestinationTests {
             ("default: deny, allow: [a.example]", "http://b.example/", "destinations.default"),
             ("default: deny, allow: [a.example]", "http://a.example/", nil),
             ("ports: [80]", "http://b.example:81/", "destinations.ports [80]"),
-            // The first that is broken is the one that is told.
+            // The first violated rule is reported.
             ("deny: [b.example], ports: [80]", "http://b.example:81/", "destinations.deny[0] \"b.example\""),
             (
                 "private_addresses: deny", "http://127.0.0.1/",

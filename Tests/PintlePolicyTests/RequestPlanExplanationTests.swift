@@ -4,7 +4,7 @@ import PintleMessage
 import PintlePolicy
 import Testing
 
-/// That `pintle explain` tells the step that the plan takes.
+/// `pintle explain` describes the step that the plan takes.
 struct RequestPlanExplanationTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String

@@ -2,7 +2,7 @@
 
 import Testing
 
-/// What a serializer, a contract and an upgrade make of a request.
+/// The effect of a serializer, a contract and an upgrade on a request.
 struct RequestPlanFormTests {
     /// Other forms.
     static let serializers: [PlanRow] = [

@@ -9,12 +9,12 @@ import Testing
 /// A request, the step that comes first, and the request as it is made.
 struct PlanRow: Sendable, CustomTestStringConvertible {
     let name: String
-    /// YAML behind `version: 1`.
+    /// YAML after `version: 1`.
     var policy = ""
     /// A request line without a version, then fields; a Host is added.
     var request: [String] = ["GET http://a.test/"]
     var body = ""
-    /// As one that is too long.
+    /// True to treat the body as one that is too long to be collected.
     var isUnbuffered = false
     /// The step with its grounds.
     var step = ""

@@ -2,7 +2,7 @@
 
 import Testing
 
-/// What becomes of a request, by its head and the configuration: the step, its grounds, and the request that is made.
+/// The plan for a request, by its head and the configuration: the step, its grounds, and the request to the origin.
 struct RequestPlanTests {
     /// Refusals, own answers and destinations.
     static let steps: [PlanRow] = [

@@ -5,7 +5,7 @@ import PintlePolicy
 import PintleSession
 import Testing
 
-/// `request.retries`: how it is read, and what transfers are told.
+/// `request.retries`: accepted values, and the settings that transfers get.
 struct RetryRuleTests {
     private func retries(_ yaml: String) throws -> TransferRetries {
         let head = try RequestHead(spelled: ["GET http://a.test/"], minorVersion: 1)

@@ -4,13 +4,13 @@ import PintleMessage
 import PintlePolicy
 import Testing
 
-/// What a file says about forms, bodies and contracts.
+/// The sections of a configuration on serializers, bodies and contracts.
 struct SerializerRuleTests {
     private func route(_ text: String) throws -> RouteConfiguration {
         try #require(try load("version: 1\nroutes:\n  - {name: a, \(text)}").routes.first)
     }
 
-    /// What reading and compiling find wrong.
+    /// Returns the errors of reading and compiling.
     private func problems(_ yaml: String) -> [String] {
         do throws(ConfigurationError) {
             _ = try PolicyLoader.policy(

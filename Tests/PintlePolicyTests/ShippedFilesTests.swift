@@ -91,7 +91,7 @@ struct ShippedFilesTests {
         let text = String(decoding: try Repository.bytes("docs/configuration.md"), as: UTF8.self)
         let lines = text.split(separator: "\n")
         var steps = keys.path.replacing("[]", with: "").split(separator: ".").filter { $0 != "NAME" }
-        // The innermost name with a section, and in it the lines about what is below.
+        // The innermost name that has a section, and in this section the lines about the names below it.
         var below: [Substring] = []
         var section = Self.section(steps.last ?? "", in: lines)
         while section.isEmpty, let step = steps.popLast() {
@@ -104,7 +104,7 @@ struct ShippedFilesTests {
         }
     }
 
-    /// The lines below the heading, or the head of a table, that has the name.
+    /// The lines below the heading, or the table head, with the name.
     private static func section(_ name: Substring, in lines: [Substring]) -> [Substring] {
         var isInside = false
         return lines.filter { line in
@@ -120,7 +120,7 @@ struct ShippedFilesTests {
     @Test(arguments: KeySet.all)
     func `LOOK-51 the file with every key has every key of the loader, in its place`(keys: KeySet) throws {
         let text = String(decoding: try Repository.bytes("conf/pintle.yaml"), as: UTF8.self)
-        // An example has a name where the loader knows none.
+        // The example has a name at the place where the loader accepts any.
         let steps = keys.path.replacing("NAME", with: "payments").replacing("[]", with: "").split(separator: ".")
         let lines = text.split(separator: "\n").map { Self.uncommented(String($0)) }
         let places = steps.reduce([lines]) { places, step in places.flatMap { Self.values(of: String(step), in: $0) } }
@@ -139,12 +139,12 @@ struct ShippedFilesTests {
         try Regex("(^|[ {,#])\(name):( |$)").anchorsMatchLineEndings()
     }
 
-    /// What `key` has as values in these lines: what is in braces behind it, or the lines below that are further right.
+    /// Returns the values of `key` in these lines: the braces after it, or the more indented lines below it.
     private static func values(of key: String, in lines: [String]) -> [[String]] {
         lines.indices.compactMap { index in
             guard let match = try? lines[index].firstMatch(of: self.key(key)) else { return nil }
             let rest = lines[index][match.range.upperBound...]
-            // What is in braces stands in one line, with other forms of it behind.
+            // A value in braces is on one line, and followed by its other forms.
             if rest.contains("{"), !rest.hasPrefix("{}") { return [String(rest)] }
             let indent = lines[index].prefix { $0 == " " }.count
             return Array(lines[(index + 1)...].prefix { $0.isEmpty || $0.prefix { $0 == " " }.count > indent })

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintlePolicy
 
-/// The page of time limits says what the program does.
+/// The page of time limits agrees with the program.
 struct TimeLimitPageTests {
     @Test func `LOOK-74 the page of time limits has every default`() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")

@@ -4,7 +4,7 @@ import PintleMessage
 import PintlePolicy
 import Testing
 
-/// What becomes of a CONNECT to the hosts of routes (`connect`).
+/// The decision on a CONNECT to the hosts of routes (`connect`).
 struct TunnelRuleTests {
     private func decide(_ yaml: String, _ target: String = "api.example:443") throws -> Decision {
         let authority = try #require(Authority(target, defaultPort: nil))
@@ -54,7 +54,7 @@ struct TunnelRuleTests {
         ("routes: [{name: a, match: {hosts: [b.example]}, connect: deny}]", "api.example:443", nil),
         ("routes: [{name: a, request: {timeout: 5s}}]", "api.example:443", nil),
         ("routes: [{name: a, upstream: \"https://b.example\"}]", "api.example:443", nil),
-        // The first route that is for all of a host's requests leaves nothing to those behind it.
+        // A route for all of a host's requests leaves nothing to later routes.
         ("routes: [{name: a}, {name: b, response: {body: json}}]", "api.example:443", nil),
         (
             "routes: [{name: a, match: {methods: [GET]}}, {name: b, connect: deny}]", "api.example:443",
@@ -64,7 +64,7 @@ struct TunnelRuleTests {
             "routes: [{name: a, match: {paths: [/x]}, connect: tunnel}, {name: b, connect: deny}]", "api.example:443",
             nil
         ),
-        // Which scheme a tunnel carries is known by its port alone.
+        // Only the port tells which scheme a tunnel carries.
         ("routes: [{name: a, match: {schemes: [http]}, connect: deny}]", "api.example:443", nil),
         (
             "routes: [{name: a, match: {schemes: [http]}, connect: deny}]", "api.example:80",
@@ -74,7 +74,7 @@ struct TunnelRuleTests {
             "routes: [{name: a, match: {schemes: [https]}, connect: deny}]", "api.example:8443",
             "routes[0] \"a\", connect: deny"
         ),
-        // The first rule that refuses is the one that is told.
+        // The first rule that refuses is reported.
         (
             "destinations: {deny: [api.example]}\nroutes: [{name: a, connect: deny}]", "api.example:443",
             "destinations.deny[0] \"api.example\""
@@ -302,7 +302,7 @@ struct DestinationSpellingTests {
         ("destinations: {ports: [80, 8080]}", "http://a.example:8080/", nil),
         ("destinations: {ports: [80, 8080]}", "https://a.example/", "destinations.ports [80, 8080]"),
         ("destinations: {ports: 80, deny: [\"*:25\"]}", "http://a.example:25/", "destinations.deny[0] \"*:25\""),
-        // Who writes an upstream means its port.
+        // A configured upstream implies permission for its port.
         (
             "destinations: {ports: 80}\nroutes: [{name: r, upstream: \"http://b.example:25\"}]", "http://a.example:26/",
             nil

@@ -66,7 +66,7 @@ struct UnpinnedHostTests {
         ("destinations: {deny: [c.example]}", "destinations.deny[0] \"c.example\""),
         ("destinations: {connect_ports: [8443]}", "destinations.connect_ports [8443]"),
         ("routes: [{name: r, connect: deny}]", "routes[0] \"r\", connect: deny"),
-        // It would be asked for by address, and is not asked for at all.
+        // The rule would need the host's address, which is not even looked up.
         ("destinations: {default: deny, allow: [\"192.0.2.0/24\"]}", Self.rule),
     ])
     func `the first rule that refuses is told`(rules: String, denial: String) throws {

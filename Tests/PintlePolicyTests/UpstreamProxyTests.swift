@@ -5,7 +5,7 @@ import PintlePolicy
 import PintleSession
 import Testing
 
-/// `upstream_proxy`: what is read, what is refused, and which way a request goes.
+/// `upstream_proxy`: accepted and refused values, and the way of a request.
 struct UpstreamProxyTests {
     private func read(_ yaml: String, _ environment: [String: String] = [:]) throws -> UpstreamProxyConfiguration? {
         try load("version: 1\nupstream_proxy: \(yaml)", surroundings(environment: environment)).upstreamProxy
@@ -144,7 +144,7 @@ struct UpstreamProxyTests {
         #expect(configuration.upstreamProxy == nil)
     }
 
-    /// What curl 7.88 answers to the same variable, but for the network of IPv6, which that version does not match.
+    /// The results of curl 7.88 for the same variable, except for the IPv6 network, which that version does not match.
     @Test(arguments: [
         ("example.com", "example.com", true), ("example.com", "www.example.com", true),
         ("example.com", "nonexample.com", false), (".example.com", "example.com", true),
@@ -189,7 +189,7 @@ struct UpstreamProxyTests {
         #expect(try load("version: 1\nupstream_proxy:\nlisten_tls:\n") == Configuration())
     }
 
-    // MARK: What it means for the rest
+    // MARK: Effect on other rules
 
     @Test func `what only an address could allow is denied where a parent resolves the name`() throws {
         let rules = "destinations: {default: deny, allow: [\"192.0.2.0/24\", good.example]}\n"

@@ -4,9 +4,9 @@ import PintleTesting
 
 /// A configuration and requests to it, made up by a seed.
 struct MadeUp: CustomStringConvertible {
-    /// YAML behind `version: 1`.
+    /// YAML after `version: 1`.
     let policy: String
-    /// As on the wire, with bodies.
+    /// Requests in the form of the wire, with bodies.
     let requests: [Request]
 
     /// One request.
@@ -14,7 +14,7 @@ struct MadeUp: CustomStringConvertible {
         let lines: [String]
         let body: String
 
-        /// What `pintle check --sample` reads.
+        /// The input of `pintle check --sample`.
         var sample: String {
             self.lines[0] + " HTTP/1.1\r\n" + self.lines.dropFirst().map { $0 + "\r\n" }.joined() + "\r\n" + self.body
         }

@@ -11,7 +11,7 @@ import Testing
 @testable import PintleProxy
 @testable import PintleSession
 
-/// There is one plan: what an exchange does, what `check --sample` prints and what `explain` tells are the same, for whatever
+/// There is one plan: the actions of an exchange, the output of `check --sample` and that of `explain` agree, for any
 /// configuration and request, and however often the request comes.
 struct AgreementTests {
     /// 50 configurations of ten requests each; `PINTLE_SEED` tries those of a run again.
@@ -26,7 +26,7 @@ struct AgreementTests {
             try await self.compare(MadeUp(seed: seed, requests: Self.requestsEach), seed, engine, &tally)
         }
         await engine.stopped()
-        // A generator that only makes up what is refused proves nothing.
+        // A generator whose requests are all refused would prove nothing.
         #expect(tally.sent > 50 && tally.refused > 20, "\(tally), seed \(Seed.ofThisRun)")
     }
 
@@ -42,7 +42,7 @@ struct AgreementTests {
         do throws(ConfigurationError) {
             policy = try ExchangeStage.checkedPolicy(made.policy)
         } catch {
-            // What cannot be loaded is no configuration: a wrong guess of the generator's.
+            // A text that cannot be loaded is no configuration: the generator guessed wrong.
             tally.unloadable += 1
             return
         }
@@ -74,7 +74,7 @@ struct AgreementTests {
                 }
                 let outcome = serve(ReceivedRequest(head, framing))
                 let isReported = counters.snapshot().overall.violations.total > before
-                // Only what has no body is remembered.
+                // Only requests without a body are remembered.
                 let recurrent = ReceivedRequest(head, framing, isRecurrent: true)
                 let again = framing == .none ? (0..<3).map { _ in serve(recurrent) } : []
                 return (outcome, isReported: isReported, again: again)
@@ -106,13 +106,13 @@ struct AgreementTests {
 
     // MARK: The three
 
-    /// What became of a request.
+    /// The outcome of a request.
     enum Outcome: Equatable, Sendable {
-        /// It was sent so.
+        /// The request was sent to the origin, in this form.
         case sent(String)
-        /// It was answered with this problem.
+        /// The request was answered with this problem.
         case refused(String)
-        /// This proxy has answered it.
+        /// The proxy has answered the request itself.
         case own
         case illegal([String])
     }
@@ -155,7 +155,7 @@ struct AgreementTests {
         }
     }
 
-    /// What `explain` says: the lines, or the problem's name.
+    /// The output of `explain`: the lines, or the problem's name.
     struct Explained: CustomStringConvertible {
         var lines: [String] = []
         var problem: String?
@@ -170,11 +170,11 @@ struct AgreementTests {
                 guard self.problem == nil, let line = self.lines.first(where: { $0.hasPrefix("sent to ") }) else {
                     return false
                 }
-                // A serializer may put parameters behind the path.
+                // A serializer may append parameters to the path.
                 return !self.has("answer ") && text.hasPrefix(line.dropFirst(13))
             case .refused(let name):
                 if let problem { return problem == name }
-                // Explained without a body, which is what the other problems are about.
+                // The explanation does not know the body, which is what the other problems are about.
                 return self.has("answer ")
                     ? self.lines.contains { $0.hasSuffix(" \(name)") }
                     : ["bad-request", "unserializable-request", "body-too-large"].contains(name)

@@ -12,7 +12,7 @@ struct CertificateStoreTests {
         let names = [try #require(CertifiedName(host: "a.test"))]
         let leaf = try #require(try store.issue(for: names).chain.first)
         #expect(store.identity(for: names, at: .now) != nil)
-        // The clock was set back behind what was issued after it had jumped ahead.
+        // This happens if the clock first jumped ahead, and was set back after the certificate was issued.
         #expect(store.identity(for: names, at: UnixTime(seconds: leaf.notBefore.seconds - 1)) == nil)
         #expect(store.identity(for: names, at: leaf.notBefore) != nil)
         #expect(store.identity(for: names, at: UnixTime(seconds: leaf.notAfter.seconds - 86_400)) == nil)

@@ -8,7 +8,7 @@ import Testing
 struct OpeningProtocolTests {
     private static let tls: [[UInt8]] = [
         [22, 3, 1, 0, 200], [22, 3, 3], [22], [22, 4, 0, 0],
-        // In the form of SSL 2.
+        // ClientHellos in the form of SSL 2.
         [0x80, 0x2E, 1, 3, 1], [0x80, 0x2E, 1, 0, 2],
     ]
     private static let http = [

@@ -9,7 +9,7 @@ import Testing
 @testable import PintlePolicy
 @testable import PintleProxy
 
-/// Whose password is checked next.
+/// The order in which clients' passwords are checked.
 struct PasswordQueueTests {
     private let attacker = Client.address(IPAddress(v4: 1))
     private let other = Client.address(IPAddress(v4: 2))
@@ -47,7 +47,7 @@ struct PasswordQueueTests {
     }
 }
 
-/// What checks leave behind.
+/// State that remains after checks.
 struct PasswordCheckTests {
     private static let user = "ben:$2b$04$ABCDEFGHIJKLMNOPQRSTUubdTkc8VfDg3xLFFedNQLivmNw6I3T6K"
 
@@ -56,7 +56,7 @@ struct PasswordCheckTests {
         let check = PasswordCheck(BasicAuthConfiguration(users: users))
         let (isOpen, told) = (Watched(false), Watched(0))
         let client = Client.address(IPAddress(v4: 1))
-        /// Asks for passwords that nobody has asked for; whoever is told of one holds a thread up until the end.
+        /// Asks for new passwords; each result that is delivered holds up a thread until the end.
         func ask(_ numbers: Range<Int>) -> [PasswordCheck.Answer] {
             numbers.map { number in
                 let credentials = Data("ben:\(number)".utf8).base64EncodedString()
@@ -71,7 +71,7 @@ struct PasswordCheckTests {
         try await told.reach("all threads") { $0 == threads }
         #expect(ask(1_000..<1_064).allSatisfy { $0 == .pending })
         #expect(ask(2_000..<3_000).allSatisfy { $0 == .busy })
-        // All threads are held up, so nobody changes this now.
+        // All threads are held up, so this does not change now.
         let waiting = try #require(Mirror(reflecting: check).descendant("threads", "state", "waiting"))
         #expect(Mirror(reflecting: waiting).children.isEmpty)
         isOpen.change { $0 = true }

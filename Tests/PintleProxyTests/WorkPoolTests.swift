@@ -9,11 +9,11 @@ import Testing
 @testable import PintleProxy
 
 @Suite struct WorkPoolTests {
-    /// Jobs spin until a test goes on, which may be long on a busy machine: their time must not run out before.
+    /// Jobs spin until the test lets them end, which may take long on a busy machine: their time must not run out before.
     private static let limits = WorkPool.Limits(steps: .max, processorTime: .seconds(86_400), heldBytes: 1 << 20)
     private static let anybody = Client.user(1)
 
-    /// Keeps a pool's only worker busy until it is let go.
+    /// Keeps a pool's only worker busy until the gate opens.
     private final class Gatekeeper: Sendable {
         let isOpen = Watched(false)
         let isThere = Watched(false)
@@ -85,7 +85,7 @@ import Testing
         }
         for _ in 0..<3 {
             let tickets = try fill()
-            // Who gives up twice frees no more than one place.
+            // A ticket that is cancelled twice frees only one place.
             for ticket in tickets + tickets { pool.cancel(ticket) }
             #expect(pool.waiting == 0)
         }
@@ -110,7 +110,7 @@ import Testing
         let gate = Gatekeeper()
         let (pool, _) = try await Self.busyPool(gate)
         for _ in 0..<1000 { pool.cancel(try pool.submit(for: .user(2), Self.limits) { _ in }) }
-        // The only thread is busy with the gate, so nobody changes this now.
+        // The only thread is busy with the gate, so this does not change now.
         let waiting = try #require(Mirror(reflecting: pool).descendant("threads", "state", "waiting"))
         #expect(Mirror(reflecting: waiting).children.isEmpty)
         gate.isOpen.change { $0 = true }
@@ -147,7 +147,7 @@ import Testing
         #expect(memory.take(5_000, limit: .max))
         #expect(!pool.cancel(ticket, givingBack: 5_000))
         #expect(try await seen.reach("the end") { $0 != nil } == .cancelled)
-        // The next job has the worker only when the one before it has given everything back.
+        // The next job gets the worker only after the previous one has given all memory back.
         let held = Watched<Int?>(nil)
         _ = try pool.submit(for: Self.anybody, Self.limits) { _ in held.change { $0 = memory.read().held } }
         #expect(try await held.reach("the next job") { $0 != nil } == 0)

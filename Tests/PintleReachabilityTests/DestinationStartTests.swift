@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What is known of a host and of an address, from the beginning to the first delivery. This machine itself can be
+/// The known status of a host and of an address, from the beginning to the first delivery. This machine itself can be
 /// reached without any network.
 @Suite(.timeLimit(.minutes(15))) struct DestinationStartTests {
     static let destinations = ["system", "host", "address"]

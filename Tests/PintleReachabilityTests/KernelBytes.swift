@@ -14,7 +14,7 @@ enum KernelBytes {
         type: UInt16 = 16
     ) -> [UInt8] {
         let head = [family, 0] + Self.bytes(hardware) + Self.bytes(index) + Self.bytes(flags) + Self.bytes(UInt32(0))
-        // An attribute that nobody asks for comes first, as there are dozens of them.
+        // An attribute that Pintle does not read comes first, as there are dozens of them.
         return Self.message(type, head + Self.attribute(4, Self.bytes(UInt32(1500))) + Self.name(name))
     }
 

@@ -38,7 +38,7 @@ struct NetworkStateTests {
             let useless = KernelBytes.route(kind: kind, over: [2])
             #expect(self.state(link, address, useless).status == .notReachable, "\(kind)")
         }
-        // The kernel takes the loopback link's address where a router's link has none.
+        // If a router's link has no address, the kernel uses that of the loopback link.
         let loopback = KernelBytes.link(1, "lo", flags: 0x49)
         #expect(self.state(loopback, link, KernelBytes.address(1), route).status == .reachableViaWiFi)
     }
@@ -64,7 +64,7 @@ struct NetworkStateTests {
             return self.state(links, addresses, routes).status
         }
         #expect(status(700, 100) == .reachableViaWiFi && status(100, 700) == .reachableViaWWAN)
-        // What is preferred and does not work is passed over.
+        // A preferred link that does not work is skipped.
         let broken = KernelBytes.link(2, "wwan0", flags: 0) + KernelBytes.link(3, "eth0", flags: Self.up)
         let routes = KernelBytes.route(over: [2]) + KernelBytes.route(metric: 700, over: [3])
         #expect(self.state(broken, addresses, routes).status == .reachableViaWiFi)

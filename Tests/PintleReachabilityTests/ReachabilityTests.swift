@@ -8,7 +8,7 @@ import Testing
 
 @testable import PintleReachability
 
-/// Reachability against the real kernel: networks of the test's own, whose links and routes come and go.
+/// Reachability on the real kernel: network namespaces whose links and routes come and go.
 @Suite(.enabled(if: NetworkNamespace.isAvailable, "\(NetworkNamespace.requirement)"))
 struct ReachabilityTests {
     private let near: NetworkNamespace
@@ -51,7 +51,7 @@ struct ReachabilityTests {
         try self.near.waitForCarrier()
     }
 
-    /// Waits until the engine's thread has done what was asked of it before.
+    /// Waits until the engine's thread has done its earlier work.
     private func settle() async throws {
         // Twice, because the first time comes within the same turn.
         for _ in 0..<2 { try await self.engine.engine.loops[0].submit {}.get() }
@@ -102,7 +102,7 @@ struct ReachabilityTests {
         try seen.wait(for: "no carrier") { $0.count == 5 }
         try self.far.ip("link", "set", "uplink", "up")
         try seen.wait(for: "a carrier") { $0.count == 6 }
-        // Its own end is switched off: of the routes that go with it nothing is said.
+        // This side's end is switched off: the kernel does not report the routes that vanish with it.
         try self.near.ip("link", "set", "uplink", "down")
         try seen.wait(for: "no link") { $0.count == 7 }
         let (no, yes) = (ReachabilityStatus.notReachable, ReachabilityStatus.reachableViaWiFi)
@@ -218,7 +218,7 @@ struct ReachabilityTests {
         try await others.reach("a route") { $0.last == .reachableViaWiFi }
         try await self.settle()
         #expect(seen.current == [.notReachable] && stopped.status == .notReachable)
-        // Who subscribes now is told what is known.
+        // A new subscriber gets the known status.
         var changes = stopped.changes.makeAsyncIterator()
         #expect(await changes.next() == .notReachable)
         #expect(stopped.status(of: try self.address("10.99.0.2")) == .unknown)
@@ -302,7 +302,7 @@ struct ReachabilityTests {
         try self.far.ip("link", "set", "uplink", "up")
         try near.wait(for: "its network") { $0.last == .reachableViaWiFi }
         #expect(elsewhere.status == .notReachable)
-        // A route of its own, without a default route.
+        // A specific route, without a default route.
         try self.near.ip("route", "add", "10.1.0.0/16", "via", "10.99.0.2")
         try far.wait(for: "its route") { $0.last == .reachableViaWiFi }
         try self.near.ip("route", "add", "prohibit", "10.1.2.0/24")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleReachability
 
-/// Reading what the kernel says, and writing what it is asked.
+/// Parsing of the kernel's messages, and the requests to it.
 struct RouteMessageTests {
     private func contents(_ bytes: [UInt8]) -> [RouteMessage.Content] {
         RouteMessage.parse(bytes[...]).map(\.content)
@@ -62,7 +62,7 @@ struct RouteMessageTests {
         #expect(messages.map(\.sequence) == [7, 8, 0, 0, 0])
         #expect(messages.map(\.isInterrupted) == [true, false, false, false, false])
         #expect(messages[0].content == .end && messages[1].content == .failure(ENETUNREACH))
-        // News of a bridge's port is none of a link; what is unknown is passed over.
+        // A message about a bridge's port is not about a link; unknown messages are skipped.
         #expect(messages[3].content == .other && messages[4].content == .other)
     }
 

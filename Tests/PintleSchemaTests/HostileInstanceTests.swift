@@ -12,7 +12,7 @@ import Testing
                 "at /a/b~1c: the key is there twice, so it is unknown which value counts",
                 "at /a: the key is there twice, so it is unknown which value counts",
             ])
-        // These are equivalent, but they are two keys.
+        // These two are canonically equivalent, but different keys.
         #expect(try PintleSchemaTests.schema("true").violations(of: json(#"{"é":1,"e\u0301":2}"#)) == [])
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleSchema
 
-/// What each keyword says when it is broken; the same schema takes the other value.
+/// The message of each keyword when it is violated; the same schema accepts the other value.
 @Suite struct KeywordTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let schema: String

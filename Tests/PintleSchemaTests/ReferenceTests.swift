@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func `a loop through the instance's depth alone is bounded`() throws {
-        // Every level of the instance may be reached by each branch: 2 to the depth, if nobody counted.
+        // Each branch may reach every level of the instance: 2 to the power of the depth, if there were no limit.
         let schema = try schema(
             ##"{"type":"object","anyOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}"##
         )

@@ -77,7 +77,7 @@ private struct Users: Sendable {
         #expect(typed?.message.contains("text/plain") == true)
         let strange = await self.failure { () async throws(SessionError) in _ = try await users.named("a") }
         #expect(strange?.code == .rejected)
-        // The last answer stands for ever.
+        // The last answer is repeated for ever.
         let again = await self.failure { () async throws(SessionError) in _ = try await users.named("a") }
         #expect(again?.message == strange?.message)
     }

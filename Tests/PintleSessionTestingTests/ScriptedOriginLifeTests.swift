@@ -8,7 +8,7 @@ import Testing
 
 private typealias Origin = PintleSessionTesting.ScriptedOrigin
 
-/// Waiting for requests, the end of an origin, and what only a client of sockets can see.
+/// Waiting for requests, the end of an origin, and behaviour that only a client on raw sockets can see.
 @Suite(.timeLimit(.minutes(5))) struct ScriptedOriginLifeTests {
     @Test func `who waits for requests gets them when they have come`() async throws {
         let origin = try Origin { _ in .text("x") }
@@ -120,7 +120,7 @@ private typealias Origin = PintleSessionTesting.ScriptedOrigin
     }
 }
 
-/// Runs what blocks on a thread of its own: a task that blocked would take a thread from the origin that it waits for.
+/// Runs blocking work on a separate thread: a task that blocked would take a thread from the origin that it waits for.
 private func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
         Thread.detachNewThread { done.resume(with: Result { try body() }) }

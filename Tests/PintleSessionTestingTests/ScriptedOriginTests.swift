@@ -13,7 +13,7 @@ private struct User: Codable, Sendable, Equatable {
     var age: Int
 }
 
-/// What the library gets of an origin's answers, and the origin of its requests.
+/// The answers of an origin as the library receives them, and the requests as the origin receives them.
 @Suite(.timeLimit(.minutes(5))) struct ScriptedOriginTests {
     @Test func `values go out and come back as JSON`() async throws {
         let origin = try Origin { request in

@@ -74,7 +74,7 @@ import Testing
         #expect(verdict.configuredPins == [self.other.pin])
     }
 
-    /// Refuses every loopback address, and says what it was asked.
+    /// Refuses every loopback address, and records the addresses.
     private struct NoLoopback: AddressJudge {
         let asked = Watched<[String]>([])
 

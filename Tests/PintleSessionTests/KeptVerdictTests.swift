@@ -7,7 +7,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// How long a verdict serves for connections that are kept and sessions that are resumed.
+/// The lifetime of a verdict for kept connections and resumed sessions.
 @Suite(.timeLimit(.minutes(2))) struct KeptVerdictTests {
     private let pki = TestPKI()
     private let root: TestIdentity
@@ -19,7 +19,7 @@ import Testing
         self.end = self.pki.now.advanced(by: .seconds(4))
     }
 
-    /// - Parameter lasting: whether the certificate is valid beyond the end.
+    /// - Parameter lasting: true if the certificate is valid beyond the end of the test.
     private func origin(lasting: Bool, http2: Bool = false) throws -> (NginxOrigin, TestIdentity) {
         let validity: TestPKI.Validity = lasting ? .current : .window(.seconds(-3600), .seconds(3))
         let leaf = try self.pki.leaf(dns: ["localhost"], signedBy: self.root, validity: validity)

@@ -6,7 +6,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Invariants 1 and 2 of the design, where connections are shared by HTTP/2 and TLS sessions are resumed.
+/// Invariants 1 and 2 of the design, if connections are shared by HTTP/2 and TLS sessions are resumed.
 @Suite(.timeLimit(.minutes(15))) struct ResumptionTests {
     let root: TestIdentity
     let leaf: TestIdentity
@@ -65,7 +65,7 @@ import Testing
         let known = try self.stage(self.leaf.pin, sharing: engine, reusing: false)
         let stranger = try self.stage(self.leaf.pin, sharing: engine, reusing: false)
         #expect(try await known.fetch(self.asked(origin)).text.hasSuffix("."))
-        // The same ticket key, so that sessions go on although the certificate is another one.
+        // The ticket key stays the same, so that sessions can be resumed although the certificate has changed.
         origin.stop()
         try origin.show(self.other)
         try origin.start()

@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What goes wrong between here and an origin, each with its own code.
+/// Failures between this machine and an origin, each with its own code.
 @Suite(.timeLimit(.minutes(15))) struct SessionErrorTests {
     let stage: SessionStage
 
@@ -49,7 +49,7 @@ import Testing
     @Test func `LOOK-58 silence of the reader is no silence of the origin`() async throws {
         let origin = try ScriptedOrigin(answering: response(String(repeating: "x", count: 1 << 20)))
         let response = try await self.stage.session.stream(request(origin.port, timeout: .milliseconds(300)))
-        // The same time limit, which begins later, ends another request.
+        // Another request has a time limit of the same length that begins later, and ends by it.
         try await self.stage.waitForTimeout(300)
         var count = 0
         for try await piece in response.body { count += piece.readableBytes }

@@ -7,7 +7,7 @@ import Testing
 
 /// The cache in memory that purges itself, behaviour by behaviour.
 @Suite struct AutoPurgingCacheTests {
-    /// A value that is told from others by its identity.
+    /// A value that is distinguished by its identity.
     private final class Thing: Sendable {
         let cost: Int
 

@@ -7,8 +7,8 @@ import PintleSystem
 import PintleTesting
 import Testing
 
-/// Signs of the kernel that memory runs short. The pressure itself cannot be had without taking this machine's memory from
-/// others: a descriptor that is ready as those of PSI are stands for them, and a file for that of a control group.
+/// The kernel's signs of memory pressure. Real pressure would take this machine's memory from other programs: a descriptor
+/// that becomes ready like those of PSI, and a file like that of a control group, replace it.
 @Suite struct MemoryPressureTests {
     /// A connection whose second end becomes ready with urgent data, as a descriptor of PSI does.
     private struct UrgentPair {
@@ -99,7 +99,7 @@ import Testing
         #expect(pressure.sources.map(\.path) == [path] && pressure.sources.map(\.kind) == [.limits])
         let events = Watched(0)
         let subscription = pressure.whenItRises { events.change { $0 += 1 } }
-        // Of the same length, so that whoever reads it meanwhile sees the old counts or the new ones.
+        // The text has the same length, so that a concurrent reader sees either the old counts or the new ones.
         func write(_ text: String) throws {
             let descriptor = open(path, O_WRONLY | O_CLOEXEC)
             defer { close(descriptor) }
@@ -138,7 +138,7 @@ import Testing
         #expect(!system.sources.isEmpty || !system.refusals.isEmpty)
     }
 
-    /// A control group of its own, where this machine lets one be made.
+    /// A separate control group, if this machine allows one to be made.
     private static let group: String? = {
         for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
             let path = "\(root)/pintle-test-\(getpid())"

@@ -3,7 +3,7 @@
 import PintleSystem
 import Testing
 
-/// Whose job is next.
+/// The order of jobs among clients.
 struct FairQueueTests {
     @Test func `clients take turns, and the jobs of each keep their order`() {
         var queue = FairQueue<String, Int>()
@@ -26,7 +26,7 @@ struct FairQueueTests {
         #expect(left == [1, nil] && queue.count == 2 && queue.popFirst() == 2)
         #expect(queue.remove(other) == 10 && queue.popFirst() == nil)
         #expect(queue.count == 0 && queue.count(of: "b") == 0)
-        // Its client comes again, and the old ticket is nobody's.
+        // The client comes again; the old ticket is invalid.
         queue.append(11, of: "b")
         #expect(queue.remove(other) == nil && queue.popFirst() == 11)
     }

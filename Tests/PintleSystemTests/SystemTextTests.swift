@@ -5,7 +5,7 @@ import Testing
 
 /// Bytes of the system as text, there and back.
 struct SystemTextTests {
-    /// UTF-8, none of it, parts of it, what may not be in it, and bytes that say a scalar which stands for a byte.
+    /// UTF-8, other bytes, truncated characters, invalid sequences, and the bytes of scalars that represent a byte.
     @Test(
         arguments: [
             [], Array("d/é/日本/\u{1F600}".utf8), [0xE9], [0x64, 0xE9, 0x70], [0xC3], [0xC3, 0xA9, 0xC3],
@@ -30,7 +30,7 @@ struct SystemTextTests {
     @Test func `people see the bytes as numbers`() {
         let text = String(systemBytes: [0x64, 0xE9, 0x0A, 0x80])
         #expect(text.showingSystemBytes == "d\\xe9\n\\x80")
-        // Backslashes are doubled where JSON is shown, which this must not break.
+        // Backslashes are doubled for JSON, which this must not break.
         #expect(text.showable(keepingLines: false) == "d\\\\xe9\\u000a\\\\x80")
     }
 }

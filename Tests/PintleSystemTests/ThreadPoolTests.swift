@@ -82,7 +82,7 @@ import Testing
             seen.change { $0 = result }
         }
         try await isWaiting.reach("the other thread") { $0 }
-        // It has the lock until it waits.
+        // The other thread holds the lock until it waits.
         condition.locked { condition.broadcast() }
         #expect(try await seen.reach("the signal") { $0 != nil } == true)
     }

@@ -9,7 +9,7 @@ import Testing
 /// Folders and files that other users could change, and links.
 struct TrustedFolderTests {
     private let folder: TemporaryFolder
-    /// Another user, who need not have a name.
+    /// The id of another user; the user need not have a name.
     private static let stranger: uid_t = 54_321
 
     init() throws { self.folder = try TemporaryFolder() }

@@ -37,7 +37,7 @@ struct WaitingLineTests {
     @Test func `LOOK-93 a hundred thousand that leave from anywhere are no work that grows with their number`() {
         let count: UInt64 = 100_000
         var line = Self.line(count)
-        // From the middle on, where a search from either end is longest.
+        // Begins in the middle, where a search from either end is longest.
         for step in 0..<count { line.remove((count / 2 + step) % count) }
         #expect(line.isEmpty)
     }

@@ -77,7 +77,7 @@ struct CertificateLoadingTests {
 
     @Test func `a truncated PEM file is refused wherever it was cut`() throws {
         let text = self.site.leaf.chainPEM
-        // From inside of the second BEGIN line to just before the last END line is complete.
+        // From inside the second BEGIN line to just before the last END line, the file is complete.
         let second = self.site.leaf.certificatePEM.count
         for kept in [second + 15, second + 40, second + 200, text.count - 30, text.count - 8] {
             let file = try self.folder.write(String(text.prefix(kept)), to: "cut.pem")

@@ -4,7 +4,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// What makes a chain invalid, apart from its dates and its end.
+/// Reasons for which a chain is invalid, apart from its dates and its root.
 struct ChainRuleTests {
     @Test func `a leaf may not issue certificates`() throws {
         let site = try Site()

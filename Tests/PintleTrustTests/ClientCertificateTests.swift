@@ -4,7 +4,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// What a client shows of itself inside of a real TLS handshake.
+/// The certificates that a client sends in a real TLS handshake.
 struct ClientCertificateTests {
     private let site: Site
     private let folder: TemporaryFolder

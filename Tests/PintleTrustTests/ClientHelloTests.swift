@@ -4,7 +4,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Whom a TLS client names, as far as its first bytes show it.
+/// The server name of a TLS client, as far as its first bytes show it.
 @Suite struct ClientHelloTests {
     private typealias Hello = HelloBytes
 
@@ -17,7 +17,7 @@ import Testing
         let finding = self.look([bytes])[0]
         let last = self.look(bytes.map { [$0] }).last { $0 != .nothingNew && $0 != .undecided }
         if case .malformed = finding, case .malformed? = last { return finding }
-        // What waits may wait together with a hello before it.
+        // Undecided bytes may be held back together with a hello before them.
         if finding != .undecided { #expect(last == finding, "byte by byte") }
         return finding
     }
@@ -60,7 +60,7 @@ import Testing
         #expect(self.look([22, major, minor, 0, 20] + [UInt8](repeating: 9, count: 20)) == .otherProtocol)
     }
 
-    /// Length, type, version, and what follows in the form of SSL 2 (RFC 5246 §E.2).
+    /// Length, type, version, and the rest in the form of SSL 2 (RFC 5246 §E.2).
     @Test(
         arguments: [[0x80, 0x1F, 1, 3, 1], [0x80, 0x1F, 1, 3, 3], [0x80, 0x2E, 1, 0, 2], [0xFF, 0xFF, 1, 3, 0]]
             as [[UInt8]])
@@ -144,7 +144,7 @@ import Testing
         #expect(self.look([first + Self.change, other]) == [.hello("a.example"), Self.otherName])
         #expect(self.look(first + other) == Self.otherName)
         #expect(self.look([first, Hello(nil, isNew: true).record])[1] == Self.otherName)
-        // What came whole is not forgotten over what waits.
+        // A hello that came whole is not forgotten while further bytes are held back.
         #expect(self.look([first + [20], Array(Self.change.dropFirst())]) == [.undecided, .hello("a.example")])
     }
 

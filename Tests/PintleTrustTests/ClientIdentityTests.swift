@@ -52,11 +52,11 @@ struct ClientIdentityTests {
         #expect(try read("schlüssel").chain == [self.client.certificate])
         let wrong = self.error { _ = try read("guess") }
         #expect(wrong?.message == "\(key): the password does not open the private key")
-        // Mostly "bad decrypt"; now and then the padding fits by chance, and what it hides does not parse.
+        // Mostly "bad decrypt"; now and then the padding fits by chance, and the decrypted bytes do not parse.
         #expect(wrong?.cause != nil)
         #expect(
             self.error { _ = try read(nil) }?.message == "\(key): the private key is encrypted; give its password")
-        // Longer than OpenSSL's room for one; what fits of it must not count.
+        // Longer than OpenSSL's buffer for passwords; the part that fits must not be used.
         let long = String(repeating: "x", count: 5000)
         #expect(
             self.error { _ = try read(long) }?.message == "\(key): the password does not open the private key")
@@ -219,7 +219,7 @@ struct ClientIdentityTests {
         [value] + Mirror(reflecting: value).children.flatMap { self.reflection(of: $0.value) }
     }
 
-    /// What a read failed with; every failure has the same code.
+    /// Returns the error of a failed read; every failure has the same code.
     private func error(_ read: () throws -> Void) -> TrustError? {
         do {
             try read()

@@ -4,7 +4,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Which hosts a certificate is for (RFC 9525).
+/// The hosts for which a certificate is valid (RFC 9525).
 struct NameTests {
     @Test(arguments: [
         ("www.example.test", true), ("WWW.Example.TEST", true), ("www.example.test.", true),
@@ -27,7 +27,7 @@ struct NameTests {
 
     @Test(arguments: [
         ("*.co.uk", "example.co.uk", false), ("*.com.au", "example.com.au", false),
-        // What its owner gives away he may vouch for.
+        // The owner of a domain may have certificates for its subdomains, even if it gives them to others.
         ("*.github.io", "example.github.io", true), ("*.example.co.uk", "www.example.co.uk", true),
         ("*.corp.internal", "www.corp.internal", true),
     ])

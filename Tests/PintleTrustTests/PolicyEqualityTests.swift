@@ -4,7 +4,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// When two policies are one: connections and verdicts are shared by what is equal.
+/// Equality of policies: connections and verdicts are shared by equal ones.
 struct PolicyEqualityTests {
     @Test func `SEC-25 a policy keeps what it was made of, and differs from each that is made otherwise`() throws {
         let site = try Site()

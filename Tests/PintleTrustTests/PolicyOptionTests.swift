@@ -4,7 +4,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// What a policy may demand or allow beside its pins.
+/// Demands and permissions of a policy besides its pins.
 struct PolicyOptionTests {
     private let site: Site
 

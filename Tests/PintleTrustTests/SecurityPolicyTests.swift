@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleTrust
 
-/// What a policy is, and which policies there cannot be.
+/// The contents of policies, and policies that cannot be made.
 struct SecurityPolicyTests {
     @Test func `SEC-01 the default policy pins nothing, allows nothing invalid and checks names`() {
         let policy = SecurityPolicy.default

@@ -4,7 +4,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// What can be seen of a server's certificate by looking at its first bytes.
+/// Facts about a server's certificate that its first bytes show.
 @Suite struct ServerFlightTests {
     private func length(_ count: Int, _ size: Int) -> [UInt8] {
         (0..<size).reversed().map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }

@@ -53,7 +53,7 @@ struct Site {
 }
 
 extension SecurityPolicy {
-    /// What the policy makes of a chain.
+    /// Returns the policy's verdict on a chain.
     func verdict(_ chain: [Certificate], host: String?, at moment: UnixTime = .now) throws -> Verdict {
         try TrustEvaluator(policy: self).evaluate(chain: chain, host: host, at: moment)
     }

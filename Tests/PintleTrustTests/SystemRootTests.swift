@@ -5,7 +5,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// The operating system's roots. Each test has a process of its own, since the environment belongs to all threads.
+/// The operating system's roots. Each test has a separate process, since the environment belongs to all threads.
 struct SystemRootTests {
     @Test func `SSL_CERT_FILE names the system roots`() async {
         await #expect(processExitsWith: .success) {

@@ -7,11 +7,11 @@ import PintleTesting
 import PintleWebSocket
 import Testing
 
-/// A browser at the other end: it compresses, and it is strict about what it is sent.
+/// A browser at the other end: it compresses, and it is strict about received frames.
 struct BrowserTests {
     private static let browser = "/usr/bin/chromium"
 
-    /// Sends messages of each size and kind, compares what comes back, closes, and tells how that went.
+    /// Sends messages of each size and kind, compares the echoes, closes, and reports the result.
     private static let page = """
         <script>
         const sizes = [0, 1, 125, 126, 1000, 65535, 65536, 1 << 20];

@@ -2,11 +2,11 @@
 
 import PintleMessage
 
-/// How long a body takes from one form to another: from the bytes that arrive to the bytes that leave, as in a route with
-/// a serializer.
+/// Measures conversions of a body between formats: from the bytes that arrive to the bytes that leave, as in a route with a
+/// serializer.
 ///
-/// The least of many rounds is printed, because other work on the machine only ever adds. Words on the command line
-/// choose the conversions that have one of them in their name; `write` alone prints the form instead.
+/// It prints the shortest of many rounds, because other work on the machine only adds time. Words on the command line
+/// choose the conversions that have one of them in their name; `write` alone prints the form in place of measuring.
 @main struct FormBenchmark {
     private static let rounds = 3000
     private static let conversionsPerRound = 10
@@ -71,7 +71,7 @@ import PintleMessage
         text + String(repeating: " ", count: max(1, width - text.count))
     }
 
-    /// What a shop's page sends: plain fields, nested ones, lists, escapes and some letters beyond ASCII.
+    /// A form as a shop's page sends it: plain fields, nested ones, lists, escapes and some letters beyond ASCII.
     private static func form(of count: Int) -> [UInt8] {
         var pairs = [
             "csrf_token=Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA%3D%3D", "customer%5Bname%5D=J%C3%BCrgen+Gro%C3%9Fmann",
@@ -88,7 +88,7 @@ import PintleMessage
             index += 1
         }
         var form = Array(pairs.joined(separator: "&").utf8.prefix(count))
-        // A cut escape would not be a form.
+        // A truncated escape would not be a valid form.
         while let last = form.lastIndex(of: UInt8(ascii: "%")), last > form.count - 3 { form.removeLast() }
         return form
     }

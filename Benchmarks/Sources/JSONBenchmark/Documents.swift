@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The documents that every program in the comparison reads, a mebibyte each and the same in every run.
+/// The documents that every program in the comparison reads, one mebibyte each and identical in every run.
 enum Documents {
-    /// The name of each document, and what is in it.
+    /// The name and the text of each document.
     static let all: [(name: String, text: String)] = [
         ("orders.json", Self.orders(indented: false)),
         ("indented.json", Self.orders(indented: true)),
@@ -20,7 +20,7 @@ enum Documents {
 
         """
 
-    /// What a service answers: objects of short strings, numbers, truth values and nulls, some of it beyond ASCII.
+    /// Answers of a typical service: objects of short strings, numbers, truth values and nulls, partly beyond ASCII.
     private static func orders(indented: Bool) -> String {
         let (line, deep, end, colon) =
             indented ? ("\n    ", "\n      ", "\n  ", ": ") : ("", "", "", ":")

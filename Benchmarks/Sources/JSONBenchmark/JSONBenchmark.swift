@@ -3,8 +3,8 @@
 import Foundation
 import PintleMessage
 
-/// How fast documents are validated and read: `JSONBenchmark write FOLDER` makes them, `JSONBenchmark measure FOLDER`
-/// prints a line for each document and way, of name, way and bytes a second, with tabs between.
+/// Measures the speed of validating and reading documents: `JSONBenchmark write FOLDER` makes them, `JSONBenchmark measure
+/// FOLDER` prints a line for each document and way: name, way and bytes per second, separated by tabs.
 @main struct JSONBenchmark {
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()
@@ -26,7 +26,7 @@ import PintleMessage
     }
 
     private static func measure(_ name: String, _ document: [UInt8]) throws {
-        // As libcurl hands a body on.
+        // In pieces of the size in which libcurl passes on a body.
         let pieces = stride(from: 0, to: document.count, by: 16384).map {
             Array(document[$0..<min($0 + 16384, document.count)])
         }
@@ -48,7 +48,7 @@ import PintleMessage
         try self.report(name, "parse", document) { _ = try JSONScanner().parse(document) }
     }
 
-    /// Prints the best of many rounds, by the processor's time: what else the machine does only ever adds to it.
+    /// Prints the best of many rounds by processor time: other work on the machine only adds to it.
     private static func report(_ name: String, _ way: String, _ document: [UInt8], _ work: () throws -> Void) throws {
         try work()
         var best = Double.infinity
@@ -63,7 +63,7 @@ import PintleMessage
         print(name, way, Int(Double(document.count) / best), separator: "\t")
     }
 
-    /// Seconds that the process has computed for.
+    /// Processor time of the process in seconds.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

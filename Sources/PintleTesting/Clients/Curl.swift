@@ -2,16 +2,16 @@
 
 internal import Foundation
 
-/// The real curl.
+/// Runs the real curl.
 package enum Curl {
-    /// What it had to say.
+    /// The outcome of a run.
     package struct Result: Sendable, CustomStringConvertible {
         /// curl's own code; 0 is success, 18 a partial file, 56 a broken connection.
         package let exitCode: Int32
-        /// Every head that arrived, those of CONNECT and of interim responses too.
+        /// Every head that arrived, including those of CONNECT and of interim responses.
         package let heads: [MessageHead]
         package let body: [UInt8]
-        /// What curl printed on standard error.
+        /// Standard error of curl.
         package let errors: String
 
         package var head: MessageHead { self.heads.last ?? MessageHead(startLine: "", fields: []) }
@@ -19,12 +19,12 @@ package enum Curl {
         package var text: String { String(decoding: self.body, as: UTF8.self) }
         package subscript(_ name: String) -> String? { self.head[name] }
 
-        /// The body as a JSON object; empty where it is none.
+        /// The body as a JSON object; empty if it is none.
         package var json: [String: any Sendable] {
             (try? JSONSerialization.jsonObject(with: Data(self.body))) as? [String: any Sendable] ?? [:]
         }
 
-        /// The name of Pintle's problem, where this is one.
+        /// The name of Pintle's problem; nil if the response is not a problem document of Pintle's.
         package var problem: String? {
             guard self["Content-Type"] == "application/problem+json", let type = self.json["type"] as? String else {
                 return nil
@@ -41,8 +41,8 @@ package enum Curl {
     ///
     /// - Parameters:
     ///   - proxy: the port of a proxy for http and https.
-    ///   - seconds: the longest time that it may take.
-    ///   - network: in which it runs; the test's own network unless given.
+    ///   - seconds: the longest time that curl may take.
+    ///   - network: the network that curl runs in; the test's own network unless given.
     package static func run(
         proxy: Int? = nil, seconds: Double = Patience.seconds, in network: NetworkNamespace? = nil,
         _ arguments: String...

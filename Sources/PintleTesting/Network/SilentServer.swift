@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// A UDP socket that nobody reads.
+/// A UDP socket that is never read.
 package final class SilentServer: Sendable {
     private let descriptor: Int32
 

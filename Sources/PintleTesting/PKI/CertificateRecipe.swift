@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A certificate down to its details, for tests of what each of them means; begins as one of good form.
+/// All details of a certificate, for tests of what each of them means; begins as a well-formed certificate.
 package struct CertificateRecipe: Sendable {
     /// Nil for an empty subject.
     package var commonName: String?
-    /// What stands in front of the common name.
+    /// The attributes before the common name.
     package var nameParts: [NamePart] = []
     package var validity: TestPKI.Validity = .current
     package var key: TestPKI.KeyKind = .ec
-    /// A SubjectPublicKeyInfo in DER that is certified in place of the key's own, whether anybody has its other half or
-    /// not; nil certifies the key.
+    /// A SubjectPublicKeyInfo in DER that is certified in place of the key's own, even if its private key is unknown; nil
+    /// certifies the key.
     package var certifiedKey: [UInt8]?
-    /// Extensions by OpenSSL's names or by numbers, with values as in x509v3_config(5); `DER:` and hexadecimal digits
-    /// for any content.
+    /// Extensions by OpenSSL's names or by object identifiers, with values as in x509v3_config(5); `DER:` and hexadecimal
+    /// digits for any content.
     package var extensions: [(name: String, value: String)]
     /// 1, 2 or 3.
     package var version = 3
-    /// In hexadecimal, with a sign where it is negative; nil makes one up.
+    /// Hexadecimal, with a sign if negative; nil makes one up.
     package var serial: String?
-    /// What the signer signs, as `SHA256`.
+    /// The digest that is signed, by OpenSSL's name.
     package var digest = "SHA256"
-    /// Whether what is not self-signed names its signer's key.
+    /// True if a certificate that is not self-signed names its signer's key.
     package var namesIssuerKey = true
 
-    /// An attribute of a subject in a string type of its own.
+    /// An attribute of a subject, in a chosen string type.
     package struct NamePart: Sendable {
         package enum Form: Sendable, CaseIterable {
             case utf8, printable, teletex, bmp, universal
@@ -41,7 +41,7 @@ package struct CertificateRecipe: Sendable {
         }
     }
 
-    /// An authority.
+    /// Returns the recipe of an authority.
     package static func authority(_ commonName: String) -> CertificateRecipe {
         CertificateRecipe(
             commonName: commonName,
@@ -51,7 +51,7 @@ package struct CertificateRecipe: Sendable {
             ])
     }
 
-    /// A server's certificate.
+    /// Returns the recipe of a server's certificate.
     package static func server(_ names: String, commonName: String? = "server") -> CertificateRecipe {
         CertificateRecipe(
             commonName: commonName,
@@ -61,7 +61,7 @@ package struct CertificateRecipe: Sendable {
             ])
     }
 
-    /// The same with another value for an extension, in its place or at the end; nil leaves the extension out.
+    /// Returns a copy with another value for an extension, in its place or at the end; nil leaves the extension out.
     package func with(_ name: String, _ value: String?) -> CertificateRecipe {
         var copy = self
         let index = copy.extensions.firstIndex { $0.name == name }
@@ -74,7 +74,7 @@ package struct CertificateRecipe: Sendable {
         return copy
     }
 
-    /// The same with a detail changed.
+    /// Returns a copy with a detail changed.
     package func changed(_ change: (inout CertificateRecipe) -> Void) -> CertificateRecipe {
         var copy = self
         change(&copy)
@@ -83,10 +83,10 @@ package struct CertificateRecipe: Sendable {
 }
 
 extension TestPKI {
-    /// Mints by a recipe.
+    /// Mints a certificate by a recipe.
     ///
     /// - Parameters:
-    ///   - signer: nil makes the certificate sign itself.
+    ///   - signer: the identity that signs; nil for a self-signed certificate.
     ///   - reusing: an identity whose key the new certificate takes over.
     package func mint(
         _ recipe: CertificateRecipe, signedBy signer: TestIdentity? = nil, reusing existing: TestIdentity? = nil

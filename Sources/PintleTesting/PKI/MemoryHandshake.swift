@@ -3,27 +3,27 @@
 internal import CPintleOpenSSL
 package import PintleTrust
 
-/// Real TLS between two ends in one process, over memory instead of a socket.
+/// Performs real TLS between two ends in one process, over memory in place of a socket.
 package enum MemoryHandshake {
-    /// How a handshake ended for the client.
+    /// The outcome of a handshake for the client.
     package struct Outcome: Sendable {
         package let succeeded: Bool
         /// OpenSSL's `X509_V_…` code as the client keeps it; 0 is `X509_V_OK`.
         package let verifyResult: Int
-        /// What the client said on failure.
+        /// The client's error on failure.
         package let clientError: String?
-        /// What the server said on failure, which shows the client's alert.
+        /// The server's error on failure, which shows the client's alert.
         package let serverError: String?
-        /// What the client showed of itself, leaf first, as the server saw it.
+        /// The client's certificates, leaf first, as the server saw them.
         package let clientChain: [Certificate]
     }
 
-    /// Shakes hands once with a fresh client context.
+    /// Performs one handshake with a fresh client context.
     ///
     /// - Parameters:
-    ///   - chain: what the server sends, leaf first; `identity` alone decides the key.
-    ///   - authorities: whose client certificates the server demands and names; nil asks for none.
-    ///   - configure: gets the client's `SSL_CTX *`, as libcurl's context callback does.
+    ///   - chain: the certificates that the server sends, leaf first; the key is always that of `identity`.
+    ///   - authorities: the issuers of client certificates that the server demands and names; nil asks for none.
+    ///   - configure: receives the client's `SSL_CTX *`, as libcurl's context callback does.
     package static func run(
         server identity: TestIdentity, sending chain: [Certificate]? = nil, serverName: String? = nil,
         demanding authorities: [Certificate]? = nil, configure: (OpaquePointer) throws -> Void
@@ -46,25 +46,25 @@ package enum MemoryHandshake {
             SSL_CTX_free(self.pointer)
         }
 
-        /// Whether a server may not ask for another handshake on an open connection.
+        /// True if the client refuses renegotiation on an open connection.
         package var refusesRenegotiation: Bool {
             SSL_CTX_get_options(self.pointer) & pintle_ssl_op_no_renegotiation() != 0
         }
 
-        /// Shakes hands by TLS 1.2, where a client shows its certificate at another point than in TLS 1.3.
+        /// Limits handshakes to TLS 1.2, in which a client sends its certificate at another point than in TLS 1.3.
         package func limitToTLS12() {
             pintle_ssl_ctx_set_newest_version(self.pointer, TLS1_2_VERSION)
         }
 
-        /// Refuses short keys, the client's own included; 5 is the highest level.
+        /// Refuses short keys, including the client's own; 5 is the highest level.
         package func demandSecurityLevel(_ level: Int) {
             SSL_CTX_set_security_level(self.pointer, CInt(level))
         }
 
-        /// Refuses servers that the context's own store does not vouch for.
+        /// Refuses servers whose certificates the context's own store does not verify.
         package func demandTrust() { SSL_CTX_set_verify(self.pointer, SSL_VERIFY_PEER, nil) }
 
-        /// Puts an anchor into the context's own store, as libcurl does with its CA file.
+        /// Adds an anchor to the context's own store, as libcurl does with its CA file.
         package func addAnchor(_ certificate: Certificate) throws {
             let parsed = try MintRequest.parse(certificate.der)
             defer { X509_free(parsed) }
@@ -73,13 +73,13 @@ package enum MemoryHandshake {
             }
         }
 
-        /// Shakes hands once.
+        /// Performs one handshake.
         ///
         /// - Parameters:
-        ///   - chain: what the server sends, leaf first; `identity` alone decides the key.
+        ///   - chain: the certificates that the server sends, leaf first; the key is always that of `identity`.
         ///   - leaf: DER that the server sends in place of its certificate; the key must fit.
-        ///   - authorities: whose client certificates the server demands and names; nil asks for none.
-        ///   - status: an OCSP response that the server staples for who asks for one.
+        ///   - authorities: the issuers of client certificates that the server demands and names; nil asks for none.
+        ///   - status: an OCSP response that the server staples for clients that ask for one.
         package func connect(
             server identity: TestIdentity, sending chain: [Certificate]? = nil, leaf: [UInt8]? = nil,
             serverName: String? = nil, demanding authorities: [Certificate]? = nil, stapling status: [UInt8]? = nil
@@ -110,7 +110,7 @@ package enum MemoryHandshake {
             guard isUsed else { throw TestPKIError("SSL_CTX_use_PrivateKey") }
             for certificate in chain.dropFirst() {
                 let parsed = try MintRequest.parse(certificate.der)
-                // Takes the certificate over when it succeeds.
+                // Owns the certificate if it succeeds.
                 guard pintle_ssl_ctx_add_chain_certificate(made, parsed) == 1 else {
                     X509_free(parsed)
                     throw TestPKIError("SSL_CTX_add0_chain_cert")
@@ -149,7 +149,7 @@ private func shakeHands(
     guard BIO_new_bio_pair(&clientEnd, 1 << 16, &serverEnd, 1 << 16) == 1 else {
         throw TestPKIError("BIO_new_bio_pair")
     }
-    // Each end is owned by its SSL from here on.
+    // From here on each SSL owns its end.
     SSL_set_bio(client, clientEnd, clientEnd)
     SSL_set_bio(server, serverEnd, serverEnd)
     if let serverName { pintle_ssl_set_server_name(client, serverName) }
@@ -159,7 +159,7 @@ private func shakeHands(
 
     var clientState = EndState.going
     var serverState = EndState.going
-    // A handshake takes two round trips at most; a turn without progress would be a bug of the harness.
+    // A handshake takes at most two round trips; a round without progress would be a bug of the harness.
     for _ in 0..<10 where clientState.isGoing || (serverState.isGoing && clientState.error == nil) {
         clientState = advance(client, clientState)
         serverState = advance(server, serverState)

@@ -3,18 +3,18 @@
 internal import CPintleOpenSSL
 internal import PintleTrust
 
-/// What a certificate shall say.
+/// The contents of a certificate to be minted.
 struct MintRequest {
     struct Extension {
         enum Kind {
             case basicConstraints, keyUsage, extendedKeyUsage, subjectAltName, subjectKeyIdentifier
             case authorityKeyIdentifier, nameConstraints
-            /// Any other one by OpenSSL's name or by its number, as `1.2.3.4`.
+            /// Any other extension, by OpenSSL's name or by its object identifier, such as `1.2.3.4`.
             case named(String)
         }
 
         let kind: Kind
-        /// In the words of OpenSSL's x509v3_config(5).
+        /// The syntax is that of OpenSSL's x509v3_config(5).
         let value: String
 
         init(_ kind: Kind, _ value: String) {
@@ -50,18 +50,18 @@ struct MintRequest {
     let extensions: [Extension]
     /// 1, 2 or 3.
     var version = 3
-    /// In hexadecimal, with a sign where it is negative; nil makes one up.
+    /// Hexadecimal, with a sign if negative; nil makes one up.
     var serial: String?
     /// OpenSSL's name of the digest that is signed.
     var digest = "SHA256"
-    /// Whether what is not self-signed names its signer's key.
+    /// True if a certificate that is not self-signed names its signer's key.
     var namesIssuerKey = true
-    /// What stands in front of the common name.
+    /// The attributes before the common name.
     var nameParts: [CertificateRecipe.NamePart] = []
     /// A SubjectPublicKeyInfo in DER in place of the key's own.
     var certifiedKey: [UInt8]?
 
-    /// - Parameter signer: nil makes the certificate sign itself.
+    /// - Parameter signer: the identity that signs; nil for a self-signed certificate.
     func certificate(
         key: TestKey, signer: TestIdentity?, from: UnixTime, to: UnixTime
     ) throws -> Certificate {
@@ -96,7 +96,7 @@ struct MintRequest {
             X509_set_pubkey(draft, key.pointer)
             return
         }
-        // Taken over as it is, since what is no key at all must be certifiable too.
+        // Set without a check, since bytes that are no key must be certifiable, too.
         let parsed = certifiedKey.withUnsafeBufferPointer { bytes in
             var cursor = bytes.baseAddress
             return d2i_X509_PUBKEY(nil, &cursor, bytes.count)
@@ -105,7 +105,7 @@ struct MintRequest {
         guard let parsed, pintle_x509_pubkey_copy(X509_get_X509_PUBKEY(draft), parsed) == 1 else {
             throw TestPKIError("X509_PUBKEY_set0_param")
         }
-        // The failed attempt to decode it is no error of the minting.
+        // The failed attempt to decode the key is no error of the minting.
         ERR_clear_error()
     }
 
@@ -148,7 +148,7 @@ struct MintRequest {
         guard X509_add_ext(draft, made, -1) == 1 else { throw TestPKIError("X509_add_ext") }
     }
 
-    /// The caller frees what it gets.
+    /// The caller frees the result.
     static func parse(_ der: [UInt8]) throws -> OpaquePointer {
         let parsed = der.withUnsafeBufferPointer { bytes in
             var cursor = bytes.baseAddress

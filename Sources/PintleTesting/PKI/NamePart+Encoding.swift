@@ -3,7 +3,7 @@
 internal import CPintleOpenSSL
 
 extension CertificateRecipe.NamePart {
-    /// The text in its string type, without tag and length.
+    /// The text in the encoding of its string type, without tag and length.
     package var bytes: [UInt8] {
         switch self.form {
         case .utf8: Array(self.text.utf8)
@@ -18,7 +18,7 @@ extension CertificateRecipe.NamePart {
 }
 
 extension CertificateRecipe.NamePart.Form {
-    /// OpenSSL's number of the type, which is its tag.
+    /// OpenSSL's number of the string type, which is its ASN.1 tag.
     package var tag: CInt {
         switch self {
         case .utf8: V_ASN1_UTF8STRING

@@ -4,15 +4,15 @@ internal import CPintleOpenSSL
 internal import Glibc
 package import PintleTrust
 
-/// A revocation list down to its details; begins as a current one that revokes nothing.
+/// All details of a revocation list; begins as a current one that revokes no certificate.
 package struct RevocationRecipe: Sendable {
     package var revoked: [Certificate] = []
     package var validity: TestPKI.Validity = .current
-    /// Extensions by OpenSSL's names or by numbers; begins with the list's number.
-    /// What the authority signs.
+    /// The digest that the authority signs, by OpenSSL's name.
     package var digest = "SHA256"
-    /// An extension of each entry, in the words of `extensions`; nil for none.
+    /// An extension of each entry, in the syntax of `extensions`; nil for none.
     package var entryExtension: (name: String, value: String)?
+    /// Extensions by OpenSSL's names or by object identifiers; begins with the list's number.
     package var extensions: [(name: String, value: String)] = [("2.5.29.20", "DER:020107")]
 
     package init(revoking revoked: [Certificate] = []) {
@@ -21,9 +21,9 @@ package struct RevocationRecipe: Sendable {
 }
 
 extension TestPKI {
-    /// Mints a list of an authority's.
+    /// Mints a list of an authority.
     ///
-    /// - Parameter key: whose key signs it; the authority's own by default.
+    /// - Parameter key: the identity whose key signs the list; the authority by default.
     package func revocationList(
         _ recipe: RevocationRecipe, of authority: TestIdentity, signedWith key: TestIdentity? = nil
     ) throws -> RevocationList {
@@ -40,7 +40,7 @@ extension TestPKI {
         for certificate in recipe.revoked {
             let parsed = try MintRequest.parse(certificate.der)
             defer { X509_free(parsed) }
-            // Owned by the list once it is added.
+            // The list owns the entry once it is added.
             guard let entry = X509_REVOKED_new() else { throw TestPKIError("X509_REVOKED_new") }
             X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(parsed))
             try Self.with(from) { X509_REVOKED_set_revocationDate(entry, $0) }

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import Glibc
 
-/// A folder of its own below the system's temporary one, removed with everything in it when the object goes.
+/// A folder below the system's temporary one, removed with its contents when the object goes.
 package final class TemporaryFolder: Sendable {
     package let path: String
 
@@ -15,11 +15,11 @@ package final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        // What cannot be removed stays behind; no test depends on it.
+        // A folder that cannot be removed is left; no test depends on it.
         try? FileManager.default.removeItem(atPath: self.path)
     }
 
-    /// Writes a file, which only its owner may read; folders are made where they are missing.
+    /// Writes a file that only its owner may read; missing folders are made.
     ///
     /// - Parameter name: relative to the folder.
     /// - Returns: the absolute path.

@@ -4,11 +4,11 @@ internal import CPintleOpenSSL
 package import PintleTrust
 
 extension TestIdentity {
-    /// How an encrypted key is written.
+    /// The format of an encrypted key.
     package enum KeyFormat: Sendable, CaseIterable {
         /// `ENCRYPTED PRIVATE KEY` (RFC 5958).
         case pkcs8
-        /// As `EC PRIVATE KEY` with a header that names the cipher (RFC 1421).
+        /// `EC PRIVATE KEY` with a header that names the cipher (RFC 1421).
         case traditional
     }
 
@@ -36,15 +36,15 @@ extension TestIdentity {
         return String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
     }
 
-    /// A PKCS#12 file with this certificate, its key and its signers without the root.
+    /// Returns a PKCS#12 file with this certificate, its key and its signers without the root.
     ///
-    /// - Parameter password: encrypts it; nil leaves it open.
+    /// - Parameter password: encrypts the file; nil leaves it unencrypted.
     package func pkcs12(password: String?) throws -> [UInt8] {
         try TestIdentity.pkcs12(
             key: self, certificate: self.certificate, others: Array(self.chain.dropFirst()), password: password)
     }
 
-    /// A PKCS#12 file of any parts, also of such as do not go together.
+    /// Returns a PKCS#12 file of any parts, even parts that do not belong together.
     package static func pkcs12(
         key identity: TestIdentity?, certificate: Certificate?, others: [Certificate], password: String?
     ) throws -> [UInt8] {
@@ -56,7 +56,7 @@ extension TestIdentity {
         defer { X509_free(leaf) }
         let key = try identity.map(TestKey.init(of:))
         let made = withExtendedLifetime(key) {
-            // -1 for both algorithms stores key and certificates in the clear.
+            // -1 for both algorithms stores key and certificates unencrypted.
             let algorithm: CInt = password == nil ? -1 : 0
             return PKCS12_create(password, nil, key?.pointer, leaf, stack, algorithm, algorithm, 0, 0, 0)
         }

@@ -7,15 +7,15 @@ package struct TestIdentity: Sendable {
     package let certificate: Certificate
     /// The private key: DER of a PKCS#8 PrivateKeyInfo.
     package let keyDER: [UInt8]
-    /// Signers from the nearest one up to the root; empty for what is self-signed.
+    /// Signers from the nearest one up to the root; empty for a self-signed certificate.
     package let issuers: [Certificate]
 
-    /// What a server sends: the certificate, then its signers without the root.
+    /// The certificates that a server sends: its own, then its signers without the root.
     package var chain: [Certificate] {
         [self.certificate] + self.issuers.filter { !$0.isSelfIssued }
     }
 
-    /// Everything up to and including the root.
+    /// All certificates up to and including the root.
     package var fullChain: [Certificate] {
         [self.certificate] + self.issuers
     }

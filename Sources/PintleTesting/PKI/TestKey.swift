@@ -2,7 +2,7 @@
 
 internal import CPintleOpenSSL
 
-/// Why minting failed; a bug in a test or in this factory.
+/// The reason why minting failed; a bug in a test or in this factory.
 package struct TestPKIError: Error {
     package let message: String
 
@@ -13,7 +13,7 @@ package struct TestPKIError: Error {
     }
 }
 
-/// One owned `EVP_PKEY *`.
+/// The owner of one `EVP_PKEY *`.
 final class TestKey {
     let pointer: OpaquePointer
 
@@ -42,10 +42,10 @@ final class TestKey {
         EVP_PKEY_free(self.pointer)
     }
 
-    /// Whether a signature is made of a digest; Ed25519 signs what it is given.
+    /// True if a digest is signed; Ed25519 signs the data themselves.
     var needsDigest: Bool { EVP_PKEY_get_base_id(self.pointer) != EVP_PKEY_ED25519 }
 
-    /// PKCS#8.
+    /// The key as PKCS#8.
     func der() throws -> [UInt8] {
         guard let info = EVP_PKEY2PKCS8(self.pointer) else { throw TestPKIError("EVP_PKEY2PKCS8") }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }

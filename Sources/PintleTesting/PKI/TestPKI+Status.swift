@@ -5,7 +5,7 @@ internal import Glibc
 package import PintleTrust
 
 extension TestPKI {
-    /// What an OCSP response says.
+    /// The status in an OCSP response.
     package enum Status: Sendable {
         case good, revoked, unknown
 
@@ -21,9 +21,9 @@ extension TestPKI {
     /// Mints an OCSP response about a certificate.
     ///
     /// - Parameters:
-    ///   - issuer: who issued the certificate.
-    ///   - responder: who signs the response; the issuer by default.
-    ///   - hasEnd: whether it says until when it counts.
+    ///   - issuer: the issuer of the certificate.
+    ///   - responder: the signer of the response; the issuer by default.
+    ///   - hasEnd: true if the response says until when it is valid.
     ///   - digest: OpenSSL's name of the digest that is signed.
     package func statusResponse(
         _ status: Status, of certificate: Certificate, issuedBy issuer: TestIdentity,

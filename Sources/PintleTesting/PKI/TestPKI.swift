@@ -4,22 +4,22 @@ package import PintleTrust
 
 /// Mints certificates while a test runs, all of them relative to one instant: no certificate files that expire.
 package struct TestPKI: Sendable {
-    /// The instant that validity is counted from.
+    /// The instant to which all validity is relative.
     package let now: UnixTime
 
     package init(now: UnixTime = .now) {
         self.now = now
     }
 
-    /// When a certificate is valid, seen from `now`.
+    /// The validity of a certificate, relative to `now`.
     package enum Validity: Sendable {
         /// From a day ago for 90 days.
         case current
         /// Until an hour ago.
         case expired
-        /// From an hour ahead.
+        /// From an hour after `now`.
         case notYet
-        /// From and to these distances from `now`.
+        /// From and to these offsets from `now`.
         case window(Duration, Duration)
     }
 
@@ -37,9 +37,9 @@ package struct TestPKI: Sendable {
         case client = "clientAuth"
     }
 
-    /// Who vouches for names, and which names it may vouch for.
+    /// The names that an authority may certify, and its path length.
     package struct Constraints: Sendable {
-        /// How many authorities may stand below; nil is any number.
+        /// The most authorities below this one; nil for any number.
         package var pathLength: Int?
         /// DNS suffixes; empty permits all.
         package var permittedDNS: [String]
@@ -52,7 +52,7 @@ package struct TestPKI: Sendable {
         }
     }
 
-    /// A self-signed authority.
+    /// Mints a self-signed authority.
     package func root(
         _ commonName: String = "Test Root", validity: Validity = .current, key: KeyKind = .ec,
         constraints: Constraints = Constraints()
@@ -62,9 +62,10 @@ package struct TestPKI: Sendable {
             key: TestKey(key), signer: nil)
     }
 
-    /// An authority signed by another.
+    /// Mints an authority that is signed by another.
     ///
-    /// - Parameter reusing: an identity whose key the new certificate takes over when `commonName` is the same: a cross-signed root.
+    /// - Parameter reusing: an identity whose key the new certificate takes over if `commonName` is the same: a
+    ///   cross-signed root.
     package func intermediate(
         _ commonName: String = "Test Intermediate", signedBy signer: TestIdentity, validity: Validity = .current,
         key: KeyKind = .ec, reusing existing: TestIdentity? = nil, constraints: Constraints = Constraints()
@@ -74,10 +75,10 @@ package struct TestPKI: Sendable {
             key: existing.map(TestKey.init(of:)) ?? TestKey(key), signer: signer)
     }
 
-    /// A certificate for a server, signed by an authority.
+    /// Mints a certificate for a server, signed by an authority.
     ///
     /// - Parameters:
-    ///   - dns: names for the subjectAltName, wildcards as they are.
+    ///   - dns: names for the subjectAltName; wildcards are written as they are.
     ///   - ip: addresses for the subjectAltName.
     ///   - commonName: the subject; nil for an empty one. It never makes the certificate valid for a host.
     ///   - reusing: an identity whose key the new certificate takes over, as a renewal does.
@@ -91,7 +92,7 @@ package struct TestPKI: Sendable {
             key: existing.map(TestKey.init(of:)) ?? TestKey(key), signer: signer)
     }
 
-    /// A certificate for a client, signed by an authority.
+    /// Mints a certificate for a client, signed by an authority.
     package func client(
         _ commonName: String = "client", signedBy signer: TestIdentity, validity: Validity = .current,
         key: KeyKind = .ec
@@ -99,7 +100,7 @@ package struct TestPKI: Sendable {
         try self.leaf(commonName, signedBy: signer, validity: validity, key: key, purpose: .client)
     }
 
-    /// A certificate for a server that vouches for itself.
+    /// Mints a self-signed certificate for a server.
     package func selfSigned(
         _ commonName: String? = "self-signed", dns: [String] = [], ip: [String] = [], validity: Validity = .current,
         key: KeyKind = .ec, reusing existing: TestIdentity? = nil

@@ -8,7 +8,7 @@ package final class ChildProcess: Sendable {
     /// One line of output.
     package struct Line: Sendable, Equatable {
         package let text: String
-        /// Whether it came on standard error.
+        /// True if the line came on standard error.
         package let isError: Bool
     }
 
@@ -26,9 +26,9 @@ package final class ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - path: absolute.
-    ///   - environment: all of it; nothing is inherited.
-    ///   - folder: where it runs; the test's own folder unless given.
-    ///   - network: in which it runs; the test's own network unless given.
+    ///   - environment: the whole environment; nothing is inherited.
+    ///   - folder: the working directory; the test's own unless given.
+    ///   - network: the network that it runs in; the test's own network unless given.
     package init(
         _ path: String, _ arguments: [String] = [],
         environment: [String: String] = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
@@ -36,7 +36,7 @@ package final class ChildProcess: Sendable {
     ) throws {
         var outputs: [(read: Int32, write: Int32)] = []
         for _ in 0..<2 {
-            // Born with close-on-exec, unlike a pipe: another child that starts meanwhile must not keep it open.
+            // Made with close-on-exec, unlike a pipe: another child that starts meanwhile must not keep it open.
             var ends: [Int32] = [-1, -1]
             guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
                 throw TestFailure("socketpair: errno \(errno)")
@@ -72,18 +72,18 @@ package final class ChildProcess: Sendable {
     /// Standard error so far, whole lines.
     package var errors: [String] { self.lines.filter(\.isError).map(\.text) }
 
-    /// The exit code, 128 and the signal for a killed process, or nil while it runs.
+    /// The exit code; 128 plus the signal for a killed process; nil while it runs.
     package var exitCode: Int32? { self.state.current.exit }
 
     /// Waits for a line, on either output.
     ///
-    /// - Throws: ``TestFailure`` when the process ends first.
+    /// - Throws: ``TestFailure`` if the process ends first.
     @discardableResult
     package func waitForLine(_ what: String, where matches: (String) -> Bool) throws -> String {
         try self.waitForLines(1, what, where: matches)[0]
     }
 
-    /// Waits for so many lines that match, on either output.
+    /// Waits for `count` lines that match, on either output.
     @discardableResult
     package func waitForLines(_ count: Int, _ what: String, where matches: (String) -> Bool) throws -> [String] {
         func found(_ state: State) -> [String] { state.lines.map(\.text).filter(matches) }
@@ -97,21 +97,21 @@ package final class ChildProcess: Sendable {
         return found(state)
     }
 
-    /// Waits for the end, after which all output was read.
+    /// Waits for the end, after which all output has been read.
     @discardableResult
     package func waitForExit(seconds: Double = Patience.seconds) throws -> Int32 {
         let state = try self.state.wait(for: "\(self.name) to exit", seconds: seconds) { $0.exit != nil }
         return state.exit ?? -1
     }
 
-    /// Waits for the end as ``waitForExit(seconds:)`` does, without blocking a thread of the tasks.
+    /// Waits for the end as ``waitForExit(seconds:)`` does, without blocking a thread of Swift's tasks.
     package func exit(within seconds: Double = Patience.seconds) async throws -> Int32 {
         try await self.state.reach("\(self.name) to exit", seconds: seconds) { $0.exit != nil }.exit ?? -1
     }
 
     /// Sends a signal.
     package func signal(_ number: Int32) {
-        // Not once it is gone: its number may be another's.
+        // A process that is gone gets no signal: its id may belong to another by now.
         if self.exitCode == nil { kill(self.pid, number) }
     }
 
@@ -153,7 +153,7 @@ package final class ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A signal that this process ignores would be ignored by the child too.
+        // A signal that this process ignores would be ignored by the child, too.
         var defaults = sigset_t()
         sigfillset(&defaults)
         var unblocked = sigset_t()
@@ -171,7 +171,8 @@ package final class ChildProcess: Sendable {
         return pid
     }
 
-    /// Keeps a child from what other tests have open: it would count towards its limit on open files, and stay open.
+    /// Keeps a child from inheriting descriptors of other tests: they would count towards its limit on open files, and stay
+    /// open.
     private static func closeAllOnExec() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         for descriptor in names.compactMap({ Int32($0) }) where descriptor > 2 {

@@ -3,60 +3,60 @@
 internal import Foundation
 internal import Glibc
 
-/// A course of events for a model test, drawn at random: everything that is needed to play it again.
+/// A random course of events for a model test, with everything that is needed to play it again.
 package protocol PlayableCourse: Codable, Sendable, CustomStringConvertible {
     associatedtype Step
 
     /// Draws a course; the same seed gives the same one.
     init(seed: UInt64)
 
-    /// The events. A course from which some are taken out is still one.
+    /// The events. A course without some of its events is still a course.
     var steps: [Step] { get set }
 
     /// Courses of as many events that are easier to read.
     var simpler: [Self] { get }
 }
 
-/// Courses that are played in a process of their own, since some mistakes end theirs.
+/// Courses that are played in a separate process, since some mistakes end the process.
 package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
     package enum Work: Codable, Sendable {
-        /// Courses of so many seeds from one on, until so many events were played.
+        /// Courses of consecutive seeds, until this many events were played.
         case seeds(from: UInt64, steps: Int)
         case courses([Course])
     }
 
     private let work: Work
-    /// Where the process writes what it is at.
+    /// The file in which the process records its progress.
     private let file: String
 
     /// Makes a run that has not begun.
     ///
-    /// - Parameter name: of its file in the folder; no other run has it.
+    /// - Parameter name: the name of its file in the folder; unique among runs.
     package init(_ work: Work, in folder: TemporaryFolder, as name: String = "run") {
         (self.work, self.file) = (work, "\(folder.path)/\(name)")
     }
 
-    /// Where a process is, as it has written it: the course under way, what is wrong with it, and the events so far.
+    /// The progress that a process has recorded: the course under way, the breaches found in it, and the events so far.
     package struct Place: Codable, Sendable {
         package var index = 0
         package var steps = 0
         package var breaches: [String] = []
         package var isDone = false
 
-        /// A course that does not end is not played again to shorten it: each try would take as long.
+        /// A course that does not end is not shortened: each attempt would take as long.
         fileprivate var isEndless: Bool { self.breaches == [Self.endless] }
         fileprivate static var endless: String { "the course does not end" }
     }
 
     // MARK: In the process
 
-    /// Plays everything until something is wrong, and ends the process.
+    /// Plays all courses until one has a breach, and ends the process.
     ///
-    /// An error would end it by a trap, which looks like a mistake of what is tested.
+    /// Errors are not thrown: they would end the process by a trap, which looks like a mistake of the tested code.
     ///
     /// - Parameters:
-    ///   - job: what ``result(in:)`` gave to the process.
-    ///   - play: plays one course, and returns what was wrong.
+    ///   - job: the text that ``result(in:)`` gave to the process.
+    ///   - play: plays one course, and returns its breaches.
     package static func perform(_ job: String, by play: (Course) throws -> [String]) throws -> Never {
         let run = try JSONDecoder().decode(Self.self, from: Data(job.utf8))
         let pen = try Pen(run.file)
@@ -68,7 +68,7 @@ package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
         exit(place.isDone ? 0 : 1)
     }
 
-    /// Ends the process if a course takes longer than anything may, and tells which one.
+    /// Ends the process if a course takes longer than ``Patience``, and records which one.
     private func watchForEnd(of pen: Pen) {
         Thread.detachNewThread {
             var seen = 0
@@ -100,11 +100,11 @@ package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
         }
     }
 
-    /// Writes where the process is: two numbers that cost a write each time, and at the end everything.
+    /// Records the progress: two numbers that cost one write for each course, and everything at the end.
     private struct Pen: Sendable {
         private let descriptor: Int32
         private let path: String
-        /// How many courses have begun, and where the last one is.
+        /// The number of courses that have begun, and the place of the last one.
         let begun = Watched((count: 0, place: Place()))
 
         init(_ path: String) throws {
@@ -126,9 +126,10 @@ package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
 
     // MARK: Outside of it
 
-    /// Has it played, and tells how far it has come. A process that was ended by what it did has come to that.
+    /// Plays the courses in another process, and returns its progress. If the process was ended by the tested code, that is
+    /// its result.
     ///
-    /// - Parameter process: has another process call ``perform(_:by:)`` with the job that it is given, and waits for its end.
+    /// - Parameter process: makes another process call ``perform(_:by:)`` with the given job, and waits for its end.
     package func result(in process: (String) async -> Void) async throws -> Place {
         await process(String(decoding: try JSONEncoder().encode(self), as: UTF8.self))
         if let data = FileManager.default.contents(atPath: self.file) {
@@ -143,9 +144,9 @@ package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
         return Place(index: numbers[0], steps: numbers[1], breaches: ["the process ends"])
     }
 
-    /// Takes events out of a course as long as it stays wrong.
+    /// Takes events out of a course as long as it keeps a breach.
     ///
-    /// - Returns: a short course that is wrong, and what is wrong with it; nil if the course is right when it is played alone.
+    /// - Returns: a short course with its breaches; nil if the course has none when it is played alone.
     package static func shrink(
         _ course: Course, in folder: TemporaryFolder, by process: (String) async -> Void
     ) async throws -> (course: Course, breaches: [String])? {
@@ -177,13 +178,13 @@ package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
         return (shortest, found.breaches)
     }
 
-    /// Plays the courses of seeds, and tells of the first that is wrong, as short as it gets.
+    /// Plays the courses of consecutive seeds, and describes the first one with a breach, shortened as far as possible.
     ///
     /// - Parameters:
-    ///   - seed: the first one, unless `PINTLE_SEED` says which.
-    ///   - steps: the events to be played, unless `PINTLE_STEPS` says how many.
-    ///   - process: as for ``result(in:)``.
-    /// - Returns: nil if all are right.
+    ///   - seed: the first seed; `PINTLE_SEED` overrides it.
+    ///   - steps: the number of events to play; `PINTLE_STEPS` overrides it.
+    ///   - process: see ``result(in:)``.
+    /// - Returns: nil if no course has a breach.
     package static func fault(
         from seed: UInt64, steps: Int, by process: (String) async -> Void
     ) async throws -> String? {

@@ -3,9 +3,9 @@
 internal import Foundation
 internal import Glibc
 
-/// The end of sd_notify(3) that a service manager has: a datagram socket, and what came to it.
+/// The service manager's end of sd_notify(3): a datagram socket, and the messages that came to it.
 package final class NotifySocket: Sendable {
-    /// For NOTIFY_SOCKET.
+    /// The value for NOTIFY_SOCKET.
     package let name: String
     private let descriptor: Int32
     private let heard = Watched<[String]>([])
@@ -31,14 +31,14 @@ package final class NotifySocket: Sendable {
     }
 
     deinit {
-        // Wakes the thread, which closes it.
+        // Wakes the thread, which closes the descriptor.
         shutdown(self.descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Everything so far.
+    /// All messages so far.
     package var messages: [String] { self.heard.current }
 
-    /// Waits for so many messages that match.
+    /// Waits for `count` messages that match.
     @discardableResult
     package func wait(for what: String, _ count: Int = 1, where matches: (String) -> Bool) throws -> [String] {
         try self.heard.wait(for: what) { $0.filter(matches).count >= count }.filter(matches)

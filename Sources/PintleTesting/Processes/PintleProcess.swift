@@ -3,24 +3,24 @@
 internal import Foundation
 internal import Glibc
 
-/// The built binary, serving on a free port under a configuration of the test's.
+/// The built binary, serving on a free port with a test's configuration.
 ///
-/// It logs in JSON and writes its exchange lines where the test can wait for them.
+/// It logs in JSON, and writes its exchange lines to its standard output, where the test can wait for them.
 package final class PintleProcess: Sendable {
-    /// Where it listens, on 127.0.0.1.
+    /// The port on which it listens, on 127.0.0.1.
     package let port: Int
-    /// Where it listens, and the listeners of its arguments behind.
+    /// The port on which it listens, then those of the listeners in its arguments.
     package let ports: [Int]
     package let process: ChildProcess
     private let folder: TemporaryFolder
 
-    /// The program under test: the one that `PINTLE_PROGRAM` names, which is how `scripts/test` has the release build
-    /// judged, or else the one that was built together with the tests.
+    /// The program under test: the one that `PINTLE_PROGRAM` names (`scripts/test` names the release build), or else the
+    /// one that was built together with the tests.
     ///
     /// The two differ in more than speed: the release build has the Swift runtime and Foundation linked into it.
     package static let binary = PintleProcess.given ?? "\(PintleProcess.products)/pintle"
 
-    /// Whether ``binary`` is a program that `PINTLE_PROGRAM` names.
+    /// True if ``binary`` is the program that `PINTLE_PROGRAM` names.
     package static var isGiven: Bool { PintleProcess.given != nil }
 
     private static let given: String? = {
@@ -28,23 +28,23 @@ package final class PintleProcess: Sendable {
         return path.isEmpty ? nil : path
     }()
 
-    /// The folder of what was built together with the tests.
+    /// The folder of the products that were built together with the tests.
     package static let products: String = {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: tests).deletingLastPathComponent().path
     }()
 
-    /// Starts `pintle serve` and waits until it says that it is ready.
+    /// Starts `pintle serve` and waits until it reports that it is ready.
     ///
     /// - Parameters:
     ///   - configuration: YAML without `version` and `log`; relative paths are relative to `folder`.
     ///   - log: the section `log`.
-    ///   - environment: variables on top of those that it always has.
-    ///   - descriptors: how many it may have open; as many as the test unless given.
-    ///   - processors: which processors it may run on, as taskset(1) lists them; as the test unless given.
-    ///   - file: where strace writes how often it called the system; it is there when the process has ended.
-    ///   - network: where it runs; in the test's own network unless given.
-    ///   - launcher: a command that executes what follows it, in surroundings of its making.
+    ///   - environment: variables in addition to those that it always has.
+    ///   - descriptors: its limit on open files; the test's own unless given.
+    ///   - processors: the processors it may run on, as taskset(1) lists them; the test's own unless given.
+    ///   - file: the file into which strace writes the number of its system calls, complete once the process has ended.
+    ///   - network: the network that it runs in; the test's own network unless given.
+    ///   - launcher: a command that prepares an environment and executes its remaining arguments in it.
     package init(
         _ configuration: String = "", log: String = "{format: json, exchanges: \"-\"}", arguments: [String] = [],
         environment: [String: String] = [:], folder: TemporaryFolder? = nil, descriptors: Int? = nil,
@@ -87,7 +87,7 @@ package final class PintleProcess: Sendable {
         return process
     }
 
-    /// A new connection to it.
+    /// Opens a new connection to it.
     package func connect(receiveBuffer: Int32? = nil) throws -> SocketStream {
         try SocketStream(port: self.port, receiveBuffer: receiveBuffer)
     }
@@ -96,31 +96,31 @@ package final class PintleProcess: Sendable {
 
     package static let tracer = "/usr/bin/strace"
 
-    /// What strace is told before the command that it starts: to count the calls of all threads, and to be no parent of
-    /// theirs, so that signals reach the command.
+    /// The arguments of strace before the command that it starts: count the calls of all threads, and do not become the
+    /// parent of the command, so that signals reach it.
     package static func tracing(to file: String) -> [String] { ["-D", "-f", "-qq", "-c", "-o", file] }
 
-    // MARK: What it logs
+    // MARK: Log lines
 
     /// A line of its output as JSON.
     package typealias Object = [String: any Sendable]
 
-    /// The lines of exchanges that are over, in their order.
+    /// The lines of finished exchanges, in order.
     package var exchanges: [Object] { Self.exchanges(in: self.process.lines.map(\.text)) }
 
-    /// Waits until so many exchanges are over.
+    /// Waits until this many exchanges have finished.
     @discardableResult
     package func waitForExchanges(_ count: Int) throws -> [Object] {
         Self.exchanges(in: try self.process.waitForLines(count, "\(count) exchanges") { Self.isExchange($0) })
     }
 
-    /// Waits until so many lines with this message were logged, and returns them.
+    /// Waits until this many lines with this message were logged, and returns them.
     @discardableResult
     package func waitForMessages(_ message: String, _ count: Int = 1) throws -> [Object] {
         try self.process.waitForLines(count, message) { $0.contains("\"message\":\"\(message)\"") }.map(Self.object)
     }
 
-    /// Asks for the counters and waits for them. Those that the line leaves out are zero.
+    /// Asks for the counters and waits for them. Those missing in the line are zero.
     package func counters() throws -> Object {
         let before = self.process.lines.count { $0.text.contains("\"message\":\"activity.counters\"") }
         self.process.signal(SIGUSR1)
@@ -132,7 +132,7 @@ package final class PintleProcess: Sendable {
         return line.merging(zero.map { ($0, 0) }) { counted, _ in counted }
     }
 
-    /// Asks for the counters until one of them has a value; the change of a counter wakes nobody.
+    /// Asks for the counters until one of them has a value; a test cannot wait for the change of a counter.
     package func waitForCounter(_ name: String, _ value: Int) throws {
         var last: Any?
         try Patience.wait(for: "\(name) to be \(value); it is \(last ?? "missing")") {
@@ -141,7 +141,7 @@ package final class PintleProcess: Sendable {
         }
     }
 
-    /// The lines about turns of an engine thread that took longer than they may; a debug build looks at all of them.
+    /// The lines about turns of an engine thread that took too long; a debug build checks all turns.
     package var slowTurns: [String] {
         self.process.lines.map(\.text).filter { $0.contains("\"message\":\"loop.slow_turn\"") }
     }
@@ -156,7 +156,7 @@ package final class PintleProcess: Sendable {
         (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? Object ?? [:]
     }
 
-    // MARK: What it takes
+    // MARK: Resources
 
     /// A value of /proc/PID/status in KiB, such as `VmRSS` or `VmHWM`.
     package func memory(_ key: String) throws -> Int {
@@ -167,20 +167,20 @@ package final class PintleProcess: Sendable {
         return value
     }
 
-    /// How much time of a processor it has used, in hundredths of a second.
+    /// The processor time that it has used, in hundredths of a second.
     package func processorTicks() throws -> Int {
         let text = try String(contentsOfFile: "/proc/\(self.process.pid)/stat", encoding: .utf8)
-        // The name before them may have spaces, but it ends with the last parenthesis.
+        // The name before the values may have spaces, but it ends with the last parenthesis.
         let values = text.split(separator: ")").last?.split(separator: " ").compactMap { Int($0) } ?? []
         guard values.count > 11 else { throw TestFailure("/proc says \(text)") }
         return values[10] + values[11]
     }
 
-    /// The targets of the descriptors that it has open, by their numbers.
+    /// The targets of its open descriptors, by number.
     package func openFiles() throws -> [Int: String] {
         let folder = "/proc/\(self.process.pid)/fd"
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-        // Some are closed before they are looked at.
+        // Some descriptors are closed before they are looked at.
         let files = names.compactMap { name -> (Int, String)? in
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
             else { return nil }
@@ -189,7 +189,7 @@ package final class PintleProcess: Sendable {
         return Dictionary(files) { first, _ in first }
     }
 
-    /// How many descriptors it has open.
+    /// The number of its open descriptors.
     package func openDescriptors() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(self.process.pid)/fd").count
     }
@@ -197,7 +197,7 @@ package final class PintleProcess: Sendable {
     /// Asks it to stop, and waits.
     ///
     /// - Returns: the exit code.
-    /// - Throws: ``TestFailure`` with the first lines of what a sanitizer has reported on it.
+    /// - Throws: ``TestFailure`` with the first lines of a sanitizer's report on it.
     @discardableResult
     package func stop() throws -> Int32 {
         self.process.signal(SIGTERM)
@@ -209,7 +209,7 @@ package final class PintleProcess: Sendable {
         return code
     }
 
-    /// What a sanitizer is told in this process; the binary that was built with it is told the same.
+    /// The sanitizer options of this process; the tested binary, built with the same sanitizer, gets them as well.
     private static let sanitizerOptions = ProcessInfo.processInfo.environment.filter {
         ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"].contains($0.key)
     }

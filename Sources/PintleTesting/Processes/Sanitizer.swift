@@ -2,5 +2,5 @@
 
 internal import Foundation
 
-/// Whether the tests run under a sanitizer, which keeps memory of its own: what measures memory measures that.
+/// True if the tests run under a sanitizer. It keeps memory of its own, which distorts measurements of memory.
 package let runsUnderSanitizer = ProcessInfo.processInfo.environment["PINTLE_SANITIZER"] != nil

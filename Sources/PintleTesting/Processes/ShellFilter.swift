@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Programs of the system that make bytes of bytes.
+/// Runs programs of the system that turn bytes into bytes.
 package enum ShellFilter {
-    /// Runs a command of the shell.
+    /// Runs a shell command.
     ///
-    /// - Parameter input: what it reads on standard input.
-    /// - Returns: what it writes to standard output.
-    /// - Throws: ``TestFailure`` with what it says, when it fails.
+    /// - Parameter input: its standard input.
+    /// - Returns: its standard output.
+    /// - Throws: ``TestFailure`` with its output, if it fails.
     package static func run(_ command: String, _ input: [UInt8] = []) throws -> [UInt8] {
         let folder = try TemporaryFolder()
         try folder.write(input, to: "input")

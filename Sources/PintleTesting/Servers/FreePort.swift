@@ -2,13 +2,13 @@
 
 internal import Glibc
 
-/// Ports for servers that cannot choose one themselves.
+/// Finds ports for servers that cannot choose one themselves.
 package enum FreePort {
     private static let given = Watched<Set<Int>>([])
 
-    /// A port on which nobody listens now, and another one each time: a server listens some time after it was given its port,
-    /// and some have several. It lies below the range that the system gives to outgoing connections, so that it stays free
-    /// for a server that is stopped and started again.
+    /// Returns a port on which no process listens now, and another one each time: a server listens some time after it was
+    /// given its port, and some servers have several. The port is below the range that the system gives to outgoing
+    /// connections, so that it stays free for a server that is stopped and started again.
     package static func find() throws -> Int {
         for _ in 0..<200 {
             let port = Int.random(in: 18_000..<32_000)

@@ -4,14 +4,14 @@ internal import Glibc
 
 /// Many servers on addresses of 127.0.0.0/8, all on one port: one real nginx.
 package final class NginxFleet: Sendable {
-    /// One of them.
+    /// One of the servers.
     package struct Site: Sendable {
         package var address: String
-        /// With keys of different kinds; none for a server that speaks plain HTTP.
+        /// Identities with keys of different kinds; none for a server that speaks plain HTTP.
         package var identities: [TestIdentity]
-        /// Whether the certificates' signers are sent.
+        /// True if the certificates' signers are sent.
         package var sendsSigners = true
-        /// As nginx names them.
+        /// TLS versions by nginx's names.
         package var protocols = "TLSv1.2 TLSv1.3"
 
         package init(_ address: String, _ identities: [TestIdentity]) {
@@ -24,7 +24,7 @@ package final class NginxFleet: Sendable {
     private let folder: TemporaryFolder
     private let process: ChildProcess
 
-    /// Starts it and waits until it listens.
+    /// Starts nginx and waits until it listens.
     package init(_ sites: [Site]) throws {
         let folder = try TemporaryFolder()
         chmod(folder.path, 0o755)
@@ -37,7 +37,7 @@ package final class NginxFleet: Sendable {
                 try folder.write(identity.keyPEM, to: "\(name).key")
                 return ["ssl_certificate \(name).pem;", "ssl_certificate_key \(name).key;"]
             }
-            // At level 0 OpenSSL accepts keys and versions that nobody should.
+            // At level 0 OpenSSL accepts keys and versions that are insecure.
             let security = files + ["ssl_protocols \(site.protocols);", "ssl_ciphers ALL:@SECLEVEL=0;"]
             return """
                 server {
@@ -70,7 +70,7 @@ package final class NginxFleet: Sendable {
         self.folder = folder
         self.process = try ChildProcess(
             "/usr/sbin/nginx", ["-p", folder.path, "-c", "\(folder.path)/nginx.conf", "-e", "stderr"])
-        // It says its version after its sockets listen.
+        // nginx logs its version after its sockets listen.
         try self.process.waitForLine("its first notice") { $0.contains("nginx/") }
     }
 }

@@ -3,31 +3,31 @@
 internal import Foundation
 internal import Glibc
 
-/// A real nginx with a folder and ports of its own: one process, http on one port and https on one for each identity.
+/// A real nginx with its own folder and ports: one process, http on one port and https on one for each identity.
 ///
-/// Locations that are always there: `/hello`; `/echo`, which says method, target and some fields; `/connection`, whose
-/// answer is the number of the connection, the number of requests on it and whether its TLS session was resumed;
-/// `/json`, `/html`, `/status/NNN`; `/files/`, which serves ``files``; and `/store/`, which keeps what is PUT there.
+/// Locations that always exist: `/hello`; `/echo`, which returns method, target and some fields; `/connection`, which
+/// returns the number of the connection, the number of requests on it and whether its TLS session was resumed; `/json`,
+/// `/html`, `/status/NNN`; `/files/`, which serves ``files``; and `/store/`, which keeps content that is PUT there.
 package final class NginxOrigin: @unchecked Sendable {
-    // Why @unchecked holds: `process` is changed by `start` and `stop` only, which one test calls in turn.
+    // Why @unchecked holds: only `start` and `stop` change `process`, and one test calls them in turn.
     package let httpPort: Int
-    /// One for each identity, in their order.
+    /// One port for each identity, in order.
     package let httpsPorts: [Int]
     private let folder: TemporaryFolder
     private let address: String
     private let network: NetworkNamespace?
-    /// More of each `listen` directive.
+    /// Further parameters of each `listen` directive.
     private let listening: String
     private var process: ChildProcess?
 
-    /// Starts it and waits until it listens.
+    /// Starts nginx and waits until it listens.
     ///
     /// - Parameters:
-    ///   - https: what it shows to TLS clients.
+    ///   - https: the identities of the https servers.
     ///   - locations: more of nginx's own configuration, for each server.
-    ///   - address: where it listens.
-    ///   - network: in which it runs; the test's own network unless given.
-    ///   - http2: whether HTTP/2 is spoken: on the https ports to who chooses it, on the http port to everybody.
+    ///   - address: the address on which it listens.
+    ///   - network: the network that it runs in; the test's own network unless given.
+    ///   - http2: true if HTTP/2 is spoken: on the https ports to clients that choose it, on the http port to all clients.
     package init(
         https identities: [TestIdentity] = [], locations: String = "", address: String = "127.0.0.1",
         in network: NetworkNamespace? = nil, http2: Bool = false
@@ -38,7 +38,7 @@ package final class NginxOrigin: @unchecked Sendable {
         self.folder = try TemporaryFolder()
         self.httpPort = try FreePort.find()
         self.httpsPorts = try identities.map { _ in try FreePort.find() }
-        // Its workers may run as another user.
+        // nginx's workers may run as another user.
         chmod(self.folder.path, 0o755)
         for name in ["files", "store", "temporary"] {
             let path = "\(self.folder.path)/\(name)"
@@ -66,29 +66,29 @@ package final class NginxOrigin: @unchecked Sendable {
         chmod(try self.folder.write(bytes, to: "files/\(name)"), 0o644)
     }
 
-    /// Makes a file below `/files/` longer, by bytes that are zero and take no room on the disk.
+    /// Makes a file below `/files/` longer, with zero bytes that take no space on the disk.
     package func growServed(_ name: String, to size: Int) throws {
         guard truncate("\(self.folder.path)/files/\(name)", off_t(size)) == 0 else {
             throw TestFailure("\(name) cannot be made longer: errno \(errno)")
         }
     }
 
-    /// What was PUT to `/store/NAME`.
+    /// Returns the content that was PUT to `/store/NAME`.
     package func stored(_ name: String) -> [UInt8]? {
         fileBytes("\(self.folder.path)/store/\(name)")
     }
 
-    /// Starts it, again on the same ports.
+    /// Starts nginx; when started again, it has the same ports.
     package func start() throws {
         let process = try ChildProcess(
             "/usr/sbin/nginx", ["-p", self.folder.path, "-c", "\(self.folder.path)/nginx.conf", "-e", "stderr"],
             in: self.network)
-        // It says its version after its sockets listen.
+        // nginx logs its version after its sockets listen.
         try process.waitForLine("its first notice") { $0.contains("nginx/") }
         self.process = process
     }
 
-    /// Kills it; connections break.
+    /// Kills nginx; connections break.
     package func stop() {
         self.process?.signal(SIGKILL)
         _ = try? self.process?.waitForExit()

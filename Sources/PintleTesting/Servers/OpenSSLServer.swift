@@ -2,22 +2,22 @@
 
 internal import PintleTrust
 
-/// A real `openssl s_server` on a port of its own: for TLS that other servers will not do.
+/// A real `openssl s_server` on its own port: for TLS that other servers refuse to speak.
 package final class OpenSSLServer: Sendable {
-    /// Where it listens, on ``address``.
+    /// The port on which it listens, on ``address``.
     package let port: Int
     package let address: String
     private let folder: TemporaryFolder
     private let process: ChildProcess
 
-    /// Starts it and waits until it listens.
+    /// Starts the server and waits until it listens.
     ///
     /// - Parameters:
-    ///   - identities: what it shows to clients: one, or two with keys of different kinds.
+    ///   - identities: the server's identities: one, or two with keys of different kinds.
     ///   - named: an identity for clients that ask for this name.
     ///   - port: 0 for one that the system chooses.
-    ///   - arguments: more for the command line, as `-tls1_2`.
-    ///   - network: in which it runs; the test's own network unless given.
+    ///   - arguments: further arguments, such as `-tls1_2`.
+    ///   - network: the network that it runs in; the test's own network unless given.
     package init(
         _ identities: [TestIdentity], named: (name: String, identity: TestIdentity)? = nil,
         address: String = "127.0.0.1", port: Int = 0, arguments: [String] = [], in network: NetworkNamespace? = nil
@@ -39,7 +39,7 @@ package final class OpenSSLServer: Sendable {
         }
         self.process = try ChildProcess("/usr/bin/openssl", words + arguments, in: network)
         let line = try self.process.waitForLine("its address") { $0.hasPrefix("ACCEPT") }
-        // It names the address only where it did not get a port.
+        // s_server prints the address only if it was not given a port.
         guard let port = port > 0 ? port : line.split(separator: ":").last.flatMap({ Int($0) }) else {
             throw TestFailure("s_server says \"\(line)\"")
         }

@@ -3,16 +3,16 @@
 internal import Foundation
 internal import Glibc
 
-/// A raw TCP server that remembers every byte it receives and answers as a script says: for origins that do what no
-/// proper server would.
+/// A raw TCP server that remembers every byte it receives and answers as a script says: for origins that do what no proper
+/// server would.
 ///
-/// The script runs once for each connection, on a thread of its own; when it returns, the connection is closed.
+/// The script runs once for each connection, on its own thread; when it returns, the connection is closed.
 package final class ScriptedOrigin: Sendable {
-    /// One connection and what the script may do with it.
+    /// One connection, with the operations that a script has.
     package struct Connection: Sendable {
         /// The socket.
         package let stream: SocketStream
-        /// Counted from zero in the order of acceptance.
+        /// The number of the connection, from zero in the order of acceptance.
         package let number: Int
         fileprivate let requests: Watched<[Message]>
 
@@ -23,7 +23,7 @@ package final class ScriptedOrigin: Sendable {
             return request
         }
 
-        /// Remembers a request whose body is read by other means, or never.
+        /// Remembers a request whose body is read in another way, or never.
         package func readRequestHead() throws -> MessageHead {
             let head = try self.stream.readHead()
             self.requests.change { $0.append(Message(head: head, body: [], trailers: [])) }
@@ -44,7 +44,7 @@ package final class ScriptedOrigin: Sendable {
         var isStopped = false
     }
 
-    /// Where it listens, on 127.0.0.1.
+    /// The port on which it listens, on 127.0.0.1.
     package let port: Int
     private let descriptor: Int32
     private let state = Watched(State())
@@ -83,19 +83,19 @@ package final class ScriptedOrigin: Sendable {
     /// The connections that were accepted.
     package var connections: [SocketStream] { self.state.current.connections }
 
-    /// Waits until so many requests were read.
+    /// Waits until this many requests were read.
     @discardableResult
     package func waitForRequests(_ count: Int) throws -> [Message] {
         try self.seen.wait(for: "\(count) requests") { $0.count >= count }
     }
 
-    /// Waits until so many requests were read, without blocking a task.
+    /// Waits until this many requests were read, without blocking a thread of Swift's tasks.
     @discardableResult
     package func reachRequests(_ count: Int) async throws -> [Message] {
         try await self.seen.reach("\(count) requests") { $0.count >= count }
     }
 
-    /// Waits until every script has returned, and so every connection is closed.
+    /// Waits until every script has returned, so that every connection is closed.
     package func waitUntilQuiet() throws { try self.state.wait(for: "the scripts to end") { $0.running == 0 } }
 
     /// Closes everything and waits for the threads to end.
@@ -128,7 +128,7 @@ package final class ScriptedOrigin: Sendable {
                 return state.connections.count - 1
             }
             Thread.detachNewThread {
-                // A script ends by an error when its peer leaves; what matters is what was recorded.
+                // A script ends with an error when its peer leaves; the recorded requests are what matters.
                 try? script(Connection(stream: stream, number: number, requests: seen))
                 stream.close()
                 state.change { $0.running -= 1 }

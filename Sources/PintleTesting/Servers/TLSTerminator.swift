@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A real stunnel: TLS on a port of its own, and behind it another port of this machine in clear text.
+/// A real stunnel: accepts TLS on its own port, and forwards the bytes in plaintext to another port of this machine.
 package final class TLSTerminator: Sendable {
-    /// Where it listens, on 127.0.0.1.
+    /// The port on which it listens, on 127.0.0.1.
     package let port: Int
     private let folder: TemporaryFolder
     private let process: ChildProcess
 
-    /// Starts it and waits until it listens.
+    /// Starts stunnel and waits until it listens.
     ///
     /// - Parameters:
-    ///   - identity: what it shows to clients.
-    ///   - port: where to the bytes go.
-    ///   - ownPort: where it listens; a free port unless given.
+    ///   - identity: the identity of the TLS server.
+    ///   - port: the port to which bytes are forwarded.
+    ///   - ownPort: the port on which it listens; a free port unless given.
     package init(_ identity: TestIdentity, leadingTo port: Int, ownPort: Int? = nil) throws {
         self.folder = try TemporaryFolder()
         self.port = try ownPort ?? FreePort.find()
@@ -31,7 +31,7 @@ package final class TLSTerminator: Sendable {
 
             """, to: "stunnel.conf")
         self.process = try ChildProcess("/usr/bin/stunnel4", [configuration])
-        // It says so after its sockets listen.
+        // stunnel prints this after its sockets listen.
         try self.process.waitForLine("its configuration") { $0.contains("Configuration successful") }
     }
 }

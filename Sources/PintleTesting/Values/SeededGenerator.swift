@@ -2,14 +2,14 @@
 
 internal import Glibc
 
-/// A generator with a seed (SplitMix64), so that a failure can be had again.
+/// A random number generator with a seed (SplitMix64), so that a failure can be reproduced.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     /// Makes a generator; the same seed gives the same numbers.
     package init(seed: UInt64) { self.state = seed }
 
-    /// The next number.
+    /// Returns the next number.
     package mutating func next() -> UInt64 {
         self.state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = self.state
@@ -19,9 +19,9 @@ package struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// A seed for tests that are about the order in which things happen, which no seed can repeat: each run tries others.
+/// A seed for tests of the order of events. No seed can repeat such an order, so each run tries other choices.
 ///
-/// `PINTLE_SEED` names one, to try the same choices again. A test shows the seed with what it finds.
+/// `PINTLE_SEED` names a seed, to try its choices again. A test reports the seed with its findings.
 package enum Seed {
     package static let ofThisRun: UInt64 = {
         if let text = getenv("PINTLE_SEED"), let seed = UInt64(String(cString: text)) { return seed }

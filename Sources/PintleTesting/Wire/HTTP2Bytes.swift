@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes of HTTP/2 (RFC 9113 §4, RFC 7541) as a test wants them, right or wrong.
+/// Makes bytes of HTTP/2 (RFC 9113 §4, RFC 7541) as a test needs them, right or wrong.
 package enum HTTP2Bytes {
     /// The kinds of frames (RFC 9113 §6).
     package enum Kind {
@@ -16,7 +16,7 @@ package enum HTTP2Bytes {
         package static let continuation: UInt8 = 9
     }
 
-    /// Flags; some mean different things on different frames.
+    /// Flags; some have different meanings on different frames.
     package enum Flag {
         package static let acknowledgement: UInt8 = 0x1
         package static let endStream: UInt8 = 0x1
@@ -27,7 +27,7 @@ package enum HTTP2Bytes {
         package static let whole: UInt8 = 0x5
     }
 
-    /// The numbers of errors (RFC 9113 §7).
+    /// Error codes (RFC 9113 §7).
     package enum Code: Int, Sendable {
         case noError = 0
         case protocolError = 1
@@ -47,22 +47,22 @@ package enum HTTP2Bytes {
 
     package typealias Field = (name: String, value: String)
 
-    /// The first bytes of a client, before its SETTINGS.
+    /// The first bytes of a client, before its SETTINGS (the connection preface).
     package static let magic = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
-    /// A client's greeting, with settings.
+    /// Returns a client's preface, with settings.
     package static func greeting(_ settings: [(Int, Int)] = []) -> [UInt8] { self.magic + self.settings(settings) }
 
-    /// A frame.
+    /// Returns a frame.
     ///
-    /// - Parameter length: what the head says; as long as the payload unless given.
+    /// - Parameter length: the length in the frame's head; the length of the payload unless given.
     package static func frame(
         _ kind: UInt8, _ flags: UInt8 = 0, on stream: Int, _ payload: [UInt8] = [], length: Int? = nil
     ) -> [UInt8] {
         self.number(length ?? payload.count, 3) + [kind, flags] + self.number(stream, 4) + payload
     }
 
-    /// A number in `count` bytes, the greatest first.
+    /// Returns a number in `count` bytes, the most significant first.
     package static func number(_ number: Int, _ count: Int) -> [UInt8] {
         (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
     }
@@ -77,7 +77,7 @@ package enum HTTP2Bytes {
         self.frame(Kind.headers, flags, on: stream, self.block(fields))
     }
 
-    /// The head of a request without content, in as many frames as it takes.
+    /// Returns the head of a request without content, in as many frames as it needs.
     package static func sections(_ fields: [Field], on stream: Int = 1) -> [UInt8] {
         let block = self.block(fields)
         let pieces = stride(from: 0, to: block.count, by: 1 << 14).map {
@@ -105,12 +105,12 @@ package enum HTTP2Bytes {
 
     // MARK: HPACK
 
-    /// Literals without indexing and without Huffman's code (RFC 7541 §6.2.2).
+    /// Returns a block of literals without indexing and without Huffman coding (RFC 7541 §6.2.2).
     package static func block(_ fields: [Field]) -> [UInt8] { fields.flatMap { self.literal($0.name, $0.value) } }
 
-    /// One literal.
+    /// Returns one literal.
     ///
-    /// - Parameter first: 0 without indexing, 0x10 never indexed, 0x40 with indexing.
+    /// - Parameter first: 0 for without indexing, 0x10 for never indexed, 0x40 for with indexing.
     package static func literal(_ name: String, _ value: String, _ first: UInt8 = 0) -> [UInt8] {
         self.literal(Array(name.utf8), Array(value.utf8), first)
     }
@@ -119,11 +119,11 @@ package enum HTTP2Bytes {
         [first] + self.integer(name.count, 7) + name + self.integer(value.count, 7) + value
     }
 
-    /// An integer behind a prefix (RFC 7541 §5.1).
+    /// Returns an integer with a prefix (RFC 7541 §5.1).
     ///
     /// - Parameters:
-    ///   - bits: of the prefix.
-    ///   - first: the bits in front of it.
+    ///   - bits: the number of bits of the prefix.
+    ///   - first: the bits before the prefix.
     package static func integer(_ value: Int, _ bits: Int, _ first: UInt8 = 0) -> [UInt8] {
         let most = 1 << bits - 1
         guard value >= most else { return [first | UInt8(value)] }

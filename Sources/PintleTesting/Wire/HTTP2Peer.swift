@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The server's end of a connection of HTTP/2 (RFC 9113) that does what a test says and nothing else: it takes requests
-/// whole, and understands nothing of their fields. Blocks are as HPACK has them (RFC 7541 §6).
+/// The server's end of an HTTP/2 connection (RFC 9113) that does only what a test says: it takes whole requests, and does
+/// not interpret their fields. Field blocks are encoded with HPACK (RFC 7541 §6).
 package struct HTTP2Peer {
     /// A kind of frames (RFC 9113 §6).
     private enum Kind: UInt8 {
@@ -13,7 +13,7 @@ package struct HTTP2Peer {
         case goAway = 7
     }
 
-    /// Why a stream or a connection ends (RFC 9113 §7).
+    /// The reason for the end of a stream or a connection (RFC 9113 §7).
     package enum Code: UInt8, Sendable {
         case noError = 0
         case internalError = 2
@@ -25,12 +25,12 @@ package struct HTTP2Peer {
     private static let acknowledgement: UInt8 = 1
 
     private let stream: SocketStream
-    /// What came of requests that are not whole.
+    /// The blocks and bodies of requests that are not whole yet.
     private var requests: [Int: (block: [UInt8], body: [UInt8])] = [:]
-    /// Answers to PING that have come.
+    /// The number of answers to PING that have come.
     private var pongs = 0
 
-    /// Greets a client, and takes its greeting.
+    /// Sends the server's preface, and reads the client's.
     package init(_ stream: SocketStream) throws {
         self.stream = stream
         try self.send(.settings, on: 0, [])
@@ -38,19 +38,19 @@ package struct HTTP2Peer {
         guard try stream.read(greeting.count) == greeting else { throw TestFailure("the client speaks no HTTP/2") }
     }
 
-    /// Takes the next request that is whole.
+    /// Takes the next whole request.
     package mutating func nextRequest() throws -> (stream: Int, body: [UInt8], block: [UInt8]) {
         while true { if let (number, request) = try self.takeFrame() { return (number, request.body, request.block) } }
     }
 
-    /// Waits until the client has looked at all that was sent.
+    /// Waits until the client has processed everything that was sent.
     package mutating func settle() throws {
         let before = self.pongs
         try self.send(.ping, on: 0, Array(1...8))
         while self.pongs == before { _ = try self.takeFrame() }
     }
 
-    /// - Returns: the request that is whole with it, if there is one.
+    /// - Returns: the request that this frame completes, if any.
     private mutating func takeFrame() throws -> (stream: Int, request: (block: [UInt8], body: [UInt8]))? {
         let head = try self.stream.read(9).map(Int.init)
         let payload = try self.stream.read(head[0] << 16 | head[1] << 8 | head[2])
@@ -73,7 +73,7 @@ package struct HTTP2Peer {
         return self.requests.removeValue(forKey: number).map { (number, $0) }
     }
 
-    /// Begins an answer, which is `:status` 200 and nothing else unless there is another block.
+    /// Begins an answer, which has only `:status` 200 unless another block is given.
     package func begin(_ number: Int, _ block: [UInt8] = [0x88], endsStream: Bool = false) throws {
         try self.send(.headers, flags: Self.endHeaders | (endsStream ? Self.endStream : 0), on: number, block)
     }
@@ -89,7 +89,7 @@ package struct HTTP2Peer {
         try self.send(.reset, on: number, Self.number(Int(code.rawValue)))
     }
 
-    /// Says that streams above `last` were not looked at, and that no more are taken (GOAWAY).
+    /// Tells the client that streams above `last` were not processed, and that no more are accepted (GOAWAY).
     package func goAway(last: Int, _ code: Code = .noError) throws {
         try self.send(.goAway, on: 0, Self.number(last) + Self.number(Int(code.rawValue)))
     }

@@ -8,9 +8,9 @@ package struct HelloBytes: Sendable {
     /// A hello that names a server, or none.
     ///
     /// - Parameters:
-    ///   - padding: so many bytes of an extension that means nothing.
-    ///   - isNew: whether it offers TLS 1.3.
-    ///   - announcesData: whether data is sent ahead.
+    ///   - padding: the number of bytes of an extension without meaning.
+    ///   - isNew: true if the hello offers TLS 1.3.
+    ///   - announcesData: true if the hello announces early data.
     package init(_ name: String?, padding: Int = 0, isNew: Bool = false, announcesData: Bool = false) {
         var extensions = Self.extension(10, [0, 2, 0, 29])
         if let name { extensions += Self.names(Self.name(name)) }
@@ -20,7 +20,7 @@ package struct HelloBytes: Sendable {
         self.init(extensions: extensions)
     }
 
-    /// A hello with these extensions; nil leaves even their length out.
+    /// A hello with these extensions; nil leaves out even their length.
     package init(extensions: [UInt8]?) {
         let random = [UInt8](repeating: 7, count: 32)
         let head = [3, 3] + random + [2, 5, 5, 0, 4, 0x13, 1, 0xC0, 0x2F, 1, 0]
@@ -33,22 +33,22 @@ package struct HelloBytes: Sendable {
     /// The message in one record.
     package var record: [UInt8] { Self.record(self.message) }
 
-    /// A handshake message; a ClientHello unless said otherwise.
+    /// Returns a handshake message, by default a ClientHello.
     package static func message(_ body: [UInt8], type: UInt8 = 1) -> [UInt8] {
         [type] + Self.length(body.count, 3) + body
     }
 
-    /// A record; one of a handshake unless said otherwise.
+    /// Returns a record, by default of a handshake.
     package static func record(_ payload: [UInt8], type: UInt8 = 22) -> [UInt8] {
         [type, 3, 1] + Self.length(payload.count, 2) + payload
     }
 
-    /// The extension that names servers, with these entries.
+    /// Returns the server_name extension with these entries.
     package static func names(_ entries: [UInt8]) -> [UInt8] {
         Self.extension(0, Self.length(entries.count, 2) + entries)
     }
 
-    /// The entry of a host.
+    /// Returns the server_name entry of a host.
     package static func name(_ host: String) -> [UInt8] { [0] + Self.length(host.utf8.count, 2) + Array(host.utf8) }
 
     package static func `extension`(_ type: Int, _ content: [UInt8]) -> [UInt8] {

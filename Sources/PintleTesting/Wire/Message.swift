@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The head of a message as it stood on the wire.
+/// The head of a message as it was on the wire.
 package struct MessageHead: Sendable, Equatable {
     /// One field line.
     package struct Field: Sendable, Equatable {
@@ -43,7 +43,7 @@ package struct MessageHead: Sendable, Equatable {
         self.fields = fields
     }
 
-    /// Reads the lines of a head without their line ends.
+    /// Parses the lines of a head, given without their line ends.
     package init(lines: [String]) {
         self.startLine = lines.first ?? ""
         self.fields = lines.dropFirst().map { line in
@@ -54,7 +54,7 @@ package struct MessageHead: Sendable, Equatable {
     }
 }
 
-/// A whole message as it stood on the wire, its body out of its framing.
+/// A whole message as it was on the wire, its body without framing.
 package struct Message: Sendable, Equatable {
     package let head: MessageHead
     package let body: [UInt8]
@@ -67,7 +67,7 @@ package struct Message: Sendable, Equatable {
 }
 
 extension SocketStream {
-    /// Reads up to and with the empty line.
+    /// Reads up to and including the empty line.
     package func readHead() throws -> MessageHead {
         var lines: [String] = []
         while true {
@@ -89,8 +89,8 @@ extension SocketStream {
     /// Reads a response with its body.
     ///
     /// - Parameters:
-    ///   - method: of the request; a response to HEAD has no body.
-    ///   - final: whether interim responses are passed over.
+    ///   - method: the method of the request; a response to HEAD has no body.
+    ///   - final: true to skip interim responses.
     package func readResponse(to method: String = "GET", final: Bool = true) throws -> Message {
         var head = try self.readHead()
         while final, (100..<200).contains(head.status), head.status != 101 { head = try self.readHead() }

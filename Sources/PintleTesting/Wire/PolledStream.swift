@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// A listening socket that waits for nothing: for tests that play both ends of connections on one thread.
+/// A listening socket that never blocks: for tests that play both ends of connections on one thread.
 package final class PolledListener {
-    /// Where it listens, on 127.0.0.1.
+    /// The port on which it listens, on 127.0.0.1.
     package let port: Int
     private let descriptor: Int32
 
@@ -20,7 +20,7 @@ package final class PolledListener {
 
     deinit { close(self.descriptor) }
 
-    /// The next connection; nil if none has come.
+    /// Accepts the next connection; nil if none has come.
     package func accept() -> PolledStream? {
         let descriptor = Glibc.accept(self.descriptor, nil, nil)
         guard descriptor >= 0 else { return nil }
@@ -30,11 +30,11 @@ package final class PolledListener {
     }
 }
 
-/// One end of a connection that waits for nothing.
+/// One end of a connection, without blocking.
 package final class PolledStream {
     private var descriptor: Int32
     private var unsent: [UInt8] = []
-    /// How the connection has ended; nil while it has not.
+    /// The way in which the connection has ended; nil if it has not.
     package private(set) var ending: SocketStream.Ending?
     private var space = [UInt8](repeating: 0, count: 64 * 1024)
 
@@ -46,7 +46,7 @@ package final class PolledStream {
 
     deinit { self.close() }
 
-    /// Everything that has come; empty if nothing has, and at the end.
+    /// Reads all bytes that have come; empty if none have, and at the end.
     package func read() -> [UInt8] {
         var bytes: [UInt8] = []
         while self.ending == nil {
@@ -70,7 +70,7 @@ package final class PolledStream {
         self.flush()
     }
 
-    /// Sends what was kept, as far as the peer takes it.
+    /// Sends the kept bytes, as far as the peer takes them.
     package func flush() {
         var sent = 0
         while sent < self.unsent.count, self.ending == nil {
@@ -78,14 +78,14 @@ package final class PolledStream {
                 Glibc.send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EINTR { continue }
-            // A peer that has gone is found by reading.
+            // Reading finds out that a peer has gone.
             guard count > 0 else { break }
             sent += count
         }
         self.unsent.removeFirst(sent)
     }
 
-    /// Ends the connection in order, or by a reset.
+    /// Closes the connection in order, or resets it.
     package func close(resetting: Bool = false) {
         guard self.descriptor >= 0 else { return }
         if resetting {

@@ -3,9 +3,9 @@
 internal import Foundation
 package import Glibc
 
-/// One TCP connection, blocking and bounded in time, that remembers every byte it received.
+/// One TCP connection, blocking and with time limits, that remembers every byte it received.
 ///
-/// One thread reads; any thread may look at what was received, send, or close.
+/// One thread reads; any thread may look at the received bytes, send, or close.
 package final class SocketStream: Sendable {
     private struct State {
         var received: [UInt8] = []
@@ -13,7 +13,7 @@ package final class SocketStream: Sendable {
         var isOpen = true
     }
 
-    /// How a peer ended the connection.
+    /// The way in which a peer ended the connection.
     package enum Ending: Sendable, Equatable {
         /// In order: everything that was sent has arrived.
         case closed
@@ -24,7 +24,7 @@ package final class SocketStream: Sendable {
     private let descriptor: Int32
     private let state = Watched(State())
     private let ending = Watched<Ending?>(nil)
-    /// What the bytes go through, the one next to the socket first.
+    /// The TLS layers that the bytes pass through, the one next to the socket first.
     private let layers = Watched<[TLSServerLayer]>([])
 
     /// Takes over a connected socket.
@@ -36,7 +36,7 @@ package final class SocketStream: Sendable {
 
     /// Connects to a port of this machine.
     ///
-    /// - Parameter receiveBuffer: the kernel's buffer in bytes, for clients that are to fall behind soon.
+    /// - Parameter receiveBuffer: size of the kernel's buffer in bytes, for clients that are to fall behind soon.
     package convenience init(port: Int, receiveBuffer: Int32? = nil) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw TestFailure("socket: errno \(errno)") }
@@ -65,23 +65,23 @@ package final class SocketStream: Sendable {
 
     deinit { self.close() }
 
-    /// Everything that ever arrived and was read.
+    /// Everything that was ever read.
     package var received: [UInt8] { self.state.current.received }
 
     /// ``received`` as text.
     package var receivedText: String { String(decoding: self.received, as: UTF8.self) }
 
-    /// What was read and not taken yet.
+    /// Bytes that were read and not taken yet.
     package var unread: [UInt8] { self.state.change { Array($0.received[$0.position...]) } }
 
-    /// How the peer ended it, as far as a read has found out.
+    /// The way in which the peer ended the connection, as far as reads have found out.
     package var knownEnding: Ending? { self.ending.current }
 
     // MARK: Reading
 
     /// Waits for more bytes.
     ///
-    /// - Returns: false when there will be none.
+    /// - Returns: false if there will be none.
     package func fill() throws -> Bool {
         guard self.ending.current == nil else { return false }
         try self.waitUntilReadable()
@@ -98,7 +98,7 @@ package final class SocketStream: Sendable {
         return false
     }
 
-    /// The next line without its line end.
+    /// Returns the next line without its line end.
     package func readLine() throws -> String {
         while true {
             let line: [UInt8]? = self.state.change { state in
@@ -115,7 +115,7 @@ package final class SocketStream: Sendable {
         }
     }
 
-    /// The next `count` bytes.
+    /// Reads the next `count` bytes.
     package func read(_ count: Int) throws -> [UInt8] {
         while self.unreadCount < count {
             guard try self.fill() else {
@@ -125,19 +125,19 @@ package final class SocketStream: Sendable {
         return self.take(count)
     }
 
-    /// Whatever is there, at least one byte; nil at the end.
+    /// Reads the bytes that are there, at least one; nil at the end.
     package func readSome() throws -> [UInt8]? {
         if self.unreadCount == 0 { guard try self.fill() else { return nil } }
         return self.take(self.unreadCount)
     }
 
-    /// Everything up to the end, and how it ended.
+    /// Reads everything up to the end, and returns how it ended.
     package func readToEnd() throws -> (bytes: [UInt8], ending: Ending) {
         while try self.fill() {}
         return (self.take(self.unreadCount), self.ending.current ?? .closed)
     }
 
-    /// Forgets the bytes that were taken: for transfers that are larger than what one wants to remember.
+    /// Forgets the bytes that were taken: for transfers that are too large to remember.
     package func forgetTaken() {
         self.state.change { state in
             state.received.removeFirst(state.position)
@@ -190,7 +190,7 @@ package final class SocketStream: Sendable {
     /// Sends text.
     package func send(_ text: String) throws { try self.send(Array(text.utf8)) }
 
-    /// Says that nothing more will be sent.
+    /// Tells the peer that no more will be sent.
     package func finishSending() {
         self.sayFarewell()
         shutdown(self.descriptor, Int32(SHUT_WR))
@@ -198,7 +198,7 @@ package final class SocketStream: Sendable {
 
     // MARK: TLS
 
-    /// Speaks TLS from here on, as a server, within what is spoken already; waits for the handshake.
+    /// Speaks TLS from here on, as a server, within the layers that exist already; waits for the handshake.
     package func secure(as side: TLSServerSide) throws {
         let layer = try TLSServerLayer(side)
         let early = self.take(self.unreadCount)
@@ -220,7 +220,7 @@ package final class SocketStream: Sendable {
         }
     }
 
-    /// Sends what the layers have to say by themselves.
+    /// Sends the bytes that the layers produce by themselves.
     private func sendOwn(of layers: [TLSServerLayer]) {
         // A peer that has gone needs no answer.
         try? self.transmit(layers.reversed().reduce([]) { $1.seal($0) })
@@ -237,7 +237,7 @@ package final class SocketStream: Sendable {
 
     // MARK: Ending
 
-    /// Closes the connection in order; harmless when it is closed.
+    /// Closes the connection in order; harmless if it is closed.
     package func close() {
         if self.state.current.isOpen { self.sayFarewell() }
         self.closeSilently()
@@ -250,31 +250,31 @@ package final class SocketStream: Sendable {
         }
     }
 
-    /// Breaks the connection with a reset.
+    /// Resets the connection.
     package func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
         self.closeSilently()
     }
 
-    /// Ends the reading at this side: a thread that waits for bytes finds the end. The peer notices nothing.
+    /// Ends reading on this side: a thread that waits for bytes finds the end. The peer does not notice.
     package func finishReading() {
         self.state.change { state in
-            // The number of a closed descriptor may be somebody else's by now.
+            // The number of a closed descriptor may belong to another file by now.
             if state.isOpen { shutdown(self.descriptor, Int32(SHUT_RD)) }
         }
     }
 
-    /// Wakes a thread that reads, for stopping a server.
+    /// Wakes a thread that reads, to stop a server.
     func interrupt() {
         self.state.change { state in
-            // The number of a closed descriptor may be somebody else's by now.
+            // The number of a closed descriptor may belong to another file by now.
             if state.isOpen { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
         }
     }
 }
 
-/// 127.0.0.1, for socket calls.
+/// The address 127.0.0.1, for socket calls.
 enum LoopbackAddress {
     static func connect(_ descriptor: Int32, port: Int) -> Int32 {
         Self.with(port) { Glibc.connect(descriptor, $0, $1) }
@@ -310,12 +310,12 @@ package enum UnixAddress {
     package static func with(_ path: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // The zero at the end is there already.
+        // The terminating zero is there already.
         withUnsafeMutableBytes(of: &address.sun_path) { space in
             space.copyBytes(from: path.utf8.prefix(space.count - 1))
             if path.hasPrefix("@") { space[0] = 0 }
         }
-        // An abstract name is as long as the address says.
+        // The length of an abstract name is given by that of the address.
         let all = MemoryLayout<sockaddr_un>.size
         let length = path.hasPrefix("@") ? all - MemoryLayout.size(ofValue: address.sun_path) + path.utf8.count : all
         return withUnsafePointer(to: &address) {

@@ -3,13 +3,15 @@
 internal import CPintleOpenSSL
 internal import PintleTrust
 
-/// What a TLS server shows, prepared once: it secures any number of streams (``SocketStream/secure(as:)``), on any thread.
+/// The settings of a TLS server, prepared once: it secures any number of streams (``SocketStream/secure(as:)``), on any
+/// thread.
 package final class TLSServerSide: @unchecked Sendable {
     // Why @unchecked holds: the context is prepared in `init` and never changed, and OpenSSL guards what it caches in it.
     private let context: MemoryHandshake.ServerContext
     fileprivate var pointer: OpaquePointer { self.context.pointer }
 
-    /// - Parameter speaksHTTP2: whether `h2` is chosen where a client offers it (RFC 7301); nothing is chosen else.
+    /// - Parameter speaksHTTP2: true if `h2` is chosen for clients that offer it (RFC 7301); otherwise no protocol is
+    ///   chosen.
     package init(_ identity: TestIdentity, speaksHTTP2: Bool = false) throws {
         self.context = try MemoryHandshake.ServerContext(
             identity, leaf: identity.certificate.der, sending: identity.chain)
@@ -17,7 +19,7 @@ package final class TLSServerSide: @unchecked Sendable {
         SSL_CTX_set_alpn_select_cb(
             self.context.pointer,
             { _, chosen, length, offered, count, _ in
-                // Each name stands behind its length.
+                // Each name follows its length.
                 var place = 0
                 while let offered, place + 2 < Int(count) {
                     if offered[place] == 2, offered[place + 1] == UInt8(ascii: "h"),
@@ -34,7 +36,7 @@ package final class TLSServerSide: @unchecked Sendable {
     }
 }
 
-/// TLS at the server's end, from bytes to bytes: who carries them is no business of its own, so that one can lie in another.
+/// The server's end of TLS, from bytes to bytes. It does not transport them itself, so one layer can lie within another.
 final class TLSServerLayer: @unchecked Sendable {
     // Why @unchecked holds: it is used under the lock of its stream's layers.
     private let side: TLSServerSide
@@ -48,7 +50,7 @@ final class TLSServerLayer: @unchecked Sendable {
             SSL_free(pointer)
             throw TestPKIError("BIO_new")
         }
-        // Both are the connection's from here on.
+        // From here on the connection owns both.
         SSL_set_bio(pointer, input, output)
         SSL_set_accept_state(pointer)
         (self.side, self.pointer, self.input, self.output) = (side, pointer, input, output)
@@ -58,21 +60,21 @@ final class TLSServerLayer: @unchecked Sendable {
 
     var isEstablished: Bool { SSL_is_init_finished(self.pointer) == 1 }
 
-    /// Takes what came, and returns what it says.
+    /// Takes received bytes, and returns the content in them.
     func open(_ bytes: [UInt8]) -> [UInt8] {
         ERR_clear_error()
         BIO_write(self.input, bytes, CInt(bytes.count))
         return Self.drain { SSL_read(self.pointer, $0, $1) }
     }
 
-    /// Returns what is to be sent for `bytes`, behind what there is to be sent anyway: of the handshake, and alerts.
+    /// Returns the bytes to send for `bytes`, after those that are to be sent in any case: handshake messages and alerts.
     func seal(_ bytes: [UInt8]) -> [UInt8] {
         ERR_clear_error()
         if !bytes.isEmpty { SSL_write(self.pointer, bytes, CInt(bytes.count)) }
         return self.takeOutput()
     }
 
-    /// Returns what says that nothing more will be sent.
+    /// Returns the alert that no more will be sent.
     func farewell() -> [UInt8] {
         ERR_clear_error()
         if self.isEstablished { SSL_shutdown(self.pointer) }

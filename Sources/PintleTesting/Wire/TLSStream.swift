@@ -3,11 +3,11 @@
 internal import CPintleOpenSSL
 internal import Glibc
 
-/// The client's end of a TLS connection, blocking and bounded in time. One thread uses it.
+/// The client's end of a TLS connection, blocking and with time limits. One thread uses it.
 package final class TLSStream {
-    /// How a peer ended the connection.
+    /// The way in which a peer ended the connection.
     package enum Ending: Sendable, Equatable {
-        /// By saying so: everything that was sent has arrived.
+        /// By a TLS alert: everything that was sent has arrived.
         case closed
         /// In any other way.
         case cut
@@ -17,9 +17,9 @@ package final class TLSStream {
     private let pointer: OpaquePointer
     private let descriptor: Int32
 
-    /// Takes over a connected socket and shakes hands; nobody is verified unless `context` does.
+    /// Takes over a connected socket and performs the handshake; the server is verified only if `context` does so.
     ///
-    /// - Parameter protocols: offered by ALPN.
+    /// - Parameter protocols: the protocols offered by ALPN.
     package init(
         descriptor: Int32, context: MemoryHandshake.ClientContext, protocols: [String] = []
     ) throws {
@@ -59,7 +59,7 @@ package final class TLSStream {
         guard Glibc.send(descriptor, request, request.count, 0) == request.count else {
             throw TestFailure("the CONNECT cannot be sent: errno \(errno)")
         }
-        // Not a byte more than the head: the rest is the handshake's.
+        // Reads not a byte beyond the head: the rest belongs to the handshake.
         var head: [UInt8] = []
         while !head.suffix(4).elementsEqual([0x0D, 0x0A, 0x0D, 0x0A]) {
             var byte: UInt8 = 0
@@ -78,7 +78,7 @@ package final class TLSStream {
         close(self.descriptor)
     }
 
-    /// What ALPN chose.
+    /// The protocol that ALPN chose.
     package var chosenProtocol: String? {
         var start: UnsafePointer<UInt8>?
         var count: CUnsignedInt = 0
@@ -86,7 +86,7 @@ package final class TLSStream {
         return start.map { String(decoding: UnsafeBufferPointer(start: $0, count: Int(count)), as: UTF8.self) }
     }
 
-    /// The end-entity certificate that the server showed, as DER.
+    /// The end-entity certificate of the server, as DER.
     package var serverCertificate: [UInt8] {
         guard let certificate = SSL_get0_peer_certificate(self.pointer) else { return [] }
         return (try? MintRequest.encode(certificate)) ?? []
@@ -94,7 +94,8 @@ package final class TLSStream {
 
     package func send(_ bytes: [UInt8]) throws {
         ERR_clear_error()
-        // OpenSSL's sockets know no MSG_NOSIGNAL: what a peer's end raises is taken here, where it is an error as well.
+        // OpenSSL does not use MSG_NOSIGNAL on sockets: a SIGPIPE from a closed connection is taken here; the error is
+        // reported, too.
         var (pipe, mask) = (sigset_t(), sigset_t())
         sigemptyset(&pipe)
         sigaddset(&pipe, SIGPIPE)
@@ -111,13 +112,13 @@ package final class TLSStream {
 
     package func send(_ text: String) throws { try self.send(Array(text.utf8)) }
 
-    /// Has the end of this object break the connection with a reset.
+    /// Makes the end of this object reset the connection.
     package func resetAtEnd() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
     }
 
-    /// The next `count` bytes.
+    /// Reads the next `count` bytes.
     package func read(_ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -129,7 +130,7 @@ package final class TLSStream {
         return bytes
     }
 
-    /// The next `count` bytes; nil where the peer has ended the connection before the first of them.
+    /// Reads the next `count` bytes; nil if the peer has ended the connection before the first of them.
     package func readOrEnd(_ count: Int) -> [UInt8]? {
         guard var bytes = self.readSome(count) else { return nil }
         while bytes.count < count {
@@ -139,7 +140,7 @@ package final class TLSStream {
         return bytes
     }
 
-    /// Everything up to the end, and how it ended.
+    /// Reads everything up to the end, and returns how it ended.
     package func readToEnd() -> (bytes: [UInt8], ending: Ending) {
         var bytes: [UInt8] = []
         while let more = self.readSome(1 << 16) { bytes += more }
@@ -153,9 +154,9 @@ package final class TLSStream {
         return count > 0 ? Array(space[..<Int(count)]) : nil
     }
 
-    /// Says by TLS that nothing more will be sent.
+    /// Tells the peer by TLS that no more will be sent.
     package func finishSending() { SSL_shutdown(self.pointer) }
 
-    /// Ends what is sent without saying so.
+    /// Ends sending without telling the peer by TLS.
     package func cutSending() { shutdown(self.descriptor, Int32(SHUT_WR)) }
 }

@@ -10,14 +10,14 @@ package final class Watched<Value: Sendable>: @unchecked Sendable {
 
     package init(_ value: Value) { self.value = value }
 
-    /// What it is now.
+    /// The present value.
     package var current: Value {
         self.condition.lock()
         defer { self.condition.unlock() }
         return self.value
     }
 
-    /// Changes the value and wakes who waits.
+    /// Changes the value and wakes all waiting threads.
     @discardableResult
     package func change<Result>(_ body: (inout Value) -> Result) -> Result {
         self.condition.lock()
@@ -27,7 +27,7 @@ package final class Watched<Value: Sendable>: @unchecked Sendable {
         return result
     }
 
-    /// Blocks until `isReached` holds.
+    /// Blocks until `isReached` returns true.
     ///
     /// - Throws: ``TestFailure`` naming `what` after `seconds`.
     @discardableResult
@@ -46,8 +46,8 @@ package final class Watched<Value: Sendable>: @unchecked Sendable {
         return self.value
     }
 
-    /// Waits as ``wait(for:seconds:until:)`` does, on a thread of its own: a task that blocked would take a thread from
-    /// the tasks that it waits for.
+    /// Waits as ``wait(for:seconds:until:)`` does, on a separate thread: a task that blocked would take a thread from the
+    /// tasks that it waits for.
     @discardableResult
     package func reach(
         _ what: String, seconds: Double = Patience.seconds, until isReached: @escaping @Sendable (Value) -> Bool

@@ -3,7 +3,7 @@
 internal import CPintleOpenSSL
 internal import Foundation
 
-/// WebSockets as RFC 6455 has them, for one end of a connection.
+/// The WebSocket protocol (RFC 6455), for one end of a connection.
 package enum WebSocket {
     /// The kinds of frames.
     package enum Kind: UInt8, Sendable {
@@ -26,10 +26,10 @@ package enum WebSocket {
         }
     }
 
-    /// A key that a client may send; the one of RFC 6455 §1.3.
+    /// A key that a client may send: the example of RFC 6455 §1.3.
     package static let key = "dGhlIHNhbXBsZSBub25jZQ=="
 
-    /// What a server answers to a client's key (RFC 6455 §4.2.2).
+    /// Returns a server's answer to a client's key (RFC 6455 §4.2.2).
     package static func accept(_ key: String) -> String {
         let input = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
         var digest = [UInt8](repeating: 0, count: 20)
@@ -37,20 +37,20 @@ package enum WebSocket {
         return Data(digest).base64EncodedString()
     }
 
-    /// The fields of a client's handshake, each line with its end.
+    /// The field lines of a client's handshake, each with its line end.
     package static let handshake =
         "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
         + "Sec-WebSocket-Key: \(Self.key)\r\n"
 
-    /// The head by which a server switches.
+    /// Returns the head by which a server switches protocols.
     package static func switching(for request: MessageHead, fields: String = "") -> String {
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + "Sec-WebSocket-Accept: \(Self.accept(request["Sec-WebSocket-Key"] ?? ""))\r\n\(fields)\r\n"
     }
 
-    /// The bytes of a frame.
+    /// Returns the bytes of a frame.
     ///
-    /// - Parameter isMasked: as a client must, and a server must not.
+    /// - Parameter isMasked: true for a client's frame; a server must not mask.
     package static func bytes(_ kind: Kind, _ payload: [UInt8], isMasked: Bool) -> [UInt8] {
         let mark: UInt8 = isMasked ? 0x80 : 0
         var bytes: [UInt8] = [0x80 | kind.rawValue]
@@ -66,7 +66,7 @@ package enum WebSocket {
         return bytes + mask + payload.enumerated().map { $1 ^ mask[$0 & 3] }
     }
 
-    /// Takes a handshake, and sends every message back until the client closes.
+    /// Accepts a handshake, and echoes every message until the client closes.
     package static let echo: ScriptedOrigin.Script = { connection in
         let request = try connection.readRequestHead()
         try connection.send(Self.switching(for: request))

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The far end of a WebSocket, frame by frame: it sends what no proper one would, and says what it got.
+/// The far end of a WebSocket, frame by frame: it sends frames that no proper one would, and reports those it received.
 package struct WebSocketPeer: Sendable {
-    /// A frame as it stands on the wire, its payload unmasked.
+    /// A frame as it is on the wire, its payload unmasked.
     package struct Frame: Sendable, Equatable, CustomStringConvertible {
         package var opcode: UInt8
         package var payload: [UInt8]
         package var isFinal: Bool
         /// The three reserved bits, the first one worth 4.
         package var reserved: UInt8
-        /// Four bytes; empty where the payload is not masked.
+        /// Four bytes; empty if the payload is not masked.
         package var mask: [UInt8]
 
         package init(
@@ -19,12 +19,12 @@ package struct WebSocketPeer: Sendable {
             (self.reserved, self.mask) = (reserved, mask)
         }
 
-        /// A Close.
+        /// Makes a Close frame.
         package static func close(_ code: UInt16, _ reason: [UInt8] = []) -> Frame {
             Frame(8, [UInt8(code >> 8), UInt8(code & 0xFF)] + reason)
         }
 
-        /// The code of a Close that has one.
+        /// The code of a Close frame; nil if it has none.
         package var code: UInt16? {
             self.opcode == 8 && self.payload.count >= 2 ? UInt16(self.payload[0]) << 8 | UInt16(self.payload[1]) : nil
         }
@@ -44,7 +44,7 @@ package struct WebSocketPeer: Sendable {
             return bytes + self.mask + Self.masked(self.payload, self.mask)
         }
 
-        /// `payload` with its mask put on, or taken away.
+        /// Returns `payload` with its mask applied, or removed.
         package static func masked(_ payload: [UInt8], _ mask: [UInt8]) -> [UInt8] {
             guard !mask.isEmpty else { return payload }
             var payload = payload
@@ -65,12 +65,12 @@ package struct WebSocketPeer: Sendable {
     /// The connection.
     package let stream: SocketStream
 
-    /// Goes on with a connection whose handshake is over.
+    /// Takes over a connection whose handshake is over.
     package init(_ stream: SocketStream) { self.stream = stream }
 
-    /// Takes a client's handshake.
+    /// Accepts a client's handshake.
     ///
-    /// - Parameter fields: of the answer, each line with its end.
+    /// - Parameter fields: further field lines of the answer, each with its line end.
     package init(_ connection: ScriptedOrigin.Connection, fields: String = "") throws {
         let request = try connection.readRequestHead()
         try connection.send(WebSocket.switching(for: request, fields: fields))
@@ -104,7 +104,7 @@ package struct WebSocketPeer: Sendable {
             start[0] & 0x0F, payload, isFinal: start[0] & 0x80 != 0, reserved: start[0] >> 4 & 7, mask: mask)
     }
 
-    /// Reads frames up to one of a kind, and returns that.
+    /// Reads frames up to one of this opcode, and returns that.
     package func readFrame(_ opcode: UInt8) throws -> Frame {
         while true {
             let frame = try self.readFrame()
@@ -112,7 +112,7 @@ package struct WebSocketPeer: Sendable {
         }
     }
 
-    /// Reads frames up to the end of the connection; a client that lingers sees this end's first.
+    /// Reads frames up to the end of the connection; a client that lingers sees the end of this side first.
     package func readToEnd() throws -> [Frame] {
         var frames: [Frame] = []
         while try !self.stream.unread.isEmpty || self.stream.fill() { frames.append(try self.readFrame()) }

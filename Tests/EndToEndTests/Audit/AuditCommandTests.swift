@@ -5,7 +5,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// The command line of audits: what is asked for, what is refused, where reports go.
+/// The command line of audits: accepted and refused arguments, and the outputs of reports.
 @Suite struct AuditCommandTests {
     private let stage: AuditStage
 
@@ -91,7 +91,7 @@ import Testing
         let terminal = try PseudoTerminal(arguments, output: "\(self.stage.folder.path)/report")
         #expect(try terminal.waitForExit() == 0)
         #expect(terminal.text.contains("audit: 0 of 1 addresses"))
-        // What is written in two pieces may come as one.
+        // Text that is written in two pieces may be read as one.
         let text = terminal.text.replacingOccurrences(of: "\n", with: "")
         #expect(text.hasSuffix("audit: 1 of 1 addresses\r\u{1B}[J"), "\(terminal.text.debugDescription)")
         let dumb = try PseudoTerminal(

@@ -6,7 +6,7 @@ import Testing
 
 /// Two hundred servers, some of them with a defect that was put there.
 @Suite struct AuditFleetTests {
-    /// What can be wrong with a server, and what an audit has to say of it.
+    /// A defect of a server; an audit must report each.
     private enum Defect: CaseIterable {
         case none, mismatch, expired, selfSigned, wrongName, incomplete, oldOnly, oldToo, expiring, untrusted, weak
         case closed, plainText, notYet
@@ -80,7 +80,7 @@ import Testing
         var sites: [NginxFleet.Site] = []
         var planted: [(address: String, findings: [String])] = []
         for number in 0..<200 {
-            // Every third server has a defect, each kind about as often.
+            // Every third server has a defect; all kinds are about equally frequent.
             let defect = number % 3 == 0 ? defects[number / 3 % defects.count] : .none
             let address = "127.0.\(1 + number / 100).\(1 + number % 100)"
             if let site = try self.site(address, defect) { sites.append(site) }
@@ -95,7 +95,7 @@ import Testing
         #expect(found.subtracting(expected).sorted() == [])
         #expect(Set(expected).subtracting(found).sorted() == [])
         #expect(report.objects("servers").count == 200)
-        // For who reads the log; how fast it is depends on the machine.
+        // For readers of the log only; the speed depends on the machine.
         let duration = report.number("duration_ms")
         #expect(duration > 0)
         Issue.record("the audit of 200 servers took \(duration) ms", severity: .warning)

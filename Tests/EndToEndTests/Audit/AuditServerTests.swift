@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `a server that wants more than one kind of signature at a time is asked for any`() throws {
-        // Nobody else offers this one.
+        // No other server offers this signature algorithm.
         let server = try OpenSSLServer([self.leaf()], arguments: ["-tls1_2", "-sigalgs", "ECDSA+SHA224"])
         let report = try self.report(server.port)
         #expect(report.found == ["unused-pin "])
@@ -135,7 +135,7 @@ import Testing
         #expect(try self.only(tooLate).text("name") == "expired")
     }
 
-    // MARK: What the policy demands besides
+    // MARK: Further demands of the policy
 
     @Test func `pins that expire soon, have expired, or have expired and do nothing`() throws {
         let server = try OpenSSLServer([self.leaf()])
@@ -186,7 +186,7 @@ import Testing
             ),
             (
                 { connection in
-                    // Its hello is read, so that closing is not a reset.
+                    // The hello is read, so that closing does not reset the connection.
                     _ = try connection.stream.readSome()
                     try connection.send("\u{16}\u{03}\u{03}\u{00}\u{5A}\u{02}")
                 }, "handshake-failed", "it closed the connection during the TLS handshake, after 6 bytes"

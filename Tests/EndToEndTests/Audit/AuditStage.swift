@@ -12,7 +12,7 @@ final class AuditStage: Sendable {
     /// Keys that certificates are minted for, because RSA keys take their time.
     let rsa: TestIdentity
     let ec: TestIdentity
-    /// A key that nobody uses.
+    /// An identity whose key is not in use.
     let backup: TestIdentity
     let folder: TemporaryFolder
 

@@ -4,7 +4,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// What `pintle pins` knows of keys that audits have seen.
+/// The records of `pintle pins` about keys that audits have seen.
 @Suite struct AuditedPinsTests {
     private let stage: AuditStage
     private let history: String
@@ -43,7 +43,8 @@ import Testing
 
     @Test func `LOOK-39 a pinned key that servers send beside the verified chain is told`() throws {
         let pki = self.stage.pki
-        // As Amazon's servers do: the chain goes by their own root, and an older authority that vouches for it is sent too.
+        // Amazon's servers do this: the chain leads to their own root, and they also send that root's certificate from an
+        // older authority.
         let services = try pki.intermediate("Services", signedBy: try pki.root("Class 2"))
         let root = try pki.root("Own Root")
         let crossed = try pki.intermediate("Own Root", signedBy: services, reusing: root)

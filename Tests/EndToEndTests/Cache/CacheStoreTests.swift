@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// Where answers are kept: memory, disk, and how they go (`pintle purge`).
+/// Storage of answers in memory and on disk, and their removal (`pintle purge`).
 struct CacheStoreTests {
     private let folder: TemporaryFolder
     private let origin: ScriptedOrigin
@@ -88,14 +88,14 @@ struct CacheStoreTests {
         let status = try self.run("status")
         let start = "cache: 0 hits, 3 misses, 0 merged, 0 purged; 3 answers of "
         #expect(status.lines.contains { $0.text.hasPrefix(start) })
-        // LOOK-109: a script is told of a URL that nothing is kept of.
+        // LOOK-109: a script learns that nothing is stored for a URL.
         let none = try self.run("purge", base + "/none")
         #expect(none.exitCode == 1 && none.errors == ["nothing is kept that this names"], "\(none.lines)")
         let nothing = try self.run("purge")
         #expect(nothing.errors.contains { $0.contains("Say what goes") })
     }
 
-    /// True where a process may have file systems of its own here.
+    /// True if a process may have its own file systems on this machine.
     private static let hasMounts: Bool = {
         let process = try? ChildProcess("/usr/bin/unshare", ["-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"])
         return (try? process?.waitForExit()) == 0
@@ -119,7 +119,7 @@ struct CacheStoreTests {
         try ask(0..<20)
         try pintle.process.waitForLine("the shortage") { $0.contains("no space left on the device") }
         try ask(20..<40)
-        // From memory, as ever.
+        // All of them come from memory, as always.
         try ask(0..<40)
         #expect(try pintle.stop() == 0)
         #expect(pintle.process.lines.count { $0.text.contains("no space left on the device") } == 1)

@@ -91,7 +91,7 @@ struct CacheTests {
         let origin = try ScriptedOrigin { connection in
             while true {
                 if try connection.readRequest()["If-None-Match"] == "\"v1\"" {
-                    // From here on it is fresh.
+                    // The stored answer is fresh from here on.
                     try connection.send(
                         "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=60\r\n\r\n")
                 } else {
@@ -225,7 +225,7 @@ struct CacheTests {
         let refused = try pintle.ask(request + "X-Strict: yes\r\nAccept: application/json\r\n\r\n")
         #expect(refused.head.status == 502 && refused.text.contains("pin-mismatch"))
         let outcomes = try pintle.waitForExchanges(3).map { $0["cache"] as? String }
-        // It has no lifetime of its own, and has just been changed.
+        // The file has no explicit lifetime, and was modified just now.
         #expect(outcomes == ["miss", "stale", "miss"])
     }
 }

@@ -246,7 +246,7 @@ struct CoalescingTests {
             """, folder: folder)
         #expect(try pintle.ask(get(origin.port, "/endless")).text == "soon")
         mayAnswer.change { $0 = true }
-        // Its connection is closed, and the next request has its turn.
+        // The connection of the abandoned request is closed, and the next request gets its turn.
         try origin.waitUntilQuiet()
         #expect(try pintle.ask(get(origin.port, "/other")).text == "ok")
         #expect(origin.requests.count == 2)
@@ -295,7 +295,8 @@ struct CoalescingTests {
         }
     }
 
-    /// Has an answer kept; then one client, with these fields, has it validated, and two others wait for that.
+    /// Makes the cache store an answer; then one client, with these fields, causes its validation, and two others wait for
+    /// that.
     private func validate(
         _ origin: ScriptedOrigin, through pintle: PintleProcess, fields: String = "", _ mayAnswer: Watched<Bool>
     ) throws -> (owner: Message, others: [Message]) {

@@ -13,7 +13,7 @@ struct LongAnswerTests {
 
     init() throws { self.folder = try TemporaryFolder() }
 
-    /// In memory there is room for bodies of 128 KiB.
+    /// The memory has room for bodies of at most 128 KiB.
     private func start(_ cache: String = "memory: 1MiB") throws -> PintleProcess {
         try PintleProcess(
             "cache: {\(cache)}\nroutes: [{name: kept, cache: {policy: protocol}, coalesce: {}}]", folder: self.folder)
@@ -149,7 +149,7 @@ struct LongAnswerTests {
         }
         let pintle = try self.start()
         _ = try self.hit(origin.port, "/", through: pintle)
-        // The client wants it from the origin, where it is another one by now.
+        // The client demands the answer of the origin, which has changed by now.
         state.change { $0 = "v2" }
         let count = origin.requests.count
         let passing = method + get(origin.port, fields: "\(fields)Cache-Control: no-cache\r\n").dropFirst("GET".count)
@@ -188,7 +188,7 @@ struct LongAnswerTests {
 
     @Test func `many who ask at once for one that is on the disk take no memory for it`() throws {
         let origin = try ScriptedOrigin(answering: response(Self.body, fields: Self.fresh))
-        // There is room for it in memory, where it is not after a start.
+        // The answer fits into memory, but after a restart it is only on the disk.
         var pintle = try self.start("memory: 100MiB")
         #expect(try pintle.ask(get(origin.port)).text == Self.body)
         #expect(try pintle.stop() == 0)

@@ -35,7 +35,7 @@ struct PassingAnswerTests {
         #expect(first["Cache-Status"] == "pintle;fwd=uri-miss;fwd-status=206;stored")
         let within = try pintle.ask(get(origin.port, fields: Self.range("6-8")))
         #expect(within.text == "678" && within["Content-Range"] == "bytes 6-8/20" && self.isHit(within))
-        // It overlaps, and what is beyond it comes next.
+        // The range overlaps the stored part; the missing bytes are fetched.
         let second = try pintle.ask(get(origin.port, fields: Self.range("0-6")))
         #expect(second.text == "0123456" && second["Cache-Status"]?.contains("fwd=partial") == true)
         let both = try pintle.ask(get(origin.port, fields: Self.range("0-9")))

@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// Clients that do not read, where others wait for the same answer, or for their turn.
+/// Clients that do not read, while others wait for the same answer, or for their turn.
 struct SlowReaderTests {
     private static let piece = String(repeating: "x", count: 50_000)
 
@@ -14,7 +14,7 @@ struct SlowReaderTests {
             try connection.send("HTTP/1.1 200 OK\r\n\(fields)Transfer-Encoding: chunked\r\n\r\n")
             while true { try connection.send("\(String(Self.piece.count, radix: 16))\r\n\(Self.piece)\r\n") }
         } catch {
-            // It has.
+            // The other side has gone.
         }
     }
 

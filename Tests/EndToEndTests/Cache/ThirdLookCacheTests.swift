@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// Who may have which answer, and which of several is the one that counts.
+/// The clients that may get an answer, and the answer that is used if there are several.
 struct ThirdLookCacheTests {
     private static let merging = "cache: {disk: off}\nroutes: [{name: merged, cache: {policy: protocol}, coalesce: {}}]"
     private static let keeping = "cache: {disk: off}\nroutes: [{name: kept, cache: {policy: protocol}}]"

@@ -6,19 +6,19 @@ import Testing
 
 /// Conversations over raw sockets with the binary between them: one process serves all of a suite's cases.
 ///
-/// A case is data, in `Cases`, by subject. What it does not say holds for every one (`WireStage`): the origin sees no byte
-/// that was not asked for, each client gets its own answer and nothing else, and the proxy goes on.
+/// A case is data, in `Cases`, by subject. Some rules hold for every case (`WireStage`): the origin gets no byte that was
+/// not requested, each client gets only its own answer, and the proxy keeps working.
 @Suite(.oneProxy) struct CorpusTests {}
 
-/// Starts the proxy that a suite's cases share, and looks at it afterwards.
+/// Starts the proxy that a suite's cases share, and checks it afterwards.
 struct OneProxy: SuiteTrait, TestScoping {
     @TaskLocal static var shared: OneProxy.Shared?
 
-    /// What the cases share.
+    /// State shared by the cases.
     struct Shared: Sendable {
         let pintle: PintleProcess
         let way: OriginWay
-        /// The parent's port, where the proxy has a parent.
+        /// The port of the upstream proxy, if the proxy uses one.
         let parent: ParentPort?
     }
 
@@ -33,8 +33,8 @@ struct OneProxy: SuiteTrait, TestScoping {
         let upstream = parent.map {
             "upstream_proxy: {url: \"\($0.scheme)://127.0.0.1:\($0.port.port)\", no_proxy: [localhost]}"
         }
-        // On one loop all clients share the connections to an origin: what is left on one could reach anybody.
-        // A sanitizer makes everything some times slower, and a handshake is long in itself.
+        // On one loop all clients share the connections to an origin, so that bytes left on one could reach any client. A
+        // sanitizer makes everything several times slower, and a handshake is long in itself.
         let judgesTurns = !runsUnderSanitizer && !self.way.isSecure && self.way.parent != .https
         let pintle = try PintleProcess(
             """
@@ -44,7 +44,7 @@ struct OneProxy: SuiteTrait, TestScoping {
             \(upstream ?? "")
             """, log: "{format: json, exchanges: off}",
             environment: ["PINTLE_TURN_LIMIT": judgesTurns ? "10ms" : "off"], folder: folder)
-        // A first request and a first tunnel, so that what is made once is there when descriptors are counted.
+        // A first request and a first tunnel, so that descriptors which are opened once exist before they are counted.
         let origin = try ScriptedOrigin(answering: response("done", fields: "Connection: close\r\n"))
         let near = "http://localhost:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n"
         #expect(try pintle.ask("GET \(near)\r\n").text == "done")

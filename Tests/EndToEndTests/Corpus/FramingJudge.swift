@@ -6,7 +6,7 @@ import PintleTesting
 enum FramingJudge {
     /// - Parameters:
     ///   - bytes: everything that came for one request, interim responses included.
-    ///   - ending: how the connection ended behind them.
+    ///   - ending: the way in which the connection ended after them.
     static func isComplete(_ bytes: [UInt8], to method: String, ending: SocketStream.Ending) -> Bool {
         guard let (head, body) = Self.split(bytes) else { return false }
         if (100..<200).contains(head.status), head.status != 101 {

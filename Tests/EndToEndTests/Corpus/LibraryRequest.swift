@@ -12,7 +12,7 @@ struct LibraryRequest: Sendable {
     private let fields: [MessageHead.Field]
     private let body: String
 
-    /// The body, which can be had once, as a client's; nil where the request has none.
+    /// The body, which can be read only once, like a client's; nil if the request has none.
     var source: UploadSource? {
         guard !self.body.isEmpty else { return nil }
         let bytes = ByteBuffer(string: self.body)
@@ -28,9 +28,9 @@ struct LibraryRequest: Sendable {
         return try SessionRequest(self.method, "\(way.scheme)://127.0.0.1:\(port)\(self.path)", fields: fields)
     }
 
-    /// Reads what a client sends.
+    /// Parses the bytes that a client sends.
     ///
-    /// - Returns: nil where it is not whole requests of HTTP/1.1 to the case's origin, or a session frames them itself.
+    /// - Returns: nil unless they are whole HTTP/1.1 requests to the case's origin, without fields that a session sets itself.
     static func all(in text: WireBytes) -> [LibraryRequest]? {
         var requests: [LibraryRequest] = []
         var rest = Substring(text.text)
@@ -56,7 +56,7 @@ struct LibraryRequest: Sendable {
 }
 
 extension WireCase {
-    /// Whether a session can play the client's part.
+    /// True if a session can play the client's part.
     var isForLibrary: Bool {
         self.programOnly == nil
             && self.steps.allSatisfy { step in

@@ -6,15 +6,15 @@ import PintleSession
 import PintleTesting
 import PintleTrust
 
-/// Plays a case against the library in the program's place: a request of the client is a task of a session.
+/// Plays a case against the library in place of the program: a request of the client is a task of a session.
 ///
-/// What the program answers with a problem, or cuts, must be an error of the task; what it passes on, the task's result with
-/// the same status, reason, fields and body. How clients frame their requests is no matter here. It blocks its thread, which
-/// must not be one of those that tasks run on.
+/// If the program answers with a problem, or cuts the answer, the task must fail; if the program passes an answer on, the
+/// task's result must have the same status, reason, fields and body. The framing of the clients' requests does not matter.
+/// It blocks its thread, which must not be one of those that tasks run on.
 final class LibraryStage {
     private typealias Outcome = Result<TaskResult, SessionError>
 
-    /// A task of which the case has not spoken to the end.
+    /// A task whose outcome the case has not described completely yet.
     private struct Asked {
         let method: String
         let outcome: Watched<Outcome?>
@@ -26,7 +26,7 @@ final class LibraryStage {
     private var asked: [Asked] = []
     /// Ends with the last request of the client.
     private var running: Task<Void, Never>?
-    /// What was said of the answer to the first of ``asked``.
+    /// The part of the answer to the first of ``asked`` that the case has described.
     private var answer: [UInt8] = []
     private var current = -1
 
@@ -101,7 +101,7 @@ final class LibraryStage {
 
     // MARK: Requests
 
-    /// Has the session send requests, one behind the answer to the other.
+    /// Makes the session send requests, each after the answer to the previous one.
     private func ask(_ requests: [LibraryRequest]) throws {
         for request in requests {
             let asked = Asked(method: request.method, outcome: Watched(nil))
@@ -131,7 +131,7 @@ final class LibraryStage {
         }
     }
 
-    // MARK: What becomes of them
+    // MARK: Outcomes
 
     private func outcome() throws -> (asked: Asked, outcome: Outcome) {
         guard let asked = self.asked.first else { throw TestFailure("nothing was asked") }
@@ -179,7 +179,7 @@ extension WireCase {
     }
 }
 
-/// A response without its framing, and without what is a hop's.
+/// A response without its framing, and without hop-by-hop fields.
 private struct PlainResponse: Equatable, CustomStringConvertible {
     private var status: [UInt8]
     private var fields: [[UInt8]] = []
@@ -191,7 +191,7 @@ private struct PlainResponse: Equatable, CustomStringConvertible {
 
     private static let hop: Set = ["via", "connection", "content-length", "transfer-encoding"]
 
-    /// Of what a client of the program gets.
+    /// The response that a client of the program gets.
     init(_ bytes: [UInt8], to method: String) throws {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { throw TestFailure("this has no head") }
         let lines = bytes[..<end.lowerBound].split(separator: 10, omittingEmptySubsequences: false)
@@ -206,7 +206,7 @@ private struct PlainResponse: Equatable, CustomStringConvertible {
         self.body = isChunked ? Self.unchunked(bytes[end.upperBound...]) : Array(bytes[end.upperBound...])
     }
 
-    /// Of what a task has got, with those fields only that `other` has, too: the program takes some away.
+    /// The response that a task has got, with only those fields that `other` has, too: the program removes some.
     init(_ result: TaskResult, with other: PlainResponse) {
         self.status = Array("\(result.response.status) \(result.response.reason)".utf8)
         self.body = Array(result.body.readableBytesView)

@@ -12,13 +12,13 @@ extension WireCase {
         + CorpusTests.ConnectionFields.responses + CorpusTests.Pipelining.answers + CorpusTests.Hops.expectations
         + CorpusTests.Reuse.cases + CorpusTests.Streaming.cases
 
-    /// Those of them that hold on a connection that was used before.
+    /// Cases that hold on a connection that was used before.
     static let ofUsedOrigins = Self.ofOrigins.filter { $0.newOnly == nil }
 }
 
-/// The corpus's hostile origins in every way in which a proxy comes to an origin, on new connections and on used ones.
+/// The corpus's hostile origins, reached in every way, on new connections and on used ones.
 ///
-/// In turn where there is a parent: its port is that of one case's puppet at a time.
+/// The cases run in turn if there is an upstream proxy: its port belongs to one case's puppet at a time.
 struct OriginTests {
     @Suite(.oneProxy) struct Straight {
         @Test(arguments: WireCase.ofUsedOrigins) func used(_ test: WireCase) throws { try test.play(onUsed: true) }

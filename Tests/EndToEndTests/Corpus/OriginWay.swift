@@ -4,18 +4,18 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// How a proxy, or a session, comes to the origin of a case, and what its connection was used for before.
+/// The way of a proxy, or a session, to the origin of a case, and the earlier use of its connection.
 ///
-/// The puppet plays the parent on the way, too: it takes the wish for a tunnel and speaks every TLS itself, with nothing in
-/// between that would pass bytes on at another moment than the case says.
+/// The puppet plays the upstream proxy on the way, too: it accepts the CONNECT and speaks each layer of TLS itself, so that
+/// nothing in between passes bytes on at another moment than the case says.
 struct OriginWay: Sendable, CustomTestStringConvertible {
-    /// A proxy's parent, by the scheme of its URL.
+    /// The upstream proxy, by the scheme of its URL.
     enum Parent: String, Sendable, CaseIterable { case http, https, socks5 }
 
     var parent: Parent?
-    /// Whether the origin is https.
+    /// True if the origin uses https.
     var isSecure = false
-    /// Whether requests of two other clients were answered over the connection before.
+    /// True if requests of two other clients were answered over the connection before.
     var isUsed = false
 
     static let straight = OriginWay()
@@ -37,15 +37,15 @@ struct OriginWay: Sendable, CustomTestStringConvertible {
 
     var scheme: String { self.isSecure ? "https" : "http" }
 
-    /// Whether the parent is asked for the request itself, with its whole URL (RFC 9112 §3.2.2).
+    /// True if the upstream proxy gets the request itself, with its whole URL (RFC 9112 §3.2.2).
     private var isForwarded: Bool { !self.isSecure && (self.parent == .http || self.parent == .https) }
 
-    /// What the client sends instead of `text`.
+    /// Returns the bytes that the client sends in place of `text`.
     func asked(_ text: WireBytes) -> WireBytes {
         self.isSecure ? WireBytes(text.text.replacing("http://$", with: "https://$")) : text
     }
 
-    /// What the origin gets instead of `text`.
+    /// Returns the bytes that the origin gets in place of `text`.
     func seen(_ text: WireBytes) -> WireBytes {
         guard self.isForwarded, let line = text.text.split(separator: "\r\n", maxSplits: 1).first,
             line.hasSuffix(" HTTP/1.1")
@@ -53,7 +53,7 @@ struct OriginWay: Sendable, CustomTestStringConvertible {
         return WireBytes(text.text.replacing(" /", with: " http://$/", maxReplacements: 1))
     }
 
-    /// Does what comes before the first request.
+    /// Performs the steps before the first request.
     func open(_ stream: SocketStream) throws {
         if self.parent == .https { try stream.secure(as: Self.site) }
         switch self.parent {
@@ -68,7 +68,7 @@ struct OriginWay: Sendable, CustomTestStringConvertible {
         if self.isSecure { try stream.secure(as: Self.site) }
     }
 
-    /// RFC 1928 §3, §4: nobody is asked who he is, and every wish comes true.
+    /// RFC 1928 §3, §4: accepts every client without authentication, and every request.
     private static func openSOCKS(_ stream: SocketStream) throws {
         _ = try stream.read(Int(try stream.read(2)[1]))
         try stream.send([5, 0])
@@ -81,7 +81,7 @@ struct OriginWay: Sendable, CustomTestStringConvertible {
         try stream.send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
     }
 
-    /// Whom all origins and parents are vouched for by.
+    /// The root of the certificates of all origins and upstream proxies.
     static let root = Result { try TestPKI().root("Corpus") }
     private static let identity = Result {
         try TestPKI().leaf("corpus", ip: ["127.0.0.1"], signedBy: Self.root.get())
@@ -90,7 +90,7 @@ struct OriginWay: Sendable, CustomTestStringConvertible {
     private static var site: TLSServerSide { get throws { try Self.side.get() } }
 }
 
-/// Where the parent of a proxy listens: what comes there goes to the puppet of the case that is played.
+/// The port of a proxy's upstream proxy: connections go to the puppet of the case that is played.
 final class ParentPort: Sendable {
     typealias Serve = @Sendable (SocketStream) throws -> Void
 
@@ -105,6 +105,6 @@ final class ParentPort: Sendable {
         self.server = try ScriptedOrigin { try current.current?($0.stream) }
     }
 
-    /// Gives what comes from now on to someone.
+    /// Passes new connections to `serve`.
     func lead(_ serve: Serve?) { self.current.change { $0 = serve } }
 }

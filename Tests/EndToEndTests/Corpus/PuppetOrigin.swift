@@ -2,11 +2,11 @@
 
 import PintleTesting
 
-/// An origin that only records, until the test has it speak: what each side does is in one list of steps then, and
+/// An origin that only records until the test makes it send: so the actions of both sides are in one list of steps, and
 /// nothing depends on time.
 final class PuppetOrigin: Sendable {
     private struct State: Sendable {
-        /// In the order in which their ways were open.
+        /// The connections, in the order in which their ways were opened.
         var streams: [SocketStream] = []
         var running = 0
         /// Changes with everything that arrives.
@@ -22,17 +22,17 @@ final class PuppetOrigin: Sendable {
     private let state: Watched<State>
     private let parent: ParentPort?
 
-    /// Where it listens, on 127.0.0.1.
+    /// The port on which it listens, on 127.0.0.1.
     var port: Int { self.server.port }
 
     /// - Parameters:
-    ///   - way: how the proxy comes here.
-    ///   - parent: where it comes to, unless it comes straight.
+    ///   - way: the way of the proxy to this origin.
+    ///   - parent: the port at which the proxy arrives, unless it connects directly.
     init(by way: OriginWay = .straight, at parent: ParentPort? = nil) throws {
         let state = Watched(State())
         (self.way, self.state, self.parent) = (way, state, parent)
         self.server = try ScriptedOrigin { connection in
-            // Who comes by a parent has no business here.
+            // Clients that use an upstream proxy must not connect here.
             if parent == nil { try Self.serve(connection.stream, by: way, state) }
         }
         parent?.lead { try Self.serve($0, by: way, state) }
@@ -49,7 +49,7 @@ final class PuppetOrigin: Sendable {
         }
         while try stream.fill() { state.change { $0.arrivals += 1 } }
         state.change { _ = $0.ended.insert(number) }
-        // Not closed before the test says so: another socket would get the number, and what the test sends here.
+        // Not closed before the test says so: another socket would get the number, and the bytes that the test sends here.
         let end = try state.wait(for: "the test to end connection \(number) of its origin") {
             $0.isStopped || $0.toBeClosed.contains(number) || $0.toBeReset.contains(number)
         }
@@ -68,20 +68,20 @@ final class PuppetOrigin: Sendable {
         _ = try? self.state.wait(for: "the connections of the origin to end") { $0.running == 0 }
     }
 
-    /// How many connections were accepted, and opened as their way wants it.
+    /// The number of connections that were accepted and, if their way needs it, opened.
     var connectionCount: Int { self.state.current.streams.count }
 
     private func stream(_ number: Int) -> SocketStream { self.state.current.streams[number] }
 
-    /// What arrived on a connection and was not taken.
+    /// Bytes that arrived on a connection and were not taken.
     func unread(on number: Int) -> [UInt8] { self.stream(number).unread }
 
-    /// The first connection that has bytes which nobody has taken.
+    /// The first connection that has bytes which were not taken.
     var connectionWithUnread: Int? {
         self.state.current.streams.firstIndex { !$0.unread.isEmpty }
     }
 
-    /// Waits until bytes are there that nobody has taken.
+    /// Waits for bytes that were not taken.
     ///
     /// - Returns: the number of the connection that has them.
     func waitForBytes(_ what: String) throws -> Int {
@@ -135,7 +135,7 @@ final class PuppetOrigin: Sendable {
 
     /// Waits until the peer has ended a connection.
     ///
-    /// - Returns: what came before that and was not taken.
+    /// - Returns: bytes that came before the end and were not taken.
     func waitForEnd(of number: Int) throws -> [UInt8] {
         try self.state.wait(for: "connection \(number) of the origin to end") { $0.ended.contains(number) }
         let rest = self.unread(on: number)
@@ -148,7 +148,7 @@ final class PuppetOrigin: Sendable {
     /// Says on a connection that nothing more will be sent.
     func finishSending(on number: Int) { self.stream(number).finishSending() }
 
-    /// Closes a connection; what was not read yet makes it a reset, as everywhere.
+    /// Closes a connection; unread bytes turn this into a reset, as usual.
     func close(_ number: Int) {
         self.state.change { _ = $0.toBeClosed.insert(number) }
         self.stream(number).finishReading()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes as they stand on the wire, written as text: each character up to U+00FF is the byte of that number.
+/// Bytes on the wire, written as text: each character up to U+00FF is the byte of that number.
 ///
-/// `$` stands for the authority of the case's origin, and `£` for its port.
+/// `$` is replaced by the authority of the case's origin, and `£` by its port.
 struct WireBytes: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
     let text: String
     var description: String { self.text }
@@ -19,7 +19,7 @@ struct WireBytes: Sendable, ExpressibleByStringInterpolation, CustomStringConver
     static func + (left: WireBytes, right: WireBytes) -> WireBytes { WireBytes(left.text + right.text) }
 }
 
-/// Bytes in a form that shows what cannot be seen.
+/// Returns bytes as text in which invisible ones can be seen.
 func shown(_ bytes: some Collection<UInt8>) -> String {
     var result = ""
     for byte in bytes.prefix(1500) {

@@ -2,58 +2,58 @@
 
 import Testing
 
-/// One conversation over raw sockets between a client, the proxy and an origin, and what it proves.
+/// One conversation over raw sockets between a client, the proxy and an origin, which proves one rule.
 struct WireCase: Sendable, CustomTestStringConvertible {
-    /// What one side does, or what must be seen at one side before the case goes on.
+    /// An action of one side, or an observation at one side that must be made before the case continues.
     enum Step: Sendable {
         /// The client sends.
         case client(WireBytes)
-        /// The client sends what may find its connection closed.
+        /// The client sends bytes, and may find its connection closed.
         case clientTries(WireBytes)
-        /// The client says that it will send nothing more.
+        /// The client announces that it will send no more.
         case clientFinishes
         /// The client closes its connection, which may mean that it only waits for its answer.
         case clientLeaves
-        /// The client breaks its connection: nobody waits for an answer.
+        /// The client resets its connection: it does not wait for an answer.
         case clientResets
-        /// Another client goes on.
+        /// Another client takes over.
         case newClient
         /// The client gets exactly this next.
         case answer(WireBytes)
-        /// The client gets a problem of the proxy's, with `Connection: close`, and nothing behind it.
+        /// The client gets a problem of the proxy's, with `Connection: close`, and nothing after it.
         case refusal(Int, String)
-        /// The client gets a problem of the proxy's, and its connection goes on.
+        /// The client gets a problem of the proxy's, and its connection stays open.
         case problem(Int, String)
-        /// The connection of the client ends, and what it got for its last request is not a whole response.
+        /// The connection of the client ends, and the bytes for its last request are no whole response.
         case cut
-        /// The connection of the client ends in order, with nothing more in front of it.
+        /// The connection of the client ends in order, with nothing more before the end.
         case closed
-        /// The origin gets exactly this next; its connection is the one that speaks from here on.
+        /// The origin gets exactly this next; the following steps use the same connection of the origin.
         case seen(WireBytes)
         /// The origin sends.
         case origin(WireBytes)
-        /// The origin sends what may find its connection closed.
+        /// The origin sends bytes, and may find its connection closed.
         case originTries(WireBytes)
         /// The origin closes its connection.
         case originCloses
-        /// The origin says that it will send nothing more, and goes on reading.
+        /// The origin announces that it will send no more, and continues to read.
         case originFinishes
-        /// The origin breaks its connection.
+        /// The origin resets its connection.
         case originResets
-        /// The connection to the origin is ended by the proxy, and nothing was sent on it in the meantime.
+        /// The proxy ends the connection to the origin, after sending nothing more on it.
         case originAbandoned
     }
 
-    /// What it proves, and by which rule.
+    /// The fact that the case proves, and its rule.
     let testDescription: String
     let steps: [Step]
-    /// How many connections the origin must have seen, before it is asked whether all is well; nil where that is not
-    /// what the case is about.
+    /// The number of connections that the origin must have seen, before the final check of the case; nil if it does not
+    /// matter.
     var connections: Int?
-    /// Why it holds on a connection that is new only; nil where it holds on one that was used before, too.
+    /// The reason why the case holds only on a new connection; nil if it also holds on a used one.
     var newOnly: String?
 
-    /// Why it holds for the program only; nil where it holds for a session's tasks, too.
+    /// The reason why the case holds only for the program; nil if it also holds for a session's tasks.
     var programOnly: String?
 
     /// - Parameter rule: a section of RFC 9110 or RFC 9112, or the contract.
@@ -75,7 +75,7 @@ struct WireCase: Sendable, CustomTestStringConvertible {
         ]
     }
 
-    // MARK: What most cases are
+    // MARK: Common cases
 
     /// Bytes that are refused by the proxy: nothing is forwarded, and the connection closes.
     static func refused(
@@ -90,7 +90,7 @@ struct WireCase: Sendable, CustomTestStringConvertible {
             what, rule, connections: 1, [.client(bytes), .seen(seen), .origin(ok("mine")), .answer(okSeen("mine"))])
     }
 
-    /// A response that reaches the client as exactly these bytes, after which its connection goes on.
+    /// A response that reaches the client as exactly these bytes, after which its connection stays open.
     static func answered(
         _ what: String, _ rule: String, to method: String = "GET", _ bytes: WireBytes, as seen: WireBytes
     ) -> WireCase {
@@ -115,7 +115,8 @@ struct WireCase: Sendable, CustomTestStringConvertible {
             [.client(ask()), .seen(asked()), .origin(bytes)] + (end.map { [$0] } ?? []) + [.cut])
     }
 
-    /// Why a reset behind the beginning of an answer is none for a connection that was used before.
+    /// The reason why a reset after the beginning of an answer does not cut the answer on a connection that was used
+    /// before.
     static let overtaken =
         "a reset takes away what was not read yet, and a request without any answer is sent once more"
 }
@@ -127,7 +128,7 @@ func ask(_ method: String = "GET", _ path: String = "/", _ fields: String = "") 
     "\(method) http://$\(path) HTTP/1.1\r\nHost: $\r\n\(fields)\r\n"
 }
 
-/// The same as the origin gets it.
+/// Returns the request of ``ask(_:_:_:)`` as the origin gets it.
 func asked(_ method: String = "GET", _ path: String = "/", _ fields: String = "") -> WireBytes {
     "\(method) \(path) HTTP/1.1\r\nHost: $\r\n\(fields)Via: 1.1 pintle\r\n\r\n"
 }
@@ -138,12 +139,12 @@ func post(_ fields: String, _ body: String = "") -> WireBytes { ask("POST", "/",
 /// A request with a body in chunks.
 func chunks(_ body: String) -> WireBytes { post("Transfer-Encoding: chunked\r\n", body) }
 
-/// What the origin gets of a body in chunks; they are made anew.
+/// Returns a chunked body as the origin gets it, with the proxy's own chunks.
 func chunksSeen(method: String = "POST", _ fields: String = "", body: String) -> WireBytes {
     "\(method) / HTTP/1.1\r\nHost: $\r\nTransfer-Encoding: chunked\r\n\(fields)Via: 1.1 pintle\r\n\r\n\(body)"
 }
 
-/// What the origin gets of a body with a length, or of its beginning.
+/// Returns a body with a length, or its beginning, as the origin gets it.
 func sized(_ length: Int, _ body: String, _ method: String = "POST", _ path: String = "/", fields: String = "")
     -> WireBytes
 {
@@ -155,7 +156,7 @@ func ok(_ body: String, _ fields: String = "") -> WireBytes {
     "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
 }
 
-/// The same as the client gets it.
+/// Returns the answer of ``ok(_:_:)`` as the client gets it.
 func okSeen(_ body: String, _ fields: String = "") -> WireBytes {
     "HTTP/1.1 200 OK\r\n\(fields)Via: 1.1 pintle\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
 }
@@ -165,7 +166,7 @@ func coded(_ body: String, _ fields: String = "") -> WireBytes {
     "HTTP/1.1 200 OK\r\n\(fields)Transfer-Encoding: chunked\r\n\r\n\(body)"
 }
 
-/// The same as the client gets it.
+/// Returns the answer of ``coded(_:_:)`` as the client gets it.
 func codedSeen(_ body: String, _ fields: String = "") -> WireBytes {
     "HTTP/1.1 200 OK\r\n\(fields)Via: 1.1 pintle\r\nTransfer-Encoding: chunked\r\n\r\n\(body)"
 }

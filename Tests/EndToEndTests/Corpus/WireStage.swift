@@ -11,9 +11,9 @@ final class WireStage {
     private let origin: PuppetOrigin
     private var client: SocketStream
     private var isClientOpen = true
-    /// The connection of the origin that the case speaks of.
+    /// The origin's connection that the case's steps use.
     private var current = -1
-    /// What the client asked with last, and what it got since.
+    /// The method of the client's last request.
     private var method = "GET"
 
     private init(_ pintle: PintleProcess, _ way: OriginWay, _ parent: ParentPort?) throws {
@@ -93,7 +93,7 @@ final class WireStage {
         }
     }
 
-    // MARK: What the client gets
+    // MARK: Answers to the client
 
     private func expectAnswer(_ expected: [UInt8]) throws {
         while true {
@@ -106,7 +106,7 @@ final class WireStage {
             }
             bare += there[rest...]
             if bare.starts(with: expected) {
-                // Behind it may be another answer, with a date of its own.
+                // Another answer with its own date may follow.
                 var count = expected.count
                 for date in dates where date.lowerBound < count { count += date.count }
                 _ = try self.client.read(count)
@@ -137,7 +137,7 @@ final class WireStage {
                 let isDate = end < line + length || bytes[(end - 6)..<end].elementsEqual(" GMT\r\n".utf8)
                 if isDate { dates.append(line..<end) }
             }
-            // What is cut off could be anything: more has to come.
+            // A truncated field name may be that of a date: more has to come.
             for count in 2..<start.count where bytes.suffix(count).elementsEqual(start.prefix(count)) {
                 dates.append(bytes.count - count + 2..<bytes.count)
             }
@@ -145,7 +145,7 @@ final class WireStage {
         return dates
     }
 
-    /// The contract's answer to what is refused (§3.4).
+    /// The contract's answer to a refused request (§3.4).
     private func expectProblem(_ status: Int, _ problem: String, closes: Bool) throws {
         let answer = try self.client.readResponse(to: self.method)
         let isNamed =
@@ -173,7 +173,7 @@ final class WireStage {
         guard !FramingJudge.isComplete(all, to: self.method, ending: rest.ending) else {
             throw TestFailure("the client takes this for a whole response:\n\(shown(all))")
         }
-        // What belongs to nobody is called so.
+        // The cases use the word `evil` for bytes that no client may get.
         guard rest.bytes.firstRange(of: Array("evil".utf8)) == nil else {
             throw TestFailure("the client got what was not for it:\n\(shown(all))")
         }

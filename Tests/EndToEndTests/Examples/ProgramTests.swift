@@ -5,13 +5,13 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// The small programs, each against a service that does what they are written for.
+/// The small programs, each against a service of the kind that it is written for.
 @Suite(.timeLimit(.minutes(15))) struct ProgramTests {
     private let folder: TemporaryFolder
 
     init() throws { self.folder = try TemporaryFolder() }
 
-    /// A service that answers each request by what it asks for: `METHOD target`.
+    /// A service with an answer for each request line: `METHOD target`.
     private func service(
         _ side: TLSServerSide? = nil, _ answer: @escaping @Sendable (_ line: String, Message) -> String
     ) throws -> ScriptedOrigin {

@@ -11,7 +11,7 @@ struct RequestExampleTests {
     private let leaf: TestIdentity
     private let folder: TemporaryFolder
     private let roots: String
-    /// Of a key that no origin has.
+    /// A pin of a key that no origin has.
     private let otherPin: String
 
     init() throws {

@@ -19,7 +19,7 @@ struct SocketExampleTests {
         self.roots = try self.folder.write(self.root.certificatePEM, to: "root.pem")
     }
 
-    /// An origin that answers what is sent first with these frames.
+    /// An origin that answers the first message with these frames.
     private func origin(_ frames: WebSocketPeer.Frame...) throws -> ScriptedOrigin {
         let side = try TLSServerSide(self.leaf)
         return try ScriptedOrigin { connection in

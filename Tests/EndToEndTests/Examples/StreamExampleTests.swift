@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// The examples that print what arrives while it arrives.
+/// The examples that print data while they arrive.
 struct StreamExampleTests {
     @Test func `readings are printed until one is no reading`() throws {
         let origin = try NginxOrigin()

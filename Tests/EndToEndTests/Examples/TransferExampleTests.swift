@@ -75,7 +75,7 @@ struct TransferExampleTests {
 
     // MARK: Upload
 
-    /// An origin that takes the files once it is told who sends them.
+    /// Returns an origin that accepts the files after Digest authentication.
     private func digestOrigin() throws -> ScriptedOrigin {
         try ScriptedOrigin { connection in
             while true {
@@ -120,7 +120,7 @@ struct TransferExampleTests {
         let passwords = try self.folder.write("ada:{PLAIN}secret\n", to: "passwords")
         let roots = try self.folder.write(root.certificatePEM, to: "root.pem")
         let behind = try ScriptedOrigin(answering: "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
-        // Its workers may run as another user.
+        // nginx's workers may run as another user.
         chmod(self.folder.path, 0o755)
         chmod(passwords, 0o644)
         let origin = try NginxOrigin(

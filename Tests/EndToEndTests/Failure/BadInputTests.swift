@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// What `pintle` says to bad input: exit codes, and messages that name the place.
+/// Reports of `pintle` on bad input: exit codes, and messages that name the place.
 struct BadInputTests {
     let folder: TemporaryFolder
 
@@ -70,7 +70,7 @@ struct BadInputTests {
         let file = try self.folder.write("version: 1\nlisten: [\"127.0.0.1:\(taken.port)\"]\n", to: "port.yaml")
         let result = try self.run("serve", "-c", file)
         #expect(result.code == 4 && result.text.contains("127.0.0.1:\(taken.port)"), "\(result)")
-        // The one that has it is not disturbed.
+        // The process that has the port is not disturbed.
         let origin = try ScriptedOrigin(answering: response("done"))
         #expect(try taken.serves("http://127.0.0.1:\(origin.port)/"))
     }

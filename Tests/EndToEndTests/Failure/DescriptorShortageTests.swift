@@ -4,7 +4,8 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// A process that may have few files open: it refuses what it can, and keeps the last descriptors for what it cannot do without.
+/// A process with a low limit on open files: it refuses connections if it can, and reserves its last descriptors for
+/// necessary work.
 struct DescriptorShortageTests {
     @Test func `more clients than descriptors do not end the process`() throws {
         let body = String(repeating: "x", count: 300_000)
@@ -16,7 +17,7 @@ struct DescriptorShortageTests {
             folder: folder, by: ["/bin/sh", "-c", "ulimit -n 128; exec \"$@\"", "sh"])
         // The system takes those that the process does not.
         let idle = try (0..<150).map { _ in try pintle.connect() }
-        // It stops at the first of those that it keeps, of which others take some for a moment.
+        // The process stops at the first reserved descriptor; other work takes some of those for a moment.
         try Patience.wait(for: "the descriptors to be taken") { try pintle.openDescriptors() >= 90 }
         #expect(try pintle.openDescriptors() < 112)
         for client in idle { client.reset() }

@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// Origins that say what they must not say, or do not stop saying it.
+/// Origins that send bytes they must not send, or never stop sending.
 struct HostileOriginTests {
     let pintle: PintleProcess
     let good: ScriptedOrigin
@@ -13,7 +13,7 @@ struct HostileOriginTests {
         self.good = try ScriptedOrigin(answering: response("done"))
     }
 
-    // MARK: Bodies where there are none
+    // MARK: Bodies that must not exist
 
     @Test(arguments: ["Content-Length: 3\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"])
     func `HEAD with content is refused, and nothing of it reaches the origin`(rest: String) throws {
@@ -63,7 +63,7 @@ struct HostileOriginTests {
         let first = try client.readResponse(to: smuggling.method)
         #expect([200, 204, 304, 502].contains(first.status), "\(first)")
         let rest = String(decoding: try client.readToEnd().bytes, as: UTF8.self)
-        // The connection may be given up; what is there of an answer is the right one.
+        // The proxy may give up the connection; if there is an answer, it is the right one.
         #expect(rest.isEmpty || rest.hasSuffix("\r\n\r\nfine"), "\(rest)")
         #expect(try self.pintle.ask(get(origin.port, "/other")).text == "fine")
         #expect(!client.receivedText.contains("evil"), "\(client.receivedText)")
@@ -98,7 +98,7 @@ struct HostileOriginTests {
 
     // MARK: No end
 
-    /// What an origin may go on sending for ever.
+    /// A part of an answer that an origin may send without end.
     enum Endless: String, CaseIterable, CustomTestStringConvertible {
         case head, headLine, interimResponses, trailers, trailerLine
 

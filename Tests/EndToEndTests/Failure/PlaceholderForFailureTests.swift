@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// `placeholder` stands for the failures of the origin that it names.
+/// `placeholder` replaces the failures of the origin that it names.
 struct PlaceholderForFailureTests {
     let folder: TemporaryFolder
 

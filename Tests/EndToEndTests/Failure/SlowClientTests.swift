@@ -6,7 +6,7 @@ import Testing
 
 /// Clients that read late, slowly, or never: they lose nothing, and cost little.
 struct SlowClientTests {
-    /// Small, so that a client falls behind soon.
+    /// A small buffer, so that a client soon falls behind.
     private static let receiveBuffer = Int32(16 * 1024)
 
     @Test(
@@ -33,7 +33,7 @@ struct SlowClientTests {
         let peak = try pintle.memory("VmHWM")
         #expect(peak < BoundedMemoryTests.limit)
         #expect(try pintle.ask(get(origin.port)).text == "done")
-        // What was answered is there once the client reads, and the proxy goes on.
+        // The answers are there once the client reads, and the proxy keeps working.
         for _ in 0..<1000 { #expect([200, 204, 403].contains(try client.readResponse().status)) }
         client.reset()
         #expect(try pintle.serves("http://127.0.0.1:\(origin.port)/"))
@@ -81,7 +81,7 @@ struct SlowClientTests {
         pintle.process.signal(SIGSTOP)
         try pintle.waitUntilStopped()
         for client in clients { try client.send("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n") }
-        // Another one tells when the time-out has passed: this one has no time of its own now.
+        // Another process shows that the time-out has passed: the stopped one has no time of its own.
         try PintleProcess("limits: {header_timeout: 10s}").waitForHeaderTimeout()
         pintle.process.signal(SIGCONT)
         for client in clients { #expect(try client.readResponse().status == 200) }

@@ -5,7 +5,7 @@ import Testing
 
 /// Peers that go away while a throttled body is on its way.
 struct ThrottledBodyTests {
-    /// A body that takes a minute at this pace, so that nobody sees its end.
+    /// A body that takes a minute at this pace, so that no test reaches its end.
     private static let rules = "routes: [{name: slow, request: {throttle: {packet: 1KiB, delay: 100ms}}}]"
     private static let length = 600 << 10
 

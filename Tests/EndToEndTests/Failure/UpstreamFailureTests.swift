@@ -106,7 +106,7 @@ struct UpstreamFailureTests {
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
             let block = pattern(1 << 16)
-            // Ends by an error when nobody takes the bytes any more.
+            // Ends with an error when the proxy takes no more bytes.
             do { for _ in 0..<15_000 { try connection.stream.send(block) } } catch { ended.change { $0 = true } }
         }
         let pintle = try PintleProcess()

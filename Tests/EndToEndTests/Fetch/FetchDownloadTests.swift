@@ -144,7 +144,7 @@ struct FetchDownloadTests {
     @Test func `--resume goes on after the program was killed`() throws {
         let origin = try InterruptedOrigin()
         let first = try PseudoTerminal(["fetch", origin.url, "-o", self.file])
-        // Progress is told after the bytes are written, and noted.
+        // Progress is shown after the bytes are written and noted.
         try first.waitForText("10.0 MiB")
         first.signal(SIGKILL)
         #expect(try first.waitForExit() == 137)

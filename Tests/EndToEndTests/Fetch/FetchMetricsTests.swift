@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// `fetch --metrics`: what programs are told of how it went.
+/// `fetch --metrics`: the metrics that programs get.
 struct FetchMetricsTests {
     @Test func `metrics tell programs how it went, without secrets`() throws {
         let origin = try ScriptedOrigin(answering: response("fine", fields: "Content-Type: text/plain\r\n"))

@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// What `fetch` makes of responses: standard output, standard error, exit code.
+/// Outcomes of `fetch` for responses: standard output, standard error, exit code.
 struct FetchOutcomeTests {
     /// An origin with one answer, as a URL.
     private func origin(_ answer: String) throws -> (origin: ScriptedOrigin, url: String) {

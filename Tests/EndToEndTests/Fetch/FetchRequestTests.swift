@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// What `fetch` sends.
+/// Requests that `fetch` sends.
 struct FetchRequestTests {
     private let origin: ScriptedOrigin
     private let url: String
@@ -78,7 +78,7 @@ struct FetchRequestTests {
 
     @Test func `a JSON file is sent as it is`() throws {
         let folder = try TemporaryFolder()
-        // Larger than what any part of the way holds.
+        // Larger than any buffer on the way.
         let text = " {\"list\": [" + (0..<300_000).map { "\($0)" }.joined(separator: " ,") + "]}\n"
         let request = try self.sent("PUT", self.url, "--json", try folder.write(text, to: "body.json"))
         #expect(request.text == text && request["Content-Type"] == "application/json")

@@ -4,7 +4,7 @@ import Glibc
 import PintleTesting
 import Testing
 
-/// How `fetch` is stopped, and what it holds in memory until then.
+/// Signals that stop `fetch`, and its memory until then.
 struct FetchSignalTests {
     @Test func `the first SIGINT ends it with 4`() throws {
         let origin = try ScriptedOrigin { connection in
@@ -36,7 +36,7 @@ struct FetchSignalTests {
         }
         let process = try ChildProcess(
             "/bin/sh", ["-c", "exec '\(PintleProcess.binary)' fetch http://127.0.0.1:\(origin.port)/ > '\(pipe)'"])
-        // It has a byte in the pipe, so its signals are caught.
+        // A byte in the pipe proves that the process catches signals by now.
         var query = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         try #require(poll(&query, 1, -1) == 1)
         process.signal(SIGINT)

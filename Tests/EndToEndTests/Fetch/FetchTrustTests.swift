@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// Whom `fetch` believes.
+/// Servers that `fetch` trusts.
 struct FetchTrustTests {
     private let site: PrivateSite
     private let url: String

@@ -6,7 +6,7 @@ import PintleTesting
 /// Runs `pintle fetch` to its end.
 ///
 /// - Parameters:
-///   - input: what it reads on standard input; nothing unless given.
+///   - input: its standard input; empty unless given.
 func fetch(
     _ arguments: String..., input: String? = nil, environment: [String: String] = [:]
 ) throws -> ChildProcess {
@@ -24,21 +24,21 @@ func metrics(_ lines: [String]) -> [[String: Any]] {
     lines.compactMap { (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any] }
 }
 
-/// The bytes of a file, or nil where there is none.
+/// Returns the bytes of a file, or nil if it does not exist.
 func contents(_ path: String) -> [UInt8]? { fileBytes(path) }
 
-/// An origin of one large file. The first connection gets so much of it and then waits until the test allows the end;
-/// later ones get what they ask for.
+/// An origin of one large file. The first connection gets the first part and then waits until the test allows the end;
+/// later ones get the bytes that they request.
 struct InterruptedOrigin {
     let whole = pattern(16 << 20)
-    /// Past the distance at which a download takes note of what it has.
+    /// Longer than the interval at which a download notes its progress.
     let firstPart = 10 << 20
     let release = Watched(false)
     let origin: ScriptedOrigin
 
     /// - Parameters:
     ///   - tags: the entity tags of the first answer and of later ones.
-    ///   - later: what later answers are made of.
+    ///   - later: the bytes of the file in later answers.
     init(tags: (String, String) = ("\"one\"", "\"one\""), later: [UInt8]? = nil) throws {
         let (whole, firstPart, release) = (self.whole, self.firstPart, self.release)
         self.origin = try ScriptedOrigin { connection in

@@ -3,10 +3,10 @@
 import Glibc
 import PintleTesting
 
-/// A program on a terminal. What the terminal is told comes in pieces, each with a line end of its own behind a NUL.
+/// A program on a terminal. The terminal's output is recorded in pieces, each followed by a NUL and a line end.
 final class PseudoTerminal: Sendable {
     private let process: ChildProcess
-    /// The program's own.
+    /// The program's process id.
     let pid: Int32
 
     private static let script = """
@@ -42,7 +42,7 @@ final class PseudoTerminal: Sendable {
         self.pid = pid
     }
 
-    /// All that the terminal was told.
+    /// Everything that was written to the terminal.
     var text: String {
         self.process.output.dropFirst().map { $0.last == "\0" ? String($0.dropLast()) : $0 + "\n" }.joined()
     }

@@ -124,7 +124,7 @@ struct BodyTests {
                 + (status == 304 ? "Content-Length: 77\r\n" : "")
                 + "\r\n")
         let client = try self.pintle.connect()
-        // The second answer stands right behind the first: nothing of a body was written or awaited.
+        // The second answer follows the first immediately: no body was written or awaited.
         for _ in 0..<2 {
             try client.send(get(origin.port))
             let answer = try client.readResponse()

@@ -5,13 +5,13 @@ import Glibc
 import PintleTesting
 import Testing
 
-/// Answers after which a connection ends, and what is said about it.
+/// Answers after which a connection ends, and the fields that announce it.
 struct ConnectionEndTests {
     @Test func `an HTTP 1.0 client that would keep its connection learns that a body without a length ends it`() throws
     {
         let origin = try ScriptedOrigin(
             answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
-        // A connection that is kept open must not look closed because nobody used it.
+        // A connection that is kept open must not look closed because it was idle for too long.
         let pintle = try PintleProcess("limits: {idle_timeout: 1h}")
         let client = try pintle.connect()
         try client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
@@ -54,7 +54,7 @@ struct ConnectionEndTests {
             try connection.send("HTTP/1.1 403 Forbidden\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nnot")
             try connection.send("\r\n5\r\n you!\r\n")
             try connection.send("0\r\n\r\n")
-            // It keeps the connection, and so cannot be what ends the answer.
+            // The origin keeps the connection, so its end cannot be the end of the answer.
             _ = try connection.waitForEnd()
         }
         let pintle = try PintleProcess()
@@ -87,7 +87,7 @@ struct ConnectionEndTests {
         try client.send(
             "POST https://localhost:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\(rest)")
         try origin.waitForRequests(1)
-        // The program finds all that the origin has done at once, and writes the body to nobody.
+        // The program finds all that the origin has done at once, and has no connection to write the body to.
         pintle.process.signal(SIGSTOP)
         try pintle.waitUntilStopped()
         mayEnd.change { $0 = true }
@@ -112,7 +112,7 @@ struct ConnectionEndTests {
 }
 
 extension PintleProcess {
-    /// Waits until none of its threads runs any more, behind SIGSTOP.
+    /// Waits until none of its threads runs any more, after SIGSTOP.
     func waitUntilStopped() throws {
         let deadline = Date(timeIntervalSinceNow: Patience.seconds)
         while true {

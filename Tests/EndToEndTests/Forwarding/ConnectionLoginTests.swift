@@ -7,7 +7,7 @@ import Testing
 
 /// Origins that log a connection in, and not a request (RFC 4559 §6).
 struct ConnectionLoginTests {
-    /// An origin where a connection becomes a user's by three messages, as with NTLM; without that it answers 401.
+    /// An origin that authenticates a connection for a user by three messages, like NTLM; otherwise it answers 401.
     private static func origin(_ scheme: String) throws -> ScriptedOrigin {
         try ScriptedOrigin { connection in
             var user: String?
@@ -62,7 +62,7 @@ struct ConnectionLoginTests {
                         let names = try self.session("user\(number)", scheme, pintle, origin.port)
                         wrong.change { $0 += names.filter { $0 != "user\(number)" } }
                     } else {
-                        // Those who have not logged in are nobody, whoever has before them.
+                        // Clients without a login have no user, even if their connection was used with one before.
                         for _ in 0..<20 {
                             let text = try pintle.ask(get(origin.port)).text
                             if text != "nobody" { wrong.change { $0.append("nobody is \(text)") } }

@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// How connections of clients and to origins are used, one request after another.
+/// Use of client connections and origin connections, one request after another.
 struct ConnectionTests {
     let pintle: PintleProcess
 
@@ -180,7 +180,7 @@ struct ConnectionTests {
             "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nthe beginning")
         let answer = try client.readResponse()
         #expect(answer.status == 413 && answer.text == "enough")
-        // What follows on this connection would be the rest of the body: it cannot be used again.
+        // The next bytes on this connection would be the rest of the body: it cannot be used again.
         #expect(try client.readToEnd().ending == .closed)
     }
 

@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// What becomes of header fields on both ways, seen on the wire.
+/// Changes to header fields in both directions, seen on the wire.
 struct FieldTests {
     let pintle: PintleProcess
 

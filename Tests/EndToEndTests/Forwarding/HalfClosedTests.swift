@@ -3,13 +3,13 @@
 import PintleTesting
 import Testing
 
-/// Clients that have finished sending, and wait for what they asked for (RFC 9112 §9.6).
+/// Clients that have finished sending, and wait for their answers (RFC 9112 §9.6).
 struct HalfClosedTests {
     let pintle: PintleProcess
 
     init() throws { self.pintle = try PintleProcess("limits: {idle_timeout: 1h, tunnel_idle_timeout: 1h}") }
 
-    /// Answers each request when it is told to, and notes how its connections end.
+    /// Answers each request when the test says so, and notes how its connections end.
     private struct LateOrigin {
         let origin: ScriptedOrigin
         let isDue = Watched(false)

@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// Requests with curl through the proxy to nginx, and to an origin that shows what reached it.
+/// Requests with curl through the proxy to nginx, and to an origin that returns the request that reached it.
 struct MethodTests {
     let pintle: PintleProcess
 
@@ -59,7 +59,7 @@ struct MethodTests {
             try connection.stream.secure(as: side)
             var peer = try HTTP2Peer(connection.stream)
             let stream = try peer.nextRequest().stream
-            // HEADERS with `:status` 200 and `content-length`, as HPACK has them (RFC 7541 §6).
+            // HEADERS with `:status` 200 and `content-length`, encoded with HPACK (RFC 7541 §6).
             let block = [0x88, 0x0F, 0x0D, 4] + Array("1234".utf8)
             try connection.stream.send(
                 [0, 0, UInt8(block.count), 1, endsWithHead ? 5 : 4, 0, 0, 0, UInt8(stream)] + block)

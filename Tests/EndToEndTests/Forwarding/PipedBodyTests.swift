@@ -4,9 +4,9 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// Long bodies that nobody looks at are moved from socket to socket.
+/// Long bodies that are not inspected are moved from socket to socket.
 struct PipedBodyTests {
-    /// Not a multiple of anything that is moved at once, and different everywhere.
+    /// The length is no multiple of a size that is moved at once, and the bytes differ everywhere.
     private static let body: [UInt8] = (0..<5_000_003).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 11) }
 
     private static let head = "HTTP/1.1 200 OK\r\nContent-Length: \(Self.body.count)\r\n\r\n"
@@ -48,7 +48,7 @@ struct PipedBodyTests {
         try client.send(get(origin.port))
         #expect(try client.readHead().status == 200)
         for number in 0..<20 {
-            // Sockets and a pipe hold a part of what the client has not read, and nobody else does.
+            // Only sockets and a pipe hold bytes that the client has not read.
             #expect(sent.current <= number + 4)
             #expect(try client.read(Self.body.count) == Self.body)
         }

@@ -4,9 +4,9 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// Long request bodies that nobody looks at are moved from socket to socket (LOOK-92).
+/// Long request bodies that are not inspected are moved from socket to socket (LOOK-92).
 struct PipedUploadTests {
-    /// Not a multiple of anything that is moved at once, and different everywhere.
+    /// The length is no multiple of a size that is moved at once, and the bytes differ everywhere.
     private static let body: [UInt8] = (0..<5_000_003).map { UInt8(truncatingIfNeeded: $0 &* 29 ^ $0 >> 10) }
 
     private static func post(_ port: Int, length: Int = Self.body.count) -> String {
@@ -22,7 +22,7 @@ struct PipedUploadTests {
         let pintle = try PintleProcess("engine: {threads: 1}")
         let client = try pintle.connect()
         for _ in 0..<3 {
-            // The next request comes behind the body without a pause, and is no part of it.
+            // The next request follows the body immediately, and is no part of it.
             try client.send(Array(Self.post(origin.port).utf8) + Self.body + Array(get(origin.port).utf8))
             #expect(try client.readResponse().status == 200)
             #expect(try client.readResponse().status == 200)

@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// Requests that come again byte for byte, which are parsed and planned once: nobody may see that.
+/// Requests that are repeated byte for byte are parsed and planned once, which must not be observable.
 struct RecurrentRequestTests {
     private let origin: ScriptedOrigin
 
@@ -52,7 +52,7 @@ struct RecurrentRequestTests {
         """
     }
 
-    /// What of an answer must be the same each time.
+    /// Returns the parts of an answer that must be the same each time.
     private func lasting(_ answer: Message) -> String {
         let isProblem = answer["Content-Type"]?.contains("problem") == true
         let fields = answer.head.fields.filter { field in
@@ -79,7 +79,7 @@ struct RecurrentRequestTests {
         let parts = request.split(separator: " ").map(String.init)
         let pintle = try PintleProcess(self.configuration())
         if parts[1] == "/kept" { _ = try pintle.ask(get(self.origin.port, "/kept", fields: "X: first\r\n")) }
-        // What a jar has learnt comes with the next request.
+        // The proxy's jar adds the cookie to the next request.
         if parts[1] == "/cookie" { _ = try pintle.ask(get(self.origin.port, "/cookie")) }
         let place = "127.0.0.1:\(self.origin.port)"
         for target in ["http://\(place)\(parts[1])", "http://denied.test\(parts[1])"] {

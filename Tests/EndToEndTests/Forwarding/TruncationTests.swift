@@ -5,7 +5,7 @@ import Testing
 
 /// Invariant 4 of the design: a truncated response never looks complete to the client.
 struct TruncationTests {
-    /// How an origin may cut its answer.
+    /// A way in which an origin may cut its answer.
     enum Cut: String, CaseIterable, CustomTestStringConvertible {
         case closesBeforeTheLength, resetsBeforeTheLength, closesWithinAChunk, closesBetweenChunks, resetsBetweenChunks
         case closesBeforeTheTrailersEnd

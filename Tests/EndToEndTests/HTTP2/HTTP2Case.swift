@@ -2,16 +2,16 @@
 
 import PintleTesting
 
-/// What a client sends in HTTP/2, and what becomes of it.
+/// Bytes that a client sends in HTTP/2, and their outcome.
 struct HTTP2Case: Sendable {
     enum Outcome: Sendable {
-        /// The origin gets exactly these bytes, in which HOST stands for its address, and its answer arrives.
+        /// The origin gets exactly these bytes, in which HOST is its address, and its answer arrives.
         case forwarded(String)
         /// Pintle answers with this status and problem.
         case answer(Int, String)
         /// The stream is reset.
         case reset(HTTP2Bytes.Code)
-        /// The connection ends, and the client is told why.
+        /// The connection ends with this code for the client.
         case goAway(HTTP2Bytes.Code)
         /// The connection ends.
         case closed
@@ -22,7 +22,7 @@ struct HTTP2Case: Sendable {
     }
 
     let name: String
-    /// The frames, behind a greeting unless ``isRaw``.
+    /// The frames, after a preface unless ``isRaw``.
     let input: [UInt8]
     let outcome: Outcome
     /// The stream that it is about.
@@ -32,13 +32,13 @@ struct HTTP2Case: Sendable {
     /// The stream that these are about; the same unless it is set.
     var laterStream: Int?
     var isRaw = false
-    /// True where the bytes come one by one.
+    /// True if the bytes come one by one.
     var isTrickled = false
-    /// True where the client ends its side behind them.
+    /// True if the client ends its side after them.
     var isCutOff = false
-    /// True where a request that is in order is among the frames, so that it may have reached the origin.
+    /// True if a valid request is among the frames, so that it may have reached the origin.
     var hasRequest = false
-    /// True where no stream can follow.
+    /// True if no stream can follow.
     var isLast = false
 
     init(_ name: String, _ input: [UInt8], _ outcome: Outcome) {
@@ -47,14 +47,14 @@ struct HTTP2Case: Sendable {
         self.outcome = outcome
     }
 
-    /// The same with other properties.
+    /// Returns a copy with other properties.
     func with(_ change: (inout HTTP2Case) -> Void) -> HTTP2Case {
         var changed = self
         change(&changed)
         return changed
     }
 
-    /// The same among frames of which one is a request in order.
+    /// A copy with a valid request among its frames.
     var withRequest: HTTP2Case { self.with { $0.hasRequest = true } }
 
     /// Cases of one kind: a row of the table in docs/http2.md.
@@ -76,7 +76,7 @@ struct HTTP2Case: Sendable {
         [(":method", method), (":scheme", "https"), (":authority", "origin.test"), (":path", path)] + more
     }
 
-    /// A GET with these fields behind the pseudo fields, whole.
+    /// A whole GET with these fields after the pseudo-header fields.
     static func get(_ more: [HTTP2Bytes.Field]) -> [UInt8] { HTTP2Bytes.headers(Self.request("GET", "/", more)) }
 
     /// A POST whose content follows, with these fields.

@@ -6,7 +6,7 @@ import NIOHPACK
 import PintleMessage
 import PintleTesting
 
-/// A client of HTTP/2 that sends what a test gives it, and tells frame by frame what comes back. One thread uses it.
+/// An HTTP/2 client that sends a test's bytes, and reports frame by frame what comes back. One thread uses it.
 final class HTTP2Client {
     /// A frame that has come.
     struct Frame: CustomStringConvertible {
@@ -31,17 +31,17 @@ final class HTTP2Client {
         }
     }
 
-    /// What has come on a stream.
+    /// The answer that has come on a stream.
     struct Answer {
         var heads: [[(name: String, value: String)]] = []
         /// The values of the last head as bytes.
         var bytes: [String: [UInt8]] = [:]
         var body: [UInt8] = []
-        /// Why the stream was reset, where it was.
+        /// The reason for the reset of the stream, if it was reset.
         var reset: HTTP2Bytes.Code?
         var isComplete = false
 
-        /// Of the final head; 0 where there is none.
+        /// Status of the final head; 0 if there is none.
         var status: Int {
             self.heads.lazy.compactMap { self.value(":status", in: $0).flatMap { Int($0) } }.last { $0 >= 200 } ?? 0
         }
@@ -52,7 +52,7 @@ final class HTTP2Client {
                 .flatMap { self.value(name, in: $0) }
         }
 
-        /// The trailer section; nil where there is none.
+        /// The trailer section; nil if there is none.
         var trailers: [(name: String, value: String)]? {
             self.heads.last { self.value(":status", in: $0) == nil }
         }
@@ -75,9 +75,9 @@ final class HTTP2Client {
     private var decoder = HPACKDecoder(
         allocator: ByteBufferAllocator(), maxDynamicTableSize: HeaderBlockEscaper.decoderTable,
         maxHeaderListSize: 1 << 20)
-    /// What has come on each stream.
+    /// The answers that have come, by stream.
     private(set) var answers: [Int: Answer] = [:]
-    /// The end of the connection, where the peer has told of one.
+    /// The reason for the end of the connection, if the peer has sent one.
     private(set) var goAway: HTTP2Bytes.Code?
     /// The settings of the peer by number.
     private(set) var settings: [Int: Int] = [:]
@@ -144,9 +144,9 @@ final class HTTP2Client {
         if isSection ? self.endsWithSection : frame.isEnd { self.answers[frame.stream]?.isComplete = true }
     }
 
-    /// Takes frames until one tells that `isReached`, or the connection ends.
+    /// Takes frames until `isReached` returns true, or the connection ends.
     ///
-    /// - Returns: false where it has ended before.
+    /// - Returns: false if the connection has ended before.
     @discardableResult
     func read(until isReached: (HTTP2Client) -> Bool) throws -> Bool {
         while !isReached(self) { guard try self.next() != nil else { return false } }

@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// What becomes of each input of a client that speaks HTTP/2: the table of docs/http2.md, case by case, in bytes.
+/// The outcome of each input of an HTTP/2 client: the table of docs/http2.md, case by case, in bytes.
 struct HTTP2CorpusTests {
     private static let groups: [HTTP2Case.Group] =
         HTTP2Case.connectionGroups + HTTP2Case.streamGroups + HTTP2Case.compressionGroups + HTTP2Case.fieldGroups

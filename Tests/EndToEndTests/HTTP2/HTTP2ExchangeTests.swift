@@ -19,7 +19,7 @@ struct HTTP2ExchangeTests {
         }
         let client = try stage.client()
         try client.greet()
-        // SETTINGS_MAX_CONCURRENT_STREAMS: a client keeps to it, and what is over it waits there.
+        // SETTINGS_MAX_CONCURRENT_STREAMS: the client does not exceed it; further requests wait in the client.
         let most = try #require(client.settings[3])
         #expect(most == 256)
         var (sent, done) = (0, 0)
@@ -74,7 +74,7 @@ struct HTTP2ExchangeTests {
         case "a piece": try client.send(Bytes.data("piece"))
         default: try client.send(Bytes.data(""))
         }
-        // What comes behind is served, so that the end has been seen.
+        // The answer to a later frame proves that the end has been processed.
         try client.send(Bytes.frame(Bytes.Kind.ping, on: 0, Array(1...8)))
         #expect(try client.read { $0.pongs.count == 1 })
         hasEnded.change { $0 = true }
@@ -106,7 +106,7 @@ struct HTTP2ExchangeTests {
 
     // MARK: Remote procedure calls
 
-    /// A server of HTTP/2 that gives back what comes, piece by piece, with a status in its trailers.
+    /// An HTTP/2 server that echoes content, piece by piece, with a status in its trailers.
     private static let server = """
         const http2 = require("http2"), fs = require("fs");
         const server = http2.createSecureServer({key: fs.readFileSync("site.key"), cert: fs.readFileSync("site.pem")});

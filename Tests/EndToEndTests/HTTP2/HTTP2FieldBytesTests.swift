@@ -28,7 +28,7 @@ struct HTTP2FieldBytesTests {
         Value(testDescription: "all bytes over 0x7F", bytes: Array(0x80...0xFF)),
     ]
 
-    /// True if `all` has `part` so many times.
+    /// True if `all` has `part` exactly this many times.
     private static func count(_ part: [UInt8], in all: [UInt8]) -> Int {
         let (all, part) = (Data(all), Data(part))
         var (count, rest) = (0, all[...])
@@ -142,13 +142,13 @@ struct HTTP2FieldBytesTests {
         }
         #expect(origin.connections.count == 1)
         #expect(Self.count(Array("x-out: ".utf8) + value.bytes + [0x0D, 0x0A], in: client.received) == 3)
-        // In no table, and so as it is each time.
+        // The value is in no table, so it is sent as it is each time.
         for block in blocks.current {
             #expect(Self.count(Bytes.integer(value.bytes.count, 7) + value.bytes, in: block) == 1)
         }
     }
 
-    /// nghttp2 writes by Huffman's code what is shorter so, and keeps it in its table.
+    /// nghttp2 uses Huffman coding for values that it makes shorter, and keeps them in its table.
     @Test func `LOOK-72 bytes that curl and Node write in Huffman's code pass`() throws {
         let value = Array("attachment; filename=\"a rather long name of a r".utf8) + [0xE9] + Array("sum.txt\"".utf8)
         let stage = try Stage(.inTunnel, answering: value)

@@ -191,7 +191,7 @@ struct HTTP2FieldTests {
     @Test func `LOOK-121 a client of HTTP 2 that resets its connection at once is counted out`() throws {
         let stage = try HTTP2Stage("limits: {connections_per_client: 20}\nengine: {threads: 1}")
         for _ in 0..<60 {
-            // Its answer comes behind the end of the client before: one loop serves both.
+            // This answer comes after the end of the previous client: one loop serves both.
             #expect(try stage.pintle.ask(get(stage.origin.port)).status == 200)
             let client = try stage.client()
             client.stream.resetAtEnd()

@@ -10,10 +10,10 @@ private typealias Flag = HTTP2Bytes.Flag
 
 /// Clients that mean harm: their connection ends, others are served meanwhile, and the process keeps its size.
 struct HTTP2FloodTests {
-    /// What a client sends again and again.
+    /// Bytes that a client sends again and again.
     struct Flood: Sendable, CustomTestStringConvertible {
         let name: String
-        /// Sent once, before.
+        /// Bytes that are sent once before.
         var opening: [UInt8] = []
         let frames: @Sendable (_ stream: Int) -> [UInt8]
 
@@ -163,7 +163,7 @@ struct HTTP2FloodTests {
 
     /// A client whose request is on its way to an origin that does not finish its handshake.
     ///
-    /// - Parameter isFull: whether it has sent as much content as is taken before that.
+    /// - Parameter isFull: true if it has sent as much content as the proxy accepts before that.
     private func waitingClient(of stage: HTTP2Stage, isFull: Bool) throws -> HTTP2Client {
         let client = try stage.client()
         try client.greet()
@@ -232,7 +232,8 @@ struct HTTP2FloodTests {
         }
         let client = try stage.client()
         try client.greet()
-        // As clients do that know by the length that they have everything: a hundred at a time, so that they are many in a moment.
+        // Clients do this if the length shows them that they have everything; a hundred at a time, so that there are many
+        // in a moment.
         for round in 0..<20 {
             let streams = (0..<100).map { 200 * round + 2 * $0 + 1 }
             for stream in streams { try client.send(Bytes.headers(HTTP2Case.get, on: stream)) }

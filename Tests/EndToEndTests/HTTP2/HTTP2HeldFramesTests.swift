@@ -9,7 +9,7 @@ private typealias Bytes = HTTP2Bytes
 private typealias Kind = HTTP2Bytes.Kind
 private typealias Flag = HTTP2Bytes.Flag
 
-/// Frames of a few bytes that nobody takes: what it costs to hold them is counted, and has a bound.
+/// Frames of a few bytes that are held because no side takes them: their memory is counted, and bounded.
 @Suite(.timeLimit(.minutes(15))) struct HTTP2HeldFramesTests {
     /// Content that fills a client which has given no window.
     private static let filling = 5 * (1 << 14)
@@ -103,7 +103,7 @@ private typealias Flag = HTTP2Bytes.Flag
         let pki = TestPKI()
         let root = try pki.root("Root")
         _ = try folder.write(pki.leaf("proxy", dns: ["proxy.test"], ip: ["127.0.0.1"], signedBy: root), as: "proxy")
-        // A proxy that opens no tunnel, so that nobody takes what clients send through it.
+        // A proxy that does not open its tunnel, so that bytes of clients stay in Pintle.
         let parent = try ScriptedOrigin { connection in
             _ = try connection.readRequestHead()
             _ = try connection.waitForEnd()

@@ -6,14 +6,14 @@ import Testing
 private typealias Bytes = HTTP2Bytes
 private typealias Kind = HTTP2Bytes.Kind
 
-/// Answers without content: their length is told as it came, and one that nobody has named is not added.
+/// Answers without content: the origin's length is passed on, and none is added if the origin has not sent one.
 @Suite(.timeLimit(.minutes(15))) struct HTTP2LengthTests {
     struct Answer: Sendable, CustomTestStringConvertible {
         var method = "GET"
         let status: Int
-        /// The origin's words, which the client gets as they are.
+        /// The origin's Content-Length, which the client gets as it is.
         var length: String?
-        /// How the head goes on over HTTP/1.1, if it has no length.
+        /// Further lines of the head over HTTP/1.1, if it has no length.
         var coding = ""
 
         var testDescription: String {

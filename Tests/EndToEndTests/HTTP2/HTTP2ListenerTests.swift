@@ -44,7 +44,7 @@ struct HTTP2ListenerTests {
         Bytes.headers([(":method", "CONNECT"), (":authority", authority)], Flag.endHeaders)
     }
 
-    /// What a tunnel's client has got when so many bytes have come.
+    /// Waits for `count` bytes in a tunnel, and returns all that the client has got.
     private func read(_ count: Int, _ client: HTTP2Client) throws -> String {
         try client.read { ($0.answers[1]?.body.count ?? 0) >= count || $0.answers[1]?.reset != nil }
         return client.answers[1]?.text ?? ""
@@ -99,7 +99,7 @@ struct HTTP2ListenerTests {
             try connection.stream.send(Array(sent.reversed()))
         }
         let client = try self.client(pintle)
-        // What comes before the answer waits.
+        // Bytes that come before the answer wait.
         try client.send(self.connect("127.0.0.1:\(origin.port)") + Bytes.data("abc", isLast: false))
         try client.read { !($0.answers[1]?.heads.isEmpty ?? true) }
         #expect(client.answers[1]?.status == 200)
@@ -111,7 +111,7 @@ struct HTTP2ListenerTests {
         #expect(line["bytes_in"] as? Int == 6 && line["bytes_out"] as? Int == 6)
         let counters = try pintle.counters()
         #expect(counters["tunnels_opened"] as? Int == 1 && counters["tunnels_active"] as? Int == 0)
-        // The connection goes on.
+        // The connection stays open.
         let other = try ScriptedOrigin(answering: response("done"))
         try client.send(Bytes.headers(self.request("GET", "127.0.0.1:\(other.port)"), on: 3))
         #expect(try client.answer(on: 3).text == "done")
@@ -190,7 +190,7 @@ struct HTTP2ListenerTests {
         try client.send(self.connect(authority))
         let answer = try client.answer()
         #expect(answer.status == status && answer.problem == problem, "\(answer)")
-        // Nobody wants what the client would have sent.
+        // The proxy resets the stream, since it does not need the client's bytes.
         try client.read { $0.answers[1]?.reset != nil }
         #expect(client.answers[1]?.reset == .noError)
     }

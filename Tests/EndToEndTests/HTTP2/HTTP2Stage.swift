@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import PintleTrust
 
-/// A proxy that intercepts tunnels to `origin.test`, whose requests go to an origin that remembers what it gets, byte for byte.
+/// A proxy that intercepts tunnels to `origin.test`; their requests go to an origin that remembers them byte for byte.
 struct HTTP2Stage {
     let folder: TemporaryFolder
     let origin: ScriptedOrigin
@@ -59,9 +59,9 @@ struct HTTP2Stage {
 
     // MARK: Cases
 
-    /// Has a case happen.
+    /// Plays a case.
     ///
-    /// - Returns: what becomes of it, in words that ``expectation(of:)`` has as well.
+    /// - Returns: the outcome, in the words of ``expectation(of:)``.
     func outcome(of one: HTTP2Case) throws -> String {
         let client = try self.client()
         if !one.isRaw { try client.greet() }
@@ -112,7 +112,7 @@ struct HTTP2Stage {
         return "silence\(life)"
     }
 
-    /// Says whether the connection goes on serving.
+    /// Returns a note if the connection does not serve any more.
     private func life(of client: HTTP2Client, _ one: HTTP2Case) throws -> String {
         if one.isLast { return "" }
         let number = 4001
@@ -120,7 +120,7 @@ struct HTTP2Stage {
         return try client.answer(on: number).status == 200 ? "" : ", and the connection ends"
     }
 
-    /// The words for what should become of a case.
+    /// The words for the expected outcome of a case.
     static func expectation(of one: HTTP2Case) -> String {
         switch one.outcome {
         case .forwarded(let bytes): bytes

@@ -32,7 +32,7 @@ struct HTTP2ClientTests {
             ] + arguments)
     }
 
-    /// An origin in TLS that does what a test says.
+    /// A TLS origin that runs a test's script.
     private func origin(_ serve: @escaping @Sendable (SocketStream) throws -> Void) throws -> ScriptedOrigin {
         let side = try TLSServerSide(self.site.leaf)
         return try ScriptedOrigin { connection in

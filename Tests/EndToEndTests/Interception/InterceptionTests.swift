@@ -150,7 +150,7 @@ struct InterceptionTests {
         try client.send("CONNECT \(self.host) HTTP/1.1\r\nHost: \(self.host)\r\n\r\n")
         #expect(try client.readHead().status == 200)
         try client.send(HelloBytes(nil, isNew: true).record)
-        // This hello can have other faults, but not that of unrecognized_name.
+        // The proxy may refuse this hello for other faults, but not with unrecognized_name.
         #expect(try client.read(7) != [21, 3, 3, 0, 2, 2, 112])
     }
 

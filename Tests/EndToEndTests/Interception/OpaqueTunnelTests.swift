@@ -137,7 +137,7 @@ struct OpaqueTunnelTests {
         }
         let pintle = try self.pintle()
         let client = try self.tunnel(pintle, to: server.port)
-        // The client has been silent for so long that it might wait for its server.
+        // The client has been silent long enough to look like one that waits for its server.
         try connected.wait(for: "the connection to the server") { $0 == 1 }
         for byte in HelloBytes("localhost").record { try client.send([byte]) }
         // Whatever a server of TLS says to this hello, it has read it, and the server of the tunnel is asked nothing.

@@ -14,7 +14,7 @@ struct TLSListenerTests {
         self.origin = try ScriptedOrigin(answering: response("done"))
     }
 
-    /// A proxy with a port in clear and one with TLS, and the latter.
+    /// Starts a proxy with a plaintext port and a TLS port, and returns the latter, too.
     private func start(_ more: String = "") throws -> (pintle: PintleProcess, port: Int) {
         try self.issue("first")
         let pintle = try PintleProcess(

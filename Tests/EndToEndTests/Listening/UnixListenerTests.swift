@@ -9,7 +9,7 @@ import Testing
 struct UnixListenerTests {
     let folder: TemporaryFolder
     let origin: ScriptedOrigin
-    /// Of the socket.
+    /// The path of the socket.
     let path: String
 
     init() throws {
@@ -35,7 +35,7 @@ struct UnixListenerTests {
     }
 
     @Test func `requests and tunnels work, and the log names the user`() throws {
-        // Who may use a socket is said by its mode, not by networks.
+        // The mode of a socket decides on its clients; networks do not apply.
         let pintle = try self.start("clients: {allow: [\"192.0.2.1\"]}")
         #expect(try self.ask().text == "done")
         let client = try SocketStream(path: self.path)
@@ -109,7 +109,7 @@ struct UnixListenerTests {
         let clients = try (0..<40).map { _ in try SocketStream(path: self.path) }
         for client in clients { try client.send(get(self.origin.port)) }
         for client in clients { #expect(try client.readResponse(to: "GET").text == "done") }
-        // Each loop names its exchanges by a number of its own.
+        // Each loop names its exchanges by its own number.
         let loops = Set(
             try pintle.waitForExchanges(40).compactMap { ($0["id"] as? String)?.split(separator: "-").first })
         #expect(loops.count == 4)

@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// What is held for many clients together.
+/// Memory that is held for many clients together.
 @Suite(.tags(.load)) struct HeldMemoryTests {
     private static let shortage = "as many bytes are held as limits.held_bytes (8MiB) allows; try again later"
 
@@ -13,7 +13,7 @@ import Testing
         try pintle.counters()[name] as? Int ?? 0
     }
 
-    /// Asks for the counters until one is as it should be; what gives memory back is not told to anybody.
+    /// Asks for the counters until one has its expected value; a test cannot wait for the release of memory.
     private static func wait(for name: String, of pintle: PintleProcess, until holds: (Int) -> Bool) throws -> Int {
         for _ in 0..<1_000 {
             let value = try Self.counter(name, of: pintle)
@@ -38,13 +38,13 @@ import Testing
             try client.send(
                 "POST http://127.0.0.1:\(origin.port)/held HTTP/1.1\r\nHost: a\r\n"
                     + "Content-Type: application/json\r\nContent-Length: \(2 << 20)\r\n\r\n")
-            // Where it is refused the proxy reads no more, and the rest of it may not be taken.
+            // If the request is refused the proxy reads no more, and the rest may not be taken.
             try? client.send(piece)
         }
         _ = try Self.wait(for: "held_bytes_refused", of: pintle) { $0 >= 50 }
         #expect(try Self.counter("held_bytes", of: pintle) <= 8 << 20)
         #expect(try Self.counter("held_bytes", of: pintle) > 6 << 20)
-        // What needs nothing held goes on.
+        // Requests that need no memory to be held are still served.
         #expect(try pintle.serves("http://127.0.0.1:\(origin.port)/"))
         for record in pintle.exchanges where record["status"] as? Int == 503 {
             #expect(record["error"] as? String == Self.shortage)

@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// Tunnels in numbers: what they take is given back.
+/// Many tunnels: all of their resources are released.
 @Suite(.tags(.load)) struct ManyTunnelsTests {
     private static let limits = "limits: {connections: 4096, connections_per_client: 4096, tunnels: 4096, "
 
@@ -29,7 +29,7 @@ import Testing
         let origin = try Self.echo()
         let pintle = try PintleProcess(
             "engine: {threads: \(threads)}\n\(Self.limits)tunnels_per_client: 4096, header_timeout: 1h}")
-        // One of them makes what all tunnels use.
+        // The first tunnel allocates what all tunnels share.
         try Self.open(origin.port, on: pintle).close()
         try pintle.waitForExchanges(1)
         let (descriptors, memory) = (try pintle.openDescriptors(), try pintle.memory("VmRSS"))
@@ -51,7 +51,7 @@ import Testing
 
     @Test func `tunnels whose clients do not read take neither memory nor descriptors without bound`() throws {
         let origin = try ScriptedOrigin { connection in
-            // Until nobody is there any more.
+            // The error comes when the peer is gone.
             while true { try connection.send(String(repeating: "x", count: 1 << 16)) }
         }
         let pintle = try PintleProcess(
@@ -67,12 +67,12 @@ import Testing
             clients.append(client)
         }
         for client in clients { #expect(try client.readHead().status == 200) }
-        // A second of the proxy's own time in which all of them stand still.
+        // A second, by the proxy's own clock, in which all of them stand still.
         try pintle.waitForHeaderTimeout()
         let held = try pintle.openDescriptors() - descriptors
         // Two sockets each, and two ends of 64 pipes; the clients of this test's own waiting are gone.
         #expect(held <= 2 * count + 2 * 64 + 8)
-        // At most 64 KiB that were copied before a pipe could be had, or instead of one.
+        // Each has at most 64 KiB that were copied before a pipe was free, or in place of one.
         let taken = try pintle.memory("VmRSS") - memory
         #expect(taken / count < 96, "\(taken) KiB")
         clients.removeAll()
@@ -84,7 +84,7 @@ import Testing
         let origin = try Self.echo()
         let pintle = try PintleProcess("engine: {threads: 1}", descriptors: 48)
         let client = try Self.open(origin.port, on: pintle)
-        // They take what is left.
+        // These connections take the remaining descriptors.
         let others = try (0..<64).map { _ in try pintle.connect() }
         let before = try pintle.openDescriptors()
         let body = pattern(6_000_000)

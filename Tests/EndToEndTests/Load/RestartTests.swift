@@ -6,12 +6,12 @@ import Testing
 
 /// Many requests over many connections while the origin dies and comes back.
 @Suite(.tags(.load), .serialized) struct RestartTests {
-    /// What became of the requests.
+    /// The outcomes of the requests.
     struct Tally: Sendable {
         var finished = 0
         var right = 0
         var problems: [String: Int] = [:]
-        /// What must not happen, in words.
+        /// Descriptions of events that must not happen.
         var wrong: [String] = []
         var threads = 0
     }
@@ -19,7 +19,7 @@ import Testing
     /// The problems that a dying or missing origin may lead to.
     static let expected: Set<String> = ["connect-failure", "upstream-protocol"]
 
-    /// One client connection that makes its share of the requests, and a new connection where one broke.
+    /// Makes a share of the requests on one client connection, and opens a new one if it breaks.
     private static func work(port: Int, origin: Int, requests: Range<Int>, _ tally: Watched<Tally>) {
         var client: SocketStream?
         for number in requests {
@@ -70,7 +70,7 @@ import Testing
         let origin = try NginxOrigin()
         for name in 0..<50 { try origin.serve(Self.body(name), as: "\(name)") }
         let pintle = try PintleProcess("", log: "{format: json, exchanges: off}")
-        // Some requests before, so that what each loop makes once is there when descriptors are counted.
+        // Some requests before, so that descriptors which each loop opens once exist before they are counted.
         for _ in 0..<32 { #expect(try pintle.serves("http://127.0.0.1:\(origin.httpPort)/files/1")) }
         let before = try pintle.openDescriptors()
         let tally = Watched(Tally())
@@ -94,7 +94,7 @@ import Testing
         #expect(try pintle.serves("http://127.0.0.1:\(origin.httpPort)/files/1"))
         let counters = try pintle.counters()
         #expect(counters["active"] as? Int == 0, "\(counters)")
-        // Connections that were kept are dropped as requests find them dead: asking goes on until nothing is left.
+        // A request that finds a kept connection dead drops it: the test asks until none is left.
         origin.stop()
         try Patience.wait(for: "\(before) descriptors") {
             _ = try pintle.ask(get(origin.httpPort, "/files/1", fields: "Connection: close\r\n"))
@@ -107,7 +107,7 @@ import Testing
         let pintle = try PintleProcess("engine: {threads: 1}")
         let first = try ScriptedOrigin(answering: response("done", fields: "Connection: close\r\n"))
         #expect(try pintle.ask(get(first.port)).text == "done")
-        // The first tunnel makes what all tunnels use.
+        // The first tunnel allocates what all tunnels share.
         let opener = try pintle.connect()
         try opener.send("CONNECT 127.0.0.1:\(first.port) HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try opener.readHead().status == 200)

@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// Small messages that take long to be judged hold up nobody but their own client.
+/// Small messages whose check takes long delay only their own client.
 @Suite(.tags(.load)) struct StandstillTests {
     let folder: TemporaryFolder
 
@@ -152,7 +152,7 @@ import Testing
         for _ in 0..<40 {
             let client = try pintle.connect()
             try client.send(Self.post(origin.port, "/lists", body, fields: "Content-Encoding: gzip\r\n"))
-            // A reset tells at once that nobody is there; an end of input might still wait for the answer.
+            // A reset tells at once that the client is gone; after an end of input it might still wait for the answer.
             client.reset()
         }
         try pintle.waitForExchanges(40)

@@ -4,24 +4,24 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// What a request costs in calls to the system, counted by strace.
+/// The number of system calls for a request, counted by strace.
 @Suite(.serialized, .enabled(if: CountedCalls.arePossible, "strace is not installed, or may not trace here"))
 struct SystemCallTests {
-    /// A request is received and sent on, and so is its answer; waiting is counted by nobody.
+    /// The request and its answer are each received and sent; calls that wait are not counted.
     private static let most = 4
 
-    /// Clients that go on asking over kept connections.
+    /// Clients that keep sending requests over kept connections.
     struct Load: Sendable, CustomTestStringConvertible {
         let connections: Int
-        /// So many of them ask at once, then so many others.
+        /// The number of clients that send at once; then as many others follow.
         let atOnce: Int
 
         var testDescription: String { "\(self.connections) connections, \(self.atOnce) at once" }
     }
 
-    /// Starts a program, has every client send so many requests, and ends the program.
+    /// Starts a program, makes every client send `rounds` requests, and ends the program.
     ///
-    /// - Returns: how often the program called the system for anything but waiting.
+    /// - Returns: the number of the program's system calls, without those that wait.
     private func calls(_ load: Load, rounds: Int) throws -> CountedCalls {
         let origin = try ScriptedOrigin { connection in
             while true {
@@ -55,7 +55,7 @@ struct SystemCallTests {
         Load(connections: 1, atOnce: 1), Load(connections: 64, atOnce: 32), Load(connections: 64, atOnce: 64),
     ])
     func `a small request over kept connections is four calls, and the waiting`(load: Load) throws {
-        // What two programs that serve more and less have in common is their beginning, their end, and the connections.
+        // The difference of two runs leaves out their beginning, their end, and the connections.
         let (few, many) = (10, 10 + 2560 / load.connections)
         let less = try self.calls(load, rounds: few)
         let more = try self.calls(load, rounds: many)
@@ -65,14 +65,14 @@ struct SystemCallTests {
     }
 }
 
-/// What strace has counted of a program and its threads.
+/// The calls of a program and its threads, as counted by strace.
 struct CountedCalls: Sendable {
-    /// By name, without those that wait.
+    /// The number of calls by name, without those that wait.
     let counts: [String: Int]
 
     var total: Int { self.counts.values.reduce(0, +) }
 
-    /// Whether strace is there and may trace what is started here.
+    /// True if strace is installed and may trace processes started here.
     static let arePossible: Bool = {
         guard let folder = try? TemporaryFolder(),
             let probe = try? ChildProcess(

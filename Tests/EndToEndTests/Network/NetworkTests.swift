@@ -26,7 +26,7 @@ struct NetworkTests {
         try self.near.ip("route", "add", "default", "via", self.farAddress)
     }
 
-    /// Waits until the proxy has logged so many statuses, and returns them.
+    /// Waits until the proxy has logged `count` statuses, and returns them.
     private func statuses(of pintle: PintleProcess, _ count: Int) throws -> [String] {
         try pintle.waitForMessages("reachability.changed", count).map { $0["reachability"] as? String ?? "" }
     }
@@ -76,7 +76,7 @@ struct NetworkTests {
             let served = host == "10.99.0.1" ? result.problem == "connect-failure" : result.status == 200
             #expect(served, "\(result)")
         }
-        // A network of its own, without a default route.
+        // A separate network, without a default route.
         try self.far.ip("link", "set", "uplink", "up")
         let neighbour = try NginxOrigin(address: self.farAddress, in: self.far)
         #expect(try self.ask(pintle, "http://\(self.farAddress):\(neighbour.httpPort)/hello").text == "hello\n")
@@ -86,7 +86,7 @@ struct NetworkTests {
     @Test func `requests go through as soon as there is a network, and the change is logged`() throws {
         let pintle = try PintleProcess(self.patient, in: self.near)
         #expect(try self.statuses(of: pintle, 1) == ["not reachable"])
-        // An address behind the router, so that the default route is what counts.
+        // An address beyond the router, so that the default route decides.
         try self.far.ip("addr", "add", "10.1.2.3/32", "dev", "lo")
         let origin = try NginxOrigin(address: "10.1.2.3", in: self.far)
         let url = "http://10.1.2.3:\(origin.httpPort)/hello"
@@ -155,7 +155,7 @@ struct NetworkTests {
             """, in: self.near)
         try self.near.ip("link", "set", "uplink", "up")
         try self.far.ip("link", "set", "uplink", "up")
-        // It can be reached, first as a neighbour: that it knows no answer is no fault of the network.
+        // The server can be reached, first as a neighbour: its missing answer is no fault of the network.
         for statuses in [["not reachable"], ["not reachable", "reachable"]] {
             if statuses.count == 2 { try self.near.ip("route", "add", "default", "via", self.farAddress) }
             #expect(try self.statuses(of: pintle, statuses.count) == statuses)

@@ -23,8 +23,8 @@ struct DoctorTests {
         try PintleProcess.run(["doctor"] + arguments, environment: self.environment, folder: self.folder.path)
     }
 
-    /// Puts a shell script in a program's place. Another process writes it: a child that a test beside this one starts meanwhile
-    /// would keep it open for writing, and then nobody may run it.
+    /// Puts a shell script in a program's place. Another process writes it: a child that a concurrent test starts meanwhile
+    /// would keep it open for writing, and then it could not be executed.
     private func replace(_ program: String, with script: String) throws {
         let bin = self.folder.path + "/bin"
         _ = try ShellFilter.run(

@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// What would become of a request, without sending it.
+/// The decision on a request, without sending it.
 struct ExplainTests {
     private static let configuration = """
         version: 1

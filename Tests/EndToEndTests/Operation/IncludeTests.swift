@@ -36,7 +36,7 @@ struct IncludeTests {
         try pintle.waitForMessages(reloaded)
         #expect(try self.rule(pintle, "/a") == "two")
         #expect(try self.rule(pintle, "/b") == nil)
-        // Written elsewhere and moved, so that nobody reads half of it.
+        // The file is written elsewhere and moved, so that no reader sees half of it.
         try self.write("three", to: "b.new")
         rename("\(self.folder.path)/conf.d/b.new", "\(self.folder.path)/conf.d/b.yaml")
         try pintle.waitForMessages(reloaded, 2)

@@ -5,7 +5,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Where data goes, and what becomes of the words of others in it.
+/// The outputs that data are written to, and the treatment of foreign text in them.
 struct OutputTests {
     private let pki = TestPKI()
     private let folder: TemporaryFolder

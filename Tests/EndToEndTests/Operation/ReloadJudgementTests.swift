@@ -5,7 +5,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// What a reload is refused for: hosts that work now and would not any more, by what requests have relied on.
+/// Reasons to refuse a reload: hosts that work now and would not any more, judged by what requests have relied on.
 struct ReloadJudgementTests {
     private let site: PrivateSite
 

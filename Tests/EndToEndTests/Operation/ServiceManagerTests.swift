@@ -5,7 +5,7 @@ import Glibc
 import PintleTesting
 import Testing
 
-/// What a service manager hears, and the sockets that it gives: sd_notify(3) and sd_listen_fds(3).
+/// Messages to a service manager, and the sockets that it passes: sd_notify(3) and sd_listen_fds(3).
 struct ServiceManagerTests {
     let folder: TemporaryFolder
     let origin: ScriptedOrigin
@@ -33,7 +33,7 @@ struct ServiceManagerTests {
         let process = try self.start(["NOTIFY_SOCKET": manager.name])
         let ready = try manager.wait(for: "readiness") { $0.hasPrefix("READY=1\n") }
         #expect(ready[0].contains("\nSTATUS=listening on 127.0.0.1:"))
-        // Who hears that it is ready may connect.
+        // A client may connect once the process has reported that it is ready.
         let port = try #require(ready[0].split(separator: ":").last.flatMap { Int($0) })
         #expect(try Curl.run(proxy: port, "http://127.0.0.1:\(self.origin.port)/").text == "done")
 
@@ -59,7 +59,7 @@ struct ServiceManagerTests {
         let manager = try NotifySocket("\(self.folder.path)/notify")
         let watched = try self.start(["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": "40000"])
         try manager.wait(for: "three signs", 3) { $0 == "WATCHDOG=1" }
-        // A process that stands still gives none.
+        // A stopped process gives no signs of life.
         kill(watched.pid, SIGSTOP)
         kill(watched.pid, SIGCONT)
         try manager.wait(for: "more signs", 6) { $0 == "WATCHDOG=1" }
@@ -85,7 +85,7 @@ struct ServiceManagerTests {
 
     // MARK: Sockets that are given
 
-    /// Binds sockets, says where, and becomes the proxy.
+    /// Binds sockets, prints their ports, and becomes the proxy.
     private static let giver = """
         import os, socket, sys
         pid, names, kinds, command = sys.argv[1], sys.argv[2], sys.argv[3].split(","), sys.argv[4:]
@@ -133,7 +133,7 @@ struct ServiceManagerTests {
         let client = try SocketStream(path: path)
         try client.send(get(self.origin.port))
         #expect(try client.readResponse(to: "GET").text == "done")
-        // What the process got for itself is nobody else's.
+        // The sockets survive a reload.
         process.signal(SIGHUP)
         try process.waitForLine("the reload") { $0.contains("reloaded ") }
         #expect(try Curl.run(proxy: ports[0], url).text == "done")

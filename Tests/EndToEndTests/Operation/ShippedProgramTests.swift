@@ -4,19 +4,19 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// The release build, which has Foundation inside and neither its tables nor anybody's names.
+/// The release build, which includes Foundation, but neither Foundation's tables nor symbol names.
 @Suite(.enabled(if: PintleProcess.isGiven && !PintleProcess.binary.contains("/debug/"), "no debug build ships"))
 struct ShippedProgramTests {
     @Test func `LOOK-02 the program is small`() throws {
         let attributes = try FileManager.default.attributesOfItem(atPath: PintleProcess.binary)
         let size = try #require(attributes[.size] as? NSNumber).intValue
-        // With the tables of ICU it would be 70 million, and with debug information 90.
+        // With ICU's tables it would have 70 million bytes, and with debug information 90 million.
         #expect(size < 40_000_000, "\(size) bytes; docs/performance.md says what it is made of")
     }
 
     @Test func `LOOK-02 an idle proxy has little memory of its own`() throws {
         let pintle = try PintleProcess()
-        // The rest of what is resident are pages of files, which are shared and can be dropped.
+        // The rest of the resident memory is pages of files, which are shared and can be dropped.
         let own = try pintle.memory("RssAnon")
         #expect(own < 10 * 1024, "\(own) KiB")
         let all = try pintle.memory("VmRSS")
@@ -24,7 +24,7 @@ struct ShippedProgramTests {
     }
 }
 
-/// What the program uses of Foundation, each by a command or a request that cannot do without: some of it differs where
+/// Uses of Foundation in the program, each by a command or a request that depends on it: some parts behave differently if
 /// Foundation is linked into the program. `docs/architecture.md` has the list.
 struct LinkedFoundationTests {
     private let folder: TemporaryFolder

@@ -4,7 +4,7 @@ import Glibc
 import PintleTesting
 import Testing
 
-/// What the program says of turns that hold its loops up.
+/// Reports of the program on turns that hold up its loops.
 struct StallTests {
     @Test func `the counters tell how long the turns of the loops took`() throws {
         let origin = try ScriptedOrigin(answering: response("done"))

@@ -5,7 +5,7 @@ import PintleTesting
 import Testing
 
 @Suite struct ThreadTests {
-    /// How many engine threads a process has.
+    /// Returns the number of engine threads of a process.
     private static func engineThreads(of process: ChildProcess) throws -> Int {
         let folder = "/proc/\(process.pid)/task"
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).map {

@@ -61,7 +61,7 @@ struct WatchTests {
     }
 
     @Test func `links that are turned to another folder are followed`() throws {
-        // As Kubernetes mounts a ConfigMap: pintle.yaml -> ..data/pintle.yaml, ..data -> ..first
+        // The links of a ConfigMap that Kubernetes mounts: pintle.yaml -> ..data/pintle.yaml, ..data -> ..first
         func place(_ name: String, _ value: String) throws {
             try self.folder.write(Self.head + self.adding(value), to: "mounted/\(name)/pintle.yaml")
         }
@@ -107,7 +107,7 @@ struct WatchTests {
             "trust: {site: {hosts: [localhost], roots: [root.pem], pinning: public_key, certificates: [pinned/]}}\n"
                 + site.upgrade, arguments: ["--watch"], folder: site.folder)
         #expect(try site.fetch(pintle).status == 200)
-        // Nobody may be asked: what would refuse a host that works is not taken.
+        // No user can confirm this reload, so a configuration that would refuse a working host is not applied.
         try site.folder.write(site.backup.certificatePEM, to: "pinned/leaf.pem")
         _ = try pintle.waitForMessages("the configuration was not reloaded; the running one stays")
         #expect(pintle.process.errors.contains { $0.contains("trust.site would refuse it") })

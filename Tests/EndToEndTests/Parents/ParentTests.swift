@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// Requests that go by another proxy: `upstream_proxy`, with a second Pintle as the parent.
+/// Requests through an upstream proxy: `upstream_proxy`, with a second Pintle in that role.
 struct ParentTests {
     private let origin: ScriptedOrigin
     private let folder: TemporaryFolder
@@ -25,7 +25,7 @@ struct ParentTests {
         )
     }
 
-    /// A parent that lets only ben in.
+    /// An upstream proxy that admits only ben.
     private func gatekeeper() throws -> PintleProcess {
         let folder = try TemporaryFolder()
         try folder.write(
@@ -215,7 +215,7 @@ struct ParentTests {
         #expect(try Curl.run(proxy: first.port, "http://site.example/").problem == "loop-detected")
         let tunnel = try Curl.run(proxy: first.port, "--proxytunnel", "http://site.example/")
         #expect(tunnel.status == 502)
-        // Round once: what came back was recognised, and the second was told so.
+        // The request went round once: the first proxy recognised it, and answered the second with 508.
         let log = try second.waitForExchanges(2)[1]
         #expect((log["error"] as? String)?.contains("answered 508 to the tunnel to site.example:80") == true, "\(log)")
         #expect(try first.waitForExchanges(4).filter { $0["status"] as? Int == 508 }.count == 3)

@@ -4,7 +4,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// What is trusted where requests go by another proxy: the origin as ever, and an https parent by its own name.
+/// Trust in requests through an upstream proxy: the origin is verified as always, and an https proxy by its own name.
 struct ParentTrustTests {
     private let site: PrivateSite
     private let parentRoot: TestIdentity

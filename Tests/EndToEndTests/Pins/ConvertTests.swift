@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// What remains of a configuration when its certificates became digests.
+    /// Returns the rest of a configuration whose certificates became digests.
     private func plain(_ text: String, _ format: String) -> String {
         guard format == "pintle" else { return text }
         let lines = text.split(separator: "\n").prefix { !$0.contains("certificates:") }

@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// Messages that an OpenAPI document says what they are like.
+/// Messages that are described by an OpenAPI document.
 struct APIContractTests {
     let folder: TemporaryFolder
 

@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// What a route may demand of bodies beyond JSON, and what it may send instead.
+/// Demands of a route on bodies besides JSON, and bodies that a route may send in place of the original.
 struct BodyRuleTests {
     let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Marks of packets, and the interface that they leave by.
 struct ConnectionRuleTests {
-    /// What the kernel says of the connections to a port, their marks among it.
+    /// Returns the kernel's list of connections to a port, with their marks.
     private func connections(to port: Int) throws -> [String] {
         let process = try ChildProcess("/usr/bin/ss", ["-Htn", "--tos", "dport", "=", ":\(port)"])
         try process.waitForExit()
@@ -15,7 +15,7 @@ struct ConnectionRuleTests {
     @Test func `packets are marked, those of tunnels too`() throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         let pintle = try PintleProcess("routes: [{name: r, request: {service_type: voip}}]")
-        // DSCP 46 stands in the upper six bits.
+        // DSCP 46 is in the upper six bits.
         #expect(try pintle.ask(get(origin.port)).text == "done")
         let kept = try self.connections(to: origin.port)
         #expect(kept.count == 1 && kept[0].contains("tos:0xb8"), "\(kept)")
@@ -44,7 +44,7 @@ struct ConnectionRuleTests {
             #expect(answer.status == 502 && answer.text.contains("connect-failure"), "\(answer)")
             #expect(answer.text.contains("can leave by nowhere0; name one of this machine's interfaces"), "\(answer)")
         }
-        // Another interface has connections of its own.
+        // Another interface has its own connections.
         #expect(origin.connections.count == 2)
     }
 }

@@ -26,7 +26,7 @@ struct CookieTests {
         #expect(login.text == "none" && login["Set-Cookie"] == nil, "\(login)")
         for _ in 0..<2 { #expect(try pintle.ask(get(origin.port, "/x/a", fields: "Cookie: own=1\r\n")).text == "id=1") }
         #expect(try pintle.ask(get(origin.port, "/y", fields: "Cookie: own=1\r\n")).text == "own=1")
-        // A reload leaves it where it is.
+        // A reload keeps the cookie.
         pintle.process.signal(SIGHUP)
         try pintle.waitForMessages("reloaded \(folder.path)/pintle.yaml")
         #expect(try pintle.ask(get(origin.port, "/x/a")).text == "id=1")

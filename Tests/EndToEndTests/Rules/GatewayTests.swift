@@ -7,7 +7,7 @@ import Testing
 struct GatewayTests {
     private func line(_ origin: ScriptedOrigin) throws -> String { try origin.waitForRequests(1)[0].head.startLine }
 
-    /// Base path, strip_prefix, the request's path, and what the origin is asked for.
+    /// Base path, strip_prefix, the request's path, and the path of the request to the origin.
     static let joins: [(base: String, strip: String?, path: String, joined: String)] = [
         ("", nil, "/a?b=c", "/a?b=c"),
         ("/", nil, "/a", "/a"),

@@ -5,7 +5,7 @@ import Testing
 
 /// Redirects that the proxy follows for its clients, over real connections.
 struct RedirectTests {
-    /// Leads from `/a` to `/b`, from `/out` to `target`, and answers everything else with what it was asked.
+    /// Redirects `/a` to `/b` and `/out` to `target`, and answers all other requests with their contents.
     private func origin(leadingTo target: String = "") throws -> ScriptedOrigin {
         try ScriptedOrigin { connection in
             while true {

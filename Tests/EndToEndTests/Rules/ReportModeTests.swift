@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// Violations that are only reported: traffic passes, and what was wrong is said.
+/// Violations that are only reported: the traffic passes, and the log names them.
 struct ReportModeTests {
     let folder: TemporaryFolder
 
@@ -43,7 +43,7 @@ struct ReportModeTests {
     }
 
     @Test func `a late violation stands behind the trailers of the origin`() throws {
-        // Longer than what is kept back, however much of it comes at a time.
+        // Longer than the part that is held back, however the pieces come.
         let body = Self.long + String(repeating: " ", count: 200_000) + "x"
         let (answer, _) = try self.ask(
             "{body: json, on_violation: report}", self.chunked(body, trailer: "X-Sum: 1\r\n"))

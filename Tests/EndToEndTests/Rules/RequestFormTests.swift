@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// From whatever form a client sends to the form that a route wants.
+/// Conversion of requests from any format of a client to the format of a route.
 struct RequestFormTests {
     let origin: ScriptedOrigin
     let folder: TemporaryFolder
@@ -16,7 +16,7 @@ struct RequestFormTests {
 
     private var url: String { "http://127.0.0.1:\(self.origin.port)/x" }
 
-    /// Sends something through a route, and gives what the origin got.
+    /// Sends a request through a route, and returns it as the origin got it.
     private func sent(_ rules: String, _ arguments: String...) throws -> Message {
         let pintle = try PintleProcess("routes: [{name: r, request: \(rules)}]")
         let result = try Curl.run(proxy: pintle.port, arguments + [self.url])

@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// What a route does to requests: fields, parameters, and the form that they are sent in.
+/// Changes of a route to requests: fields, parameters, and their format.
 struct RequestRuleTests {
     let origin: ScriptedOrigin
 

@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// What a route demands of responses, and what clients get where it is not kept.
+/// Demands of a route on responses, and the answers to clients if they are not met.
 struct ResponseContractTests {
     private func pintle(_ response: String, more: String = "") throws -> PintleProcess {
         try PintleProcess("\(more)\nroutes: [{name: api, response: \(response)}]")

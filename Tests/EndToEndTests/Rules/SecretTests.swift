@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// What is told of values that may be secret, where a contract finds something wrong with them.
+/// Reports on values that may be secret, if a contract finds a fault in them.
 struct SecretTests {
     private static let secret = "s3cr3t-token"
     private static let redactsNothing = "{format: json, exchanges: \"-\", redact: off}"
@@ -50,7 +50,7 @@ struct SecretTests {
             "routes: [{name: keys, allow_cleartext_credentials: true, \(rules)}]", log: log, folder: self.folder)
     }
 
-    /// What the client and the log are told of one exchange.
+    /// Returns the problem's detail that the client gets and the error in the log, for one exchange.
     private func told(_ pintle: PintleProcess, _ arguments: String...) throws -> (detail: String, error: String) {
         let result = try Curl.run(
             proxy: pintle.port, arguments.dropLast() + ["http://127.0.0.1:\(self.origin.port)\(arguments.last ?? "")"])

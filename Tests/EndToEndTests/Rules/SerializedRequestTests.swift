@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// What a serializer's request says of its body, and what is left alone.
+/// The fields of a serialized request's body, and requests that are left alone.
 struct SerializedRequestTests {
     let origin: ScriptedOrigin
     let folder: TemporaryFolder
@@ -103,7 +103,7 @@ struct SerializedRequestTests {
             "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                 + "Content-Length: \(document.utf8.count)\r\n\r\n\(document)")
         try origin.waitForRequests(1)
-        // A thousand packets are due in it, which nobody reads.
+        // A thousand packets become due in this time, which the origin does not read.
         try pintle.waitForHeaderTimeout()
         mayRead.change { $0 = true }
         #expect(try client.readResponse().text == "done")

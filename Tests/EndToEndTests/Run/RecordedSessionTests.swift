@@ -5,15 +5,15 @@ import Glibc
 import PintleTesting
 import Testing
 
-/// Sessions that the documentation shows are run again, command by command, and must say what they have said there.
+/// Sessions in the documentation are run again, command by command, and must have the documented output.
 struct RecordedSessionTests {
-    /// A command, and what it wrote.
+    /// A command, and its output.
     private struct Step {
         let command: String
         var output: [String] = []
     }
 
-    /// The session with `pintle run` in a page: commands behind "$ ", and below each what it says.
+    /// The session with `pintle run` in a page: commands after "$ ", and below each its output.
     private static func steps(in page: String) throws -> [Step] {
         var file = URL(fileURLWithPath: #filePath)
         while file.lastPathComponent != "Tests" { file.deleteLastPathComponent() }
@@ -33,7 +33,7 @@ struct RecordedSessionTests {
         return steps
     }
 
-    /// Lines without what a port's number makes of a table.
+    /// Lines without the effects of a port's number on the table.
     private static func plain(_ lines: [String], port: String) -> [String] {
         lines.map { line in
             line.replacingOccurrences(of: ":\(port)", with: ":8000").split(separator: " ").joined(separator: " ")

@@ -11,7 +11,7 @@ struct RunBypassTests {
 
     init() throws { self.stage = try RunStage() }
 
-    /// A process that its parent has left connects, and closes at once.
+    /// A process whose parent has ended connects, and closes the connection at once.
     private static func brief(_ port: Int) -> [String] {
         let script = """
             import os, socket
@@ -69,7 +69,8 @@ struct RunBypassTests {
         let origin = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
         try self.stage.folder.write(
             "import socket; socket.create_connection((\"127.0.0.1\", \(origin.port)))", to: "connect.py")
-        // Made by a process of its own: one that another test has just forked could still have it open for writing.
+        // A separate process makes the script: a process that another test has just forked could still have it open for
+        // writing.
         let process = try self.stage.shell(
             "echo /usr/bin/python3 connect.py > script; chmod 755 script; exec $pintle run --report json=report.json -- ./script"
         )
@@ -79,7 +80,7 @@ struct RunBypassTests {
         #expect(report.objects("past_proxy").map { $0.text("remote") } == ["127.0.0.1:\(origin.port)"])
     }
 
-    /// For ordinary users, and root without its powers.
+    /// For ordinary users, and root without its capabilities.
     @Test func `LOOK-117 who may not watch looks from time to time, and is told so`() throws {
         let waiting = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
         // Waits until the watch, a thread of Pintle's, has been on a processor often enough for a whole look.

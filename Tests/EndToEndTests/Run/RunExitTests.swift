@@ -5,7 +5,7 @@ import Glibc
 import PintleTesting
 import Testing
 
-/// The ends of `pintle run`, and what reaches the command.
+/// The ends of `pintle run`, and the signals that reach the command.
 struct RunExitTests {
     private let stage: RunStage
 
@@ -72,9 +72,9 @@ struct RunExitTests {
 
     // MARK: Signals
 
-    /// A program that says `ready`, then the number of each of these signals.
+    /// Returns a program that prints `ready`, then the number of each of these signals.
     ///
-    /// - Parameter ending: what it does behind that.
+    /// - Parameter ending: the program's code after that.
     private static func listener(_ ending: String) -> [String] {
         [
             "/usr/bin/python3", "-u", "-c",
@@ -109,7 +109,7 @@ struct RunExitTests {
         #expect(process.output == ["ready", "got 15"], "\(process.lines)")
     }
 
-    /// Networks of their own may need users of their own, which take the command's link to its parent away.
+    /// Separate network namespaces may need separate user namespaces, which remove the command's link to its parent.
     @Test(arguments: [[], OwnNetworks.isAvailable ? ["--isolate"] : []])
     func `LOOK-110 a command whose proxy was killed gets SIGTERM`(options: [String]) throws {
         let process = try self.stage.start(options, Self.listener("if number == 15: os._exit(0)"))
@@ -127,7 +127,7 @@ struct RunExitTests {
         ])
         let line = try process.waitForLine("its number") { Int32($0) != nil }
         let child = try #require(Int32(line))
-        // The kernel's `T`: nobody else can tell when it has stopped.
+        // Waits for the kernel's `T`: nothing else tells when the process has stopped.
         while !String(decoding: fileBytes("/proc/\(child)/stat") ?? [], as: UTF8.self).contains(") T ") {
             sched_yield()
         }
@@ -135,8 +135,8 @@ struct RunExitTests {
         #expect(try process.waitForExit() == 3, "\(process.lines)")
     }
 
-    /// A key at a terminal signals all of a group, but Pintle may see the command's end before its own handler has run. Here
-    /// somebody interrupts Pintle as soon as it has seen that end.
+    /// A key at a terminal signals a whole group, but Pintle may see the command's end before its own handler has run. Here
+    /// another process interrupts Pintle as soon as it has seen that end.
     @Test func `an interrupt that is noticed behind the command's end still ends Pintle by it`() throws {
         try self.stage.folder.write(
             "parent=$PPID\n(while kill -0 $$ 2>/dev/null; do :; done; kill -INT $parent) &\nkill -INT $$\n",
@@ -150,10 +150,10 @@ struct RunExitTests {
         #expect(process.errors.last == "killed by it", "\(process.lines)")
     }
 
-    // MARK: What the command begins with
+    // MARK: Initial state of the command
 
     @Test func `signals, mask and descriptors are those that Pintle was started with`() throws {
-        // The C library keeps 32 and 33 to itself, and nobody can set them back.
+        // The C library reserves 32 and 33, so they cannot be reset.
         try self.stage.folder.write(
             """
             for name in SigBlk SigIgn; do
@@ -163,7 +163,7 @@ struct RunExitTests {
             ls -l /proc/self/fd | sed -n 's/.* \\([0-9]*\\) -> .*/\\1/p'
 
             """, to: "look")
-        // Another test that runs meanwhile may leave a descriptor of its own in the shell.
+        // A concurrent test may leave one of its descriptors open in the shell.
         let clean = "for fd in $(ls /proc/$$/fd); do case $fd in [012]) ;; *) eval \"exec $fd>&-\" ;; esac; done;"
         let plain = try self.stage.shell("\(clean) $pintle run -- sh ./look 2>/dev/null")
         let direct = try self.stage.shell("\(clean) sh ./look 2>/dev/null")

@@ -7,7 +7,7 @@ import Testing
 
 /// Networks of commands' own.
 enum OwnNetworks {
-    /// True where unshare(1) can do what Pintle does.
+    /// True if unshare(1) can do what Pintle does.
     static let isAvailable: Bool = {
         let options = geteuid() == 0 ? ["--net"] : ["--user", "--map-current-user", "--net"]
         let process = try? ChildProcess("/usr/bin/unshare", options + ["/bin/true"])
@@ -62,7 +62,8 @@ struct RunIsolationTests {
         #expect(process.output == ["200 \(getuid()) \(getgid())"], "\(process.lines)")
     }
 
-    /// AF_VSOCK reaches the host of a virtual machine. Which families a kernel has differs, so all are tried.
+    /// AF_VSOCK reaches the host of a virtual machine. Kernels differ in the address families that they have, so all are
+    /// tried.
     @Test func `LOOK-91 no socket reaches past the network, and io_uring makes none`() throws {
         let script = """
             import ctypes, errno, os, socket
@@ -91,7 +92,7 @@ struct RunIsolationTests {
     @Test func `two at a time do not meet`() throws {
         let process = try self.stage.run(
             ["--isolate"], [PintleProcess.binary, "run", "--isolate", "-c", "pintle.yaml", "--", "true"])
-        // The inner one may need a privilege that the outer one has taken; it has a code of its own then.
+        // The inner run may need a privilege that the outer one has removed; then its exit code is 125.
         #expect([0, 125].contains(process.exitCode), "\(process.lines)")
     }
 

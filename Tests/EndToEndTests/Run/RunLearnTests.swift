@@ -6,11 +6,11 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// `pintle run --learn`: what is written lets the same command pass again, and hardly anything else.
+/// `pintle run --learn`: the written configuration lets the same command pass again, and hardly any other.
 struct RunLearnTests {
     private let site: PrivateSite
 
-    /// A small service: what it answers depends on the query, which no rule looks at.
+    /// A small service: its answers depend on the query, which no rule looks at.
     private static let service = """
         location ~ ^/users/[0-9]+$ {
             default_type application/json;
@@ -42,7 +42,7 @@ struct RunLearnTests {
             ], folder: self.site.folder.path)
     }
 
-    /// A shell that asks with curl for each URL, with what stands before it.
+    /// A shell command that calls curl with each of these arguments.
     private func curls(_ requests: [String]) -> [String] {
         ["sh", "-c", requests.map { "curl --silent --show-error --output /dev/null \($0)" }.joined(separator: "; ")]
     }
@@ -269,7 +269,7 @@ struct RunLearnTests {
         #expect(try self.run(["-c", "learnt.yaml"], command).exitCode == 0)
     }
 
-    // MARK: What is not written
+    // MARK: Parts that are not written
 
     @Test func `nothing is written where nothing was asked`() throws {
         let before = try self.names()

@@ -5,7 +5,7 @@ import Glibc
 import PintleTesting
 import Testing
 
-/// Programs that find the private proxy by their environment, and what is told of them.
+/// Programs that find the private proxy by their environment, and the reports on them.
 struct RunRequestTests {
     private let origin: ScriptedOrigin
 

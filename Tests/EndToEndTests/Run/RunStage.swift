@@ -24,7 +24,7 @@ struct RunStage {
             environment: Self.environment.merging(environment) { $1 }, folder: self.folder.path)
     }
 
-    /// The same, to its end.
+    /// Runs a command to its end.
     func run(
         _ options: [String] = [], environment: [String: String] = [:], _ command: [String]
     ) throws -> ChildProcess {

@@ -5,12 +5,12 @@ import Glibc
 import PintleTesting
 import Testing
 
-/// `pintle run` at a terminal, under an interactive shell that somebody types into.
+/// `pintle run` at a terminal, under an interactive shell with typed input.
 ///
-/// The one who types is a program of Python, whose standard library has pseudo-terminals. It waits for what must appear, and
-/// for nothing else. Each of its waits ends with what has been seen if that does not come.
+/// A Python program types, since Python's standard library has pseudo-terminals. It waits only for output that must appear.
+/// Each of its waits ends with the output so far if that does not come.
 @Suite(.timeLimit(.minutes(15))) struct RunTerminalTests {
-    /// In seconds. One script is many waits, each of which has an end of its own.
+    /// Seconds. One script has many waits, each with its own limit.
     private static let limit = 15.0 * 60
 
     private let folder: TemporaryFolder
@@ -22,7 +22,7 @@ import Testing
         try self.folder.write(Self.command, to: "command.py")
     }
 
-    /// An interactive shell at a terminal of its own, and what has appeared there.
+    /// An interactive shell at a separate terminal, and the output that has appeared there.
     private static let shell = """
         import fcntl, os, pty, select, signal, struct, termios, time
 

@@ -5,14 +5,14 @@ import PintleTesting
 import Testing
 
 extension PintleProcess {
-    /// Sends raw bytes on a connection of their own and reads the answer.
+    /// Sends raw bytes on a new connection and reads the answer.
     func ask(_ request: String, method: String = "GET") throws -> Message {
         let client = try self.connect()
         try client.send(request)
         return try client.readResponse(to: method)
     }
 
-    /// Whether a plain request through this proxy is answered as it should be: the proof that it goes on working.
+    /// True if a plain request through this proxy is answered correctly: the proof that it keeps working.
     func serves(_ url: String) throws -> Bool {
         let result = try Curl.run(proxy: self.port, url)
         return result.exitCode == 0 && result.status == 200
@@ -41,7 +41,7 @@ func pattern(_ count: Int) -> [UInt8] {
     }
 }
 
-/// Runs something beside the test; what it throws is kept for the test to look at.
+/// Runs `work` concurrently with the test; the test finds its error in `failure`.
 func inBackground(_ failure: Watched<String?>, _ work: @escaping @Sendable () throws -> Void) {
     Thread.detachNewThread {
         do {

@@ -2,11 +2,11 @@
 
 import PintleTesting
 
-/// Waiting for something not to happen.
+/// Waiting for an event that must not happen.
 ///
-/// No event says that nothing will come. What can be waited for is an event of the proxy's own that is due later than
-/// the one that must not come: it gives up a client whose head never ends, after `limits.header_timeout`, which the
-/// test sets. On a busy machine that comes later, and so does everything else.
+/// No event reports that another will not come. But the test can wait for a later event of the proxy's own: it drops a
+/// client whose head never ends, after `limits.header_timeout`, which the test sets. On a busy machine that comes later,
+/// and so does everything else.
 extension PintleProcess {
     /// Waits until the proxy has let its `limits.header_timeout` pass.
     func waitForHeaderTimeout() throws {

@@ -3,9 +3,9 @@
 import PintleTesting
 import Testing
 
-/// Certificates that do not verify, and what a policy may waive.
+/// Certificates that do not verify, and checks that a policy may waive.
 struct CertificateTests {
-    /// What may be wrong with a certificate.
+    /// A fault of a certificate.
     enum Fault: String, CaseIterable, CustomTestStringConvertible {
         case expired, notYetValid, wrongName, noName, forClients, selfSigned, foreignRoot
 

@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// Who may use the proxy and where it may connect to.
+/// Clients that may use the proxy, and destinations that it may connect to.
 struct DestinationTests {
     let origin: ScriptedOrigin
 

@@ -8,7 +8,7 @@ final class PrivateSite: Sendable {
     let pki = TestPKI()
     let root: TestIdentity
     let intermediate: TestIdentity
-    /// For localhost and 127.0.0.1.
+    /// The certificate for localhost and 127.0.0.1.
     let leaf: TestIdentity
     /// A key that the origin does not use.
     let backup: TestIdentity
@@ -16,7 +16,7 @@ final class PrivateSite: Sendable {
     let folder: TemporaryFolder
 
     /// - Parameters:
-    ///   - shown: what the origin shows instead of ``leaf``, made by the authority given.
+    ///   - shown: makes the origin's certificate, in place of ``leaf``, with the authority given.
     ///   - locations: more for nginx's servers.
     init(
         showing shown: ((TestPKI, TestIdentity) throws -> TestIdentity)? = nil, locations: String = ""

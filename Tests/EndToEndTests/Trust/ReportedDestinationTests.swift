@@ -4,7 +4,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// `destinations` under `enforcement: report`: what would be refused passes, and is told.
+/// `destinations` under `enforcement: report`: requests that would be refused pass, and are reported.
 struct ReportedDestinationTests {
     private typealias Object = PintleProcess.Object
 
@@ -138,7 +138,7 @@ struct ReportedDestinationTests {
         try client.send("CONNECT \(host) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
         #expect(try client.readHead().status == 200)
         try client.send(HelloBytes("hidden.test", isNew: true).record)
-        // This hello can have other faults, but not that of unrecognized_name.
+        // The proxy may refuse this hello for other faults, but not with unrecognized_name.
         #expect(try client.read(7) != [21, 3, 3, 0, 2, 2, 112])
         #expect(try pintle.waitForExchanges(4)[3]["rule"] as? String == "destinations.require_sni_match")
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// `destinations.require_sni_match`: a handshake in a tunnel is with the server that the tunnel was opened to.
 struct ServerNameTests {
-    /// What an origin got.
+    /// An origin that records the bytes it gets.
     private final class Listener: Sendable {
         let received = Watched<[UInt8]>([])
         let origin: ScriptedOrigin
@@ -27,7 +27,7 @@ struct ServerNameTests {
         }
     }
 
-    /// The alert that a client is told.
+    /// The alert that a client gets.
     private static let alert: [UInt8] = [21, 3, 3, 0, 2, 2, 49]
 
     private let listener: Listener
@@ -68,7 +68,7 @@ struct ServerNameTests {
             HelloBytes.record(Array(message[$0..<min($0 + 700, message.count)]))
         }
         for byte in hello.dropLast() { try client.send([byte]) }
-        // Another tunnel is served meanwhile, so the proxy has read what came before.
+        // Another tunnel is served meanwhile, so the proxy has read the earlier bytes.
         let second = try self.open(pintle, "localhost")
         try second.send("plain")
         try self.listener.wait(for: Array("plain".utf8))
@@ -131,7 +131,7 @@ struct ServerNameTests {
         let endless = try self.open(pintle, "localhost")
         try endless.send(HelloBytes.record([1, 0, 0xFF, 0xFF, 3, 3]))
         let part = HelloBytes.record([UInt8](repeating: 0, count: 16_000))
-        // It is broken off while this is sent.
+        // The proxy breaks the tunnel off during this.
         for _ in 0..<5 { try? endless.send(part) }
         _ = try endless.readToEnd()
         let errors = Set(try pintle.waitForExchanges(2).compactMap { $0["error"] as? String })

@@ -4,7 +4,7 @@ import Foundation
 import PintleTesting
 import Testing
 
-/// CONNECT: what curl and raw clients get through it, and what is refused.
+/// CONNECT: traffic of curl and raw clients through it, and refusals.
 struct TunnelTests {
     let pintle: PintleProcess
 
@@ -258,7 +258,7 @@ struct TunnelTests {
             try connection.send("HTTP/1.1 200 OK\r\n\r\n")
             _ = try connection.waitForEnd()
         }
-        // One thread, so that what it has closed shows that it drains.
+        // One thread, so that the closing of a connection shows that it drains.
         let pintle = try PintleProcess(
             """
             engine: {threads: 1}

@@ -34,7 +34,7 @@ struct VerifiedTunnelTests {
 
     @Test(arguments: [("-tls1_3", "probed"), ("-tls1_2", "observed")])
     func `a destination that satisfies its policy is tunnelled to`(version: String, assurance: String) throws {
-        // It takes one connection after the other, as simple servers do.
+        // The server takes one connection after the other, as simple servers do.
         let server = try OpenSSLServer([self.site.leaf], arguments: [version])
         let pintle = try self.pintle(self.rightPin)
         let result = try Curl.run(
@@ -151,7 +151,7 @@ struct VerifiedTunnelTests {
         #expect(log["error"] as? String == "the client closed the connection", "\(log)")
         try silent.waitUntilQuiet()
         #expect(try pintle.counters()["active"] as? Int == 0)
-        // The first tunnel of a loop makes it a multi handle for tunnels, which has a pair of sockets.
+        // The first tunnel of a loop makes the loop's multi handle for tunnels, which has a pair of sockets.
         #expect(try pintle.openDescriptors() <= before + 3)
     }
 

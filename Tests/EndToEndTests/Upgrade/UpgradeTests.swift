@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// Upgrades (RFC 9110 §7.8): what is offered, what may be answered, and how it ends.
+/// Upgrades (RFC 9110 §7.8): the offers, the permitted answers, and the end.
 struct UpgradeTests {
     let pintle: PintleProcess
 
@@ -20,7 +20,7 @@ struct UpgradeTests {
 
     private static let switching = "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n"
 
-    /// Switches, and sends back what comes until the end of it.
+    /// Switches protocols, and echoes all bytes until they end.
     private static func echo(before answer: String = "") throws -> ScriptedOrigin {
         try ScriptedOrigin { connection in
             _ = try connection.readRequestHead()
@@ -30,7 +30,7 @@ struct UpgradeTests {
         }
     }
 
-    // MARK: What passes
+    // MARK: Upgrades that pass
 
     @Test func `what a client sends behind its request, and an origin behind its head, is not lost`() throws {
         let origin = try Self.echo(before: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
@@ -78,7 +78,7 @@ struct UpgradeTests {
         try ask(50)
         let before = try self.pintle.memory("VmRSS")
         try ask(200)
-        // What was left behind of each would be 64 KiB and more.
+        // If a buffer of each stayed, it would be 64 KiB or more.
         #expect(try self.pintle.memory("VmRSS") - before < 200 * 20)
     }
 
@@ -180,7 +180,7 @@ struct UpgradeTests {
         #expect(try client.readHead().status == 502)
     }
 
-    // MARK: What does not pass
+    // MARK: Upgrades that do not pass
 
     @Test(arguments: [
         ("Upgrade: h2c\r\n", "Upgrade", "1.1"), ("Upgrade: HTTP/2.0, TLS/1.2\r\n", "Upgrade", "1.1"),

@@ -5,7 +5,7 @@ import Testing
 
 /// WebSockets from a client to an origin and back.
 struct WebSocketTests {
-    /// An origin behind nginx, which does the TLS.
+    /// Puts nginx, which does the TLS, before an origin.
     private static func secureSite(_ port: Int, more: String = "") throws -> PrivateSite {
         try PrivateSite(
             locations: """
@@ -30,7 +30,7 @@ struct WebSocketTests {
         return (client, try client.readHead())
     }
 
-    /// Whether messages of all lengths come back.
+    /// True if messages of all lengths come back.
     private static func echoes(_ client: SocketStream) throws -> Bool {
         for count in [0, 5, 126, 70_000] {
             try client.sendFrame(.binary, pattern(count))

@@ -4,7 +4,7 @@ import Logging
 import PintleActivity
 import PintleSystem
 
-/// Keeps what is logged.
+/// Keeps all log messages.
 final class CapturedLog: Sendable {
     private let kept = Locked<[LogEvent]>([])
 

@@ -25,7 +25,7 @@ final class Pipe {
         self.isReadingOpen = false
     }
 
-    /// What has been written, which must be something.
+    /// Returns the text that has been written; there must be some.
     func text() -> String {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = read(self.reading, &bytes, bytes.count)

@@ -19,7 +19,7 @@ final class ManualTime: Sendable {
 
     private let state = Locked(State(now: ContinuousClock.now))
 
-    /// How many timers wait.
+    /// The number of waiting timers.
     var armed: Int { self.state.withLock { $0.timers.count } }
 
     var scheduler: Scheduler {
@@ -35,7 +35,7 @@ final class ManualTime: Sendable {
             })
     }
 
-    /// Lets time pass, running what falls due in the order of its deadlines.
+    /// Lets time pass, and runs the timers that become due, in the order of their deadlines.
     func advance(by duration: Duration) {
         let end = self.state.withLock { $0.now + duration }
         while let run = self.state.withLock({ $0.due(by: end) }) { run() }

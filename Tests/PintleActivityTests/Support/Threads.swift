@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Runs a body on so many threads of its own, which begin together, and waits for all of them.
+/// Runs `body` on `count` new threads that begin together, and waits for all of them.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     var barrier = pthread_barrier_t()
     pthread_barrier_init(&barrier, nil, UInt32(count))

@@ -4,10 +4,10 @@ import PintleCache
 import PintleMessage
 import Testing
 
-/// A story of requests to a cache: a step a line, as ``CacheStep`` reads it, and `+60` to let a minute pass. A line
-/// that begins with a space goes on with the one before.
+/// A sequence of requests to a cache: one step a line, in the syntax of ``CacheStep``, and `+60` to let a minute pass. A
+/// line that begins with a space continues the previous one.
 struct CacheCase: Sendable, CustomTestStringConvertible {
-    /// The section that it proves, of RFC 9111 where no other is named.
+    /// The section that the case proves, of RFC 9111 unless another RFC is named.
     let section: String
     let name: String
     let proves: [CacheRequirement]

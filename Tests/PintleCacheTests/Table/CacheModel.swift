@@ -3,17 +3,17 @@
 import PintleCache
 import PintleMessage
 
-/// A cache in memory that does what the rules say, and an origin that answers what a step says.
+/// A cache in memory that follows the rules, and an origin that answers as a step says.
 ///
-/// It has no rule of its own: each event is told in words that a case can expect.
+/// It has no rules of its own: each event is described in words that a case can expect.
 struct CacheModel {
-    /// What happened in a step.
+    /// The outcome of a step.
     struct Event {
-        /// The decision, then what came of it.
+        /// The decision, then its consequences.
         var words: [String]
-        /// The head that the client got; nil where nobody answered.
+        /// The head that the client got; nil if there was no answer.
         var answer: ResponseHead?
-        /// The request that the origin got; nil where it got none.
+        /// The request that the origin got; nil if it got none.
         var sent: RequestHead?
     }
 
@@ -59,7 +59,7 @@ struct CacheModel {
         if let length = answer.contentLength { event.words.append("length=\(length)") }
     }
 
-    // MARK: What the origin says
+    // MARK: The origin's answer
 
     private mutating func receive(_ step: CacheStep, _ validated: Int?, _ event: inout Event) {
         guard let response = step.response else { return }
@@ -171,7 +171,7 @@ struct CacheModel {
             }
             stored = joined.response
         }
-        // What a disk gives back is what was given to it.
+        // The disk must return what was written to it.
         let read = StoredResponse(decoding: stored.encoded())
         event.words += [read == stored ? "stored" : "not:decoded", Self.held(stored)]
         event.words += stored.tags.map { "tag=\($0)" }

@@ -5,16 +5,17 @@ import PintleMessage
 
 /// A step of a case, written as `GET /a ~ Name: value < 200 ~ Name: value => words`.
 ///
-/// - Before `<` is the request. `GET` and `/a` can be left out.
-/// - Behind it is what the origin would answer, `error` where nothing comes. `length=5` is the length of the body, 100
-///   unless said; `received=5` is how much of it comes; `delay=5` is how long it takes. Date is the time of the step
-///   unless it is there; `Date: none` is none.
-/// - Behind `=>` is what is expected: the decision first, then words that occur. `Name:value` is a field of the
-///   client's answer, `!Name` one that is not there, `sent.Name:value` and `!sent.Name` the same of the request to the
-///   origin; an underscore is a space in them.
-/// - `@+60` in a value is the date 60 seconds after the step, `@rfc850` and `@asctime` are its own in the old forms.
+/// - The part before `<` is the request. `GET` and `/a` can be left out.
+/// - The part after `<` is the origin's answer; `error` if none comes. `length=5` is the length of the body, 100 unless
+///   given; `received=5` is the number of bytes of it that come; `delay=5` is the time it takes, in seconds. Date is the
+///   time of the step unless given; `Date: none` leaves it out.
+/// - The part after `=>` is the expectation: the decision first, then words that occur. `Name:value` is a field of the
+///   client's answer, `!Name` a field that is missing, `sent.Name:value` and `!sent.Name` are the same for the request to
+///   the origin; an underscore is a space in them.
+/// - `@+60` in a value is the date 60 seconds after the step; `@rfc850` and `@asctime` are the date of the step in the
+///   obsolete formats.
 struct CacheStep {
-    /// What the origin answers.
+    /// The answer of the origin.
     struct Response {
         /// Nil for an origin that cannot be reached.
         var head: ResponseHead?
@@ -64,7 +65,7 @@ struct CacheStep {
         self.response = response
     }
 
-    /// What is expected and did not happen.
+    /// The expectations that were not met.
     func differences(_ event: CacheModel.Event) -> [String] {
         var differences: [String] = []
         if let first = self.expected.first, event.words.first != first { differences.append(first) }

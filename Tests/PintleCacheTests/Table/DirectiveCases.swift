@@ -2,7 +2,7 @@
 
 import PintleCache
 
-/// §4.2.4, §5.2 and RFC 5861: what clients and origins say about stored responses.
+/// §4.2.4, §5.2 and RFC 5861: directives of clients and origins about stored responses.
 let directiveCases: [CacheCase] = [
     CacheCase(
         "5.2.1.1", "a greatest age below that of what is stored",

@@ -2,7 +2,7 @@
 
 import PintleCache
 
-/// §4.3.5 and §4.4: what HEAD and methods that are not safe say of stored responses.
+/// §4.3.5 and §4.4: the effect of HEAD and of unsafe methods on stored responses.
 let invalidationCases: [CacheCase] = [
     CacheCase(
         "4.3.5", "HEAD with the same validator", .freshenFields,

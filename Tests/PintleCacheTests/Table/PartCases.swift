@@ -2,7 +2,7 @@
 
 import PintleCache
 
-/// §3.3 and §3.4, RFC 9110 §14: parts from what is complete, and parts that become complete.
+/// §3.3 and §3.4, RFC 9110 §14: parts of complete responses, and parts that become complete.
 let partCases: [CacheCase] = [
     CacheCase(
         "9110 14.2", "a range of a complete response", .partMarked,

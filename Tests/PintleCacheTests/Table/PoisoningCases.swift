@@ -2,7 +2,7 @@
 
 import PintleCache
 
-/// §7.1: attempts to have an answer stored that others get, by what the origin sees and the key does not have.
+/// §7.1: attempts to store an answer for other clients, by input that the origin sees and the key lacks.
 let poisoningCases: [CacheCase] =
     [
         "X-HTTP-Method-Override", "X-Method-Override", "X-HTTP-Method", "X-Original-URL", "X-Rewrite-URL",

@@ -2,7 +2,7 @@
 
 import PintleCache
 
-/// §3: what is stored, and for whom.
+/// §3: responses that are stored, and the users who may get them.
 let storingCases: [CacheCase] = [
     CacheCase(
         "3", "a GET that is answered with a lifetime is stored", .storeMethod,

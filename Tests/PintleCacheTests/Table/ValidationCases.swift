@@ -2,7 +2,7 @@
 
 import PintleCache
 
-/// §3.2, §4.3.3 and §4.3.4: what the origin's answer to a validation changes.
+/// §3.2, §4.3.3 and §4.3.4: changes by the origin's answer to a validation.
 let validationCases: [CacheCase] = [
     CacheCase(
         "4.3.3", "304 brings what is stored up to date", .freshenFields, .updateFields,

@@ -64,7 +64,7 @@ struct EnvironmentFormatTests {
                 "Invoke-Expression (Get-Content -Raw environment); python3 dump.py",
             ],
             EnvironmentFormat.powershell.setting(Self.variables), files: ["dump.py": Self.dump])
-        // It takes an empty variable away.
+        // PowerShell removes a variable with an empty value.
         #expect(values.map { $0 ?? "" } == Self.hostile)
     }
 
@@ -76,7 +76,7 @@ struct EnvironmentFormatTests {
     }
 
     @Test func `GitHub reads every value as it is`() throws {
-        // As the runner reads the file: a line with = before any <<, or a delimiter with lines up to it.
+        // Parses the file as the runner does: a line with = before any <<, or a delimiter with lines up to it.
         let reader = """
             import json, sys
             lines = open("environment", newline="", encoding="utf-8").read().split("\\n")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import pintle
 
-/// The variables, and what they say.
+/// The variables, and their values.
 struct ProxyEnvironmentTests {
     private func address(_ places: String...) throws -> ProxyAddress {
         try ProxyAddress(try places.map { try ListenAddress($0) })

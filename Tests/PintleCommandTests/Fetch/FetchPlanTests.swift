@@ -9,7 +9,7 @@ import Testing
 
 @testable import pintle
 
-/// What command lines of `fetch` are read as.
+/// The meaning of command lines of `fetch`.
 struct FetchPlanTests {
     private let pin = "sha256/" + String(repeating: "A", count: 43) + "="
 
@@ -154,7 +154,7 @@ extension FetchPlan {
     /// The first request.
     var request: SessionRequest { self.targets[0].request }
 
-    /// The body, where it is in memory.
+    /// The body, if it is in memory.
     var bytes: String? {
         guard case .bytes(let bytes) = self.body else { return nil }
         return String(decoding: bytes, as: UTF8.self)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import pintle
 
-/// Command lines of `fetch` that make no sense, and what is said about them.
+/// Command lines of `fetch` that make no sense, and their error messages.
 struct FetchRefusalTests {
     /// The exit code and the message of a command line.
     private func refusal(_ arguments: [String]) -> (code: ProcessExit, message: String)? {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import pintle
 
-/// Connections that are told of, out of those that the kernel has told of.
+/// The connections in the report, out of those that the kernel has reported.
 struct ConnectLogTests {
     private static func endpoint(_ address: String, _ port: UInt16) throws -> SocketTable.Endpoint {
         SocketTable.Endpoint(address: try #require(IPAddress(address)), port: port)
@@ -20,7 +20,7 @@ struct ConnectLogTests {
     @Test func `LOOK-117 programs have the names that they had when they connected`() throws {
         let origin = try Self.endpoint("192.0.2.1", 443)
         let other = try Self.endpoint("2001:db8::1", 80)
-        // As the rings of two processors have them, each in its order.
+        // Events of the rings of two processors, in order within each.
         let log = try Self.log([
             (1, 10, .name("make")), (2, 11, .fork(parent: 10)), (6, 11, .connect(other)), (7, 11, .exit),
             (3, 11, .connect(origin)), (4, 11, .name("node")), (5, 11, .connect(origin)), (8, 11, .connect(origin)),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import pintle
 
-/// The file that a command stands for.
+/// The file that a command's name leads to.
 struct ProgramPathTests {
     private let folder: TemporaryFolder
 

@@ -4,7 +4,7 @@ import PintleActivity
 
 @testable import pintle
 
-/// Records as exchanges make them, with texts of others' choosing that break what is not escaped.
+/// Records like those of exchanges, with text chosen by others that breaks formats unless it is escaped.
 enum RunSample {
     static let hostileName = "x|<b>&\"'`*_]]>@\u{1B}[2J\u{202E}\u{0}\r\n::error::%"
 

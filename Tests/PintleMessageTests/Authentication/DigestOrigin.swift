@@ -43,7 +43,7 @@ struct DigestOrigin {
         }
     }
 
-    /// Whether each parameter of the answer is Pintle's own.
+    /// True if each parameter of the answer is the one that Pintle computes.
     private static func isRight(
         _ answer: String, to challenge: String, _ request: Message, _ credential: Credential
     ) throws -> Bool {

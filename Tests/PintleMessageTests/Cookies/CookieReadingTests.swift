@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleMessage
 
-/// What is read of a Set-Cookie field (RFC 6265 §5.2, §5.3). What becomes of it over the wire is in the jar's tests.
+/// Parsing of Set-Cookie fields (RFC 6265 §5.2, §5.3). The jar's tests cover their effect over the wire.
 @Suite struct CookieReadingTests {
     private static let now: Int64 = 1_800_000_000
 

@@ -4,7 +4,7 @@ import PintleMessage
 import PintleTesting
 import Testing
 
-/// Lists with far more members than anybody sends: refused, or read once.
+/// Lists with far more members than any client sends: refused, or read once.
 @Suite struct HostileListTests {
     private func refusal(of fields: String) -> WireError? {
         var parser = RequestParser(limits: HeadLimits())
@@ -75,7 +75,7 @@ import Testing
         #expect(UpgradeOffer(head.fields, minorVersion: head.minorVersion)?.accepted(by: answer) != nil)
     }
 
-    /// As below.
+    /// The test below explains why such marks are hostile.
     @Test func `a transfer coding of combining marks is none that is known, at once`() throws {
         let fields: Fields = ["Transfer-Encoding": String(repeating: "\u{301}\u{316}", count: 250_000)]
         let request = RequestHead(method: "POST", target: .origin(path: "/"), fields: fields)

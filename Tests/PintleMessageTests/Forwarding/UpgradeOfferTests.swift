@@ -3,7 +3,7 @@
 import PintleMessage
 import Testing
 
-/// Which protocols may be offered, and which answer to that is one (RFC 9110 §7.8).
+/// The protocols that may be offered, and the answers that accept one (RFC 9110 §7.8).
 struct UpgradeOfferTests {
     private func offer(_ fields: Fields, minorVersion: UInt8 = 1) -> UpgradeOffer? {
         UpgradeOffer(fields, minorVersion: minorVersion)

@@ -5,7 +5,7 @@ import PintleTesting
 import Testing
 
 @Suite struct BodyCheckTests {
-    /// What a check says of pieces.
+    /// Returns the finding of a check that gets pieces.
     private func streamed(
         _ contract: ResponseContract, _ head: ResponseHead, _ pieces: [ArraySlice<UInt8>]
     ) throws -> ValidationError? {

@@ -40,7 +40,7 @@ private struct WantsKey: JSONDocumentRule {
         #expect(error?.message == "Request failed: unacceptable JSON: at /1: id is missing")
         #expect(error?.details == ["at /1: id is missing"])
         #expect(self.violation(rule, "{")?.message.hasPrefix("Request failed: invalid JSON: ") == true)
-        // What services send for nothing is no document.
+        // The empty or blank bodies that services send for no value are no documents.
         #expect(self.violation(rule, " ")?.kind == .responseBody && self.violation(rule, "")?.kind == .responseBody)
     }
 

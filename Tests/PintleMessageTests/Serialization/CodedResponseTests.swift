@@ -68,7 +68,7 @@ import Testing
         let error = self.violation(.json, self.head(coding, status: 500), bytes("{}{}"))
         #expect(error?.chain.map(\.kind) == [.responseBody, .responseStatus])
         #expect(error?.message == "Request failed: the body cannot be checked: \(problem)")
-        // Without a rule nobody looks.
+        // Without a rule the body is not checked.
         #expect(self.violation(ResponseContract(), self.head(coding), bytes("{}{}")) == nil)
         #expect(self.violation(.json, self.head(coding, "text/html"), bytes("{}{}"))?.kind == .responseContentType)
     }
@@ -82,7 +82,7 @@ import Testing
         #expect(error?.message == "Request failed: the body is too large to be checked: decoded it is over 1000 bytes")
         contract.decodedLimit = 1_001
         #expect(self.violation(contract, self.head("gzip"), body) == nil)
-        // The limit is about codings: what came in plain is there already.
+        // The limit applies only to decoded bodies: an uncoded body is in memory already.
         contract.decodedLimit = 1
         #expect(self.violation(contract, self.head("identity"), bytes("[1, 2]")) == nil)
     }

@@ -2,7 +2,7 @@
 
 import PintleTesting
 
-/// Ways to cut a document, for what must not depend on where it is cut.
+/// Ways to cut a document, for results that must not depend on the cuts.
 enum Cuts {
     /// Every cut in two, then one byte at a time.
     static func systematic(_ document: [UInt8]) -> [[ArraySlice<UInt8>]] {

@@ -5,7 +5,8 @@ import PintleMessage
 import PintleTesting
 import Testing
 
-/// Python and node know nothing of our readers and writers: they read what is written here, and what they write is read.
+/// Python and Node do not share our readers and writers: they read forms written here, and forms that they write are read
+/// here.
 @Suite struct FormInteroperabilityTests {
     private let folder: TemporaryFolder
 
@@ -35,7 +36,7 @@ import Testing
         return try IncomingParameters.read(request("POST", "/", ["Content-Type": type]), body: body)
     }
 
-    /// What `flat` is for others: pairs in the order of a query.
+    /// The form of `flat` for other programs: pairs in the order of a query.
     private let pairs: Parameter = [
         ["a b", "1"], ["list[]", "x"], ["quote\"ü", .string(Self.text)], ["s", "p"], ["s", "q"], ["z", ""],
     ]

@@ -5,7 +5,7 @@ import PintleMessage
 import PintleTesting
 import Testing
 
-/// Documents that are made to hurt whoever reads them: each is refused or read, at a cost that its size bounds.
+/// Documents that are made to harm their readers: each is refused or read, at a cost that its size bounds.
 @Suite struct HostileDocumentTests {
     private func problem(json document: [UInt8], _ scanner: JSONScanner = JSONScanner()) -> String? {
         do throws(JSONSyntaxError) {
@@ -163,7 +163,7 @@ import Testing
     }
 }
 
-/// - Parameter times: how many pieces of 64 KiB there are in what a debug build reads byte by byte; of the rest there are
+/// - Parameter times: the number of pieces of 64 KiB in documents that a debug build reads byte by byte; the others have
 ///   eight times as many.
 private func validateLongDocuments(times: Int) throws {
     let text = [UInt8](repeating: UInt8(ascii: "1"), count: 1 << 16)

@@ -4,7 +4,7 @@ import PintleMessage
 import PintleTesting
 import Testing
 
-/// Numbers at and around the limits of every integer type, as anybody may write them.
+/// Numbers at and around the limits of every integer type, as any peer may send them.
 @Suite struct HostileNumberTests {
     /// The lowest and the highest value of 8 to 64 bits, with and without a sign, and their neighbours.
     static let limits: [Int128] = [8, 16, 32, 64].flatMap { bits -> [Int128] in
@@ -62,7 +62,7 @@ import Testing
         #expect((step == nil) == (limit < 0 || String(limit, radix: 16).count > 15))
     }
 
-    /// Counted, not timed: a text of one byte may move what came before it only where the room doubles.
+    /// Counted, not timed: appending one byte may move the earlier bytes only when the capacity doubles.
     @Test func `LOOK-60 a form with one name many times is written in room that grows by doubling`() {
         var bytes: [UInt8] = []
         var moves = 0

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// Not UTF-8, each for another reason.
+    /// Invalid UTF-8, each for another reason.
     static let brokenUTF8: [(name: String, bytes: [UInt8])] = [
         ("a lone continuation", [0x80]), ("two of them", [0xBF, 0x80]), ("overlong, two bytes", [0xC0, 0x80]),
         ("overlong, two bytes, highest", [0xC1, 0xBF]), ("overlong, three bytes", [0xE0, 0x9F, 0xBF]),

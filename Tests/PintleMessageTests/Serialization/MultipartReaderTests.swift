@@ -26,7 +26,7 @@ import Testing
         "--b\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(content)\r\n"
     }
 
-    // MARK: What is read
+    // MARK: Accepted forms
 
     @Test(
         arguments: [
@@ -133,7 +133,7 @@ import Testing
         #expect(try self.read(self.form(head)) == ["n": .file(FilePart(bytes("x"), fileName: "a.txt"))])
     }
 
-    // MARK: What is refused
+    // MARK: Refused forms
 
     private static let noBoundary =
         "the Content-Type has no boundary; write it as “multipart/form-data; boundary=…”."

@@ -2,7 +2,7 @@
 
 import PintleTesting
 
-/// Small damage to a document, made of what its grammar looks out for.
+/// Small damage to a document, with characters that its grammar treats specially.
 struct Mutation {
     let tokens: [[UInt8]]
 

@@ -4,8 +4,8 @@ import PintleMessage
 import PintleTesting
 import Testing
 
-/// What is written in one form and read back is the same, but for what a form cannot tell: in a query and in multipart
-/// everything is text or bytes, sets are sorted, and empty containers vanish.
+/// Values written in a format read back the same, except for distinctions that the format lacks: in a query and in
+/// multipart all values are text or bytes, sets are sorted, and empty containers vanish.
 @Suite struct ParameterRoundTripTests {
     private static let seeds: [UInt64] = [1, 2, 3, 4, 5, 6, 7, 8]
 
@@ -158,7 +158,7 @@ import Testing
 }
 
 extension Parameter {
-    /// The first member of a set, which elements of an array could not tell from members of their own.
+    /// The first member of a set: as an element of an array, a set with more members would read back as further elements.
     fileprivate var single: Parameter {
         guard case .set(let members) = self else { return self }
         return members.first ?? .null

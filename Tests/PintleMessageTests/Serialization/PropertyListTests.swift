@@ -170,7 +170,7 @@ import Testing
 
     @Test(arguments: [0x4F, 0x5F, 0x6F] as [UInt8])
     func `containers that share one long text do not grow without limit`(marker: UInt8) {
-        // 64 KiB of text: sixteen times it is what a document of its size may have.
+        // 64 KiB of text: sixteen copies are as much as a document of this size may have.
         let text = [marker, 0x11, marker == 0x6F ? 0x7F : 0xFF, 0xFF] + Array(repeating: 0x61, count: 0xFFFF)
         func document(_ count: UInt16) -> [UInt8] {
             let list = [0xAF, 0x11, UInt8(count >> 8), UInt8(count & 0xFF)]
@@ -245,12 +245,12 @@ import Testing
         return document + number(objects.count, 8) + number(0, 8) + number(table, 8)
     }
 
-    /// Arrays of which each has the next one twice.
+    /// Arrays, each of which has the next one twice.
     private static func ladder(levels: Int) -> [UInt8] {
         self.binary((1..<levels).map { [0xA2, UInt8($0), UInt8($0)] } + [[0xA0]])
     }
 
-    /// Arrays of which each has the next one.
+    /// Arrays, each of which has the next one.
     private static func chain(levels: Int) -> [UInt8] {
         let links = (1..<levels).map { next -> [UInt8] in
             let bytes = [next >> 16, next >> 8, next].map { UInt8(truncatingIfNeeded: $0) }

@@ -3,7 +3,7 @@
 import PintleMessage
 import Testing
 
-/// What becomes of parameters between a dictionary and the target of a request.
+/// Conversion of parameters between a dictionary and the target of a request.
 @Suite struct QueryPlacementTests {
     @Test(arguments: [
         (" :#[]@!$&'()*+,;=/?", "%20%3A%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D/?"),

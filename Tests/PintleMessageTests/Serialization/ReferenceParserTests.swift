@@ -75,7 +75,7 @@ import Testing
         for _ in 0..<4000 {
             var document = bytes(RandomXML.document(&random))
             for _ in 0..<Int.random(in: 0...2, using: &random) { Mutation.xml.apply(to: &document, &random) }
-            // Python decodes what calls itself “UTF8” byte by byte.
+            // Python decodes documents that declare “UTF8” byte by byte.
             if text(document)?.contains("UTF8") == true { continue }
             documents.append(document)
         }

@@ -222,7 +222,7 @@ import Testing
     }
 }
 
-/// What a serializer throws for a response; nil where it throws nothing.
+/// Returns the error that a serializer throws for a response; nil if it throws none.
 func violation(
     _ serializer: some ResponseSerializer, _ head: ResponseHead, _ body: String, method: String = "GET"
 ) throws -> ValidationError? {

@@ -15,7 +15,7 @@ import Testing
         ("utf-16be", "aä日😀"), ("utf-32le", "aä日😀"), ("utf-32be", "aä日😀"), ("utf-16", "aä日😀"), ("utf-32", "aä日😀"),
     ]
 
-    /// Python has tables of its own.
+    /// The expected encodings come from Python, which has its own tables.
     @Test(arguments: ["", "klingon", "&UTF-8", "UTF-8//TRANSLIT", "utf 8", "-utf-8", "utf-8\u{0}", "latin\u{E9}"])
     func `what is no name of an encoding is none`(name: String) {
         #expect(throws: SerializationError.self) { try TextEncoding(name) }
@@ -34,7 +34,7 @@ import Testing
             let encoding = try TextEncoding(sample.name)
             let encoded = try encoding.encode(sample.text)
             let digits = encoded.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-            // With a mark at the front either byte order is right.
+            // With a byte order mark either order is right.
             if sample.name != "utf-16", sample.name != "utf-32" { #expect(digits == hex, "\(sample.name)") }
             #expect(encoding.decode(encoded) == sample.text, "\(sample.name)")
         }

@@ -120,7 +120,7 @@ import Testing
             #expect(members[text] == .string(text))
             #expect(members["list"] == .array((0..<count).map { .integer(Int64($0) << 20) }))
         }
-        // One and the same to Swift, and two to everybody else.
+        // These two are equal in Swift, but different for other readers.
         let forms: Parameter = ["\u{E9}", "e\u{301}"]
         guard
             case .array(let texts) = try PropertyListReader.read(try PropertyListWriter.write(forms, format: .binary)),

@@ -70,7 +70,7 @@ import Testing
             ("<a>&", ";</a>"), ("<a ", "='1'/>"), ("<?p ", "?><a/>"), ("<!DOCTYPE a SYSTEM '", "'><a/>"), ("", "<a/>"),
         ]
         for (name, broken) in JSONValidatorTests.brokenUTF8 {
-            // These are byte order marks of UTF-16, or a piece of one.
+            // These are byte order marks of UTF-16, or part of one.
             for (start, rest) in places where !start.isEmpty || broken[0] < 0xFE {
                 for rest in [rest, ""] {
                     let document = bytes(start) + broken + bytes(rest)

@@ -4,7 +4,7 @@ import PintleMessage
 import PintleTesting
 import Testing
 
-/// What a parser made of a text: the items, and the error that ended them.
+/// The items that a parser found in a text, and the error that ended them.
 struct StreamedItems<Item: Sendable & Equatable>: Equatable {
     var items: [Item] = []
     var error: TextStreamError?
@@ -14,7 +14,7 @@ struct StreamedItems<Item: Sendable & Equatable>: Equatable {
         var parser = LineParser(consumer)
         do throws(TextStreamError) {
             for piece in pieces {
-                // Of its own, so that reading beyond it is noticed.
+                // A separate array, so that reads past its end are noticed.
                 let piece = Array(piece)
                 var taken = 0
                 while taken < piece.count {
@@ -33,7 +33,7 @@ struct StreamedItems<Item: Sendable & Equatable>: Equatable {
         }
     }
 
-    /// The items of a whole text, which are the same ones however it is cut.
+    /// Returns the items of a whole text, which are the same however it is cut.
     static func of(_ text: [UInt8], _ make: () -> some LineConsumer<Item>) -> StreamedItems {
         let whole = StreamedItems(make(), [text[...]])
         for cut in Cuts.systematic(text) {

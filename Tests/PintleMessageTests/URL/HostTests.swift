@@ -3,7 +3,7 @@
 import PintleMessage
 import Testing
 
-/// How hosts are read: once, and in one way for everybody.
+/// Parsing of hosts: once, with one result for all users of it.
 struct HostTests {
     @Test(arguments: [
         ("127.0.0.1", "127.0.0.1"), ("127.1", "127.0.0.1"), ("127.0.1", "127.0.0.1"), ("2130706433", "127.0.0.1"),

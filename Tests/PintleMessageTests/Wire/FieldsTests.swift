@@ -116,7 +116,7 @@ import Testing
         #expect(!Forwarding.hasPassed("pin", fields))
     }
 
-    /// Values are looked at eight bytes at a time: each byte stands at each place of such a word, and behind the last one.
+    /// Values are checked eight bytes at a time: each byte is tried at each place of such a word, and after the last one.
     @Test func `a control byte is refused wherever it stands in a value, and nothing else is`() {
         for byte in UInt8.min...UInt8.max {
             let isControl = byte < 0x20 && byte != 0x09 || byte == 0x7F

@@ -113,7 +113,7 @@ struct HeaderBlockTests {
     // MARK: Huffman's code
 
     @Test func `LOOK-72 every byte has its code, and codes leave nothing over`() throws {
-        // In units of the longest code.
+        // Counted in units of the longest code.
         #expect(HuffmanCode.lengths.reduce(0) { $0 + 1 << (30 - Int($1)) } == 1 << 30)
         #expect(HuffmanCode.lengths.count == 257 && HuffmanCode.lengths[256] == 30)
         // Codes that appendix B shows: of "0", "a", 0xE9, 0xFF and LF.

@@ -3,7 +3,7 @@
 import PintleMessage
 import PintleTesting
 
-/// HPACK (RFC 7541) as plainly as the RFC has it: slow, and what the other is compared with.
+/// HPACK (RFC 7541) in the plain form of the RFC: slow, to compare the fast implementation with.
 struct PlainHPACK {
     struct Field: Hashable, CustomStringConvertible {
         var name: [UInt8]
@@ -95,8 +95,8 @@ struct PlainHPACK {
     /// Writes a field that a decoder of this state reads, and changes the state as it will.
     ///
     /// - Parameters:
-    ///   - form: how it is written if it is not referred to.
-    ///   - refers: whether an entry is used where there is one.
+    ///   - form: the form of the field if no entry is referred to.
+    ///   - refers: true if an entry is used if there is one.
     mutating func encode(_ field: Field, _ form: Form, refers: Bool, packs: Bool) -> [UInt8] {
         if refers, let index = self.all.firstIndex(of: field) { return HTTP2Bytes.integer(index + 1, 7, 0x80) }
         let name = refers ? self.all.firstIndex { $0.name == field.name }.map { $0 + 1 } ?? 0 : 0

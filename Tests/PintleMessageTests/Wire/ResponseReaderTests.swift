@@ -3,7 +3,7 @@
 import PintleMessage
 import Testing
 
-/// A response put together from lines, and where its body ends.
+/// Parsing a response from lines, and finding the end of its body.
 @Suite struct ResponseReaderTests {
     private func reader(_ head: String) throws -> ResponseReader {
         var reader = ResponseReader(limits: HeadLimits())

@@ -6,7 +6,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// What a format cannot say is named.
+/// Reports of facts that a format cannot express.
 struct LossTests {
     @Test func `ports and narrow patterns become wider, and that is said`() throws {
         let set = PinSet(
@@ -92,7 +92,7 @@ struct LossTests {
                 return PinSet(name: "p\(number)", hosts: [host], pins: [try pin(UInt8(number)), try pin(9)])
             }
         }
-        // OkHttp has patterns, so what is below a name has an entry of its own.
+        // OkHttp has patterns, so names below a host have a separate entry.
         var refused = [["a.example:443", "a.example:8443"], ["*.a.example:1", "*.a.example:2"]]
         if format != .okhttp { refused += [["a.example", "*.a.example"], ["a.example", "+.a.example"]] }
         for hosts in refused {

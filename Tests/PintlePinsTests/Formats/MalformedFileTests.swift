@@ -5,7 +5,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Files that are not what their format asks for.
+/// Files that violate their format.
 struct MalformedFileTests {
     private static let good = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     private static let sha1 = "2jmj7l5rSw0yVb/vlWAYkK/YBwk="
@@ -135,7 +135,8 @@ struct MalformedFileTests {
             do throws(PinFormatError) {
                 let content = try format.read(bytes, file: "pins", nowhere)
                 #expect(content.sets.allSatisfy { !$0.pins.isEmpty })
-                // What is refused here was widened by the damage to what the format is read from, but not written in.
+                // If writing is refused, the damage turned the pins into some that the format can be read with but not
+                // written.
                 guard let written = try? format.write(content.sets), written.losses.isEmpty else { continue }
                 let again = try format.read(Array(written.text.utf8), file: "written", nowhere)
                 #expect(again.sets == content.sets, "\(String(decoding: bytes, as: UTF8.self))")

@@ -6,7 +6,7 @@ import Testing
 struct RoundTripTests {
     private static let texts = PinFormat.allCases.filter { $0 != .cer }
 
-    /// What each format can say: which scopes, whether ports, whether sets without hosts.
+    /// Returns sets that the format can express: some formats lack scopes, ports, or sets without hosts.
     private static func sets(for format: PinFormat, _ random: inout RandomPins, number: Int) -> [PinSet] {
         let narrow: [PinnedHost.Scope] = [.itself, .itselfAndBelow]
         switch format {
@@ -24,7 +24,7 @@ struct RoundTripTests {
         for number in 0..<100 {
             var random = RandomPins(seed: UInt64(number))
             let sets = Self.sets(for: format, &random, number: number)
-            // The number of seconds that HPKP must have stands for none.
+            // HPKP requires a number of seconds; this one represents none.
             if format == .hpkp, sets.contains(where: { $0.maxAge == 5_184_000 }) { continue }
             let written = try format.write(sets)
             let read = try format.read(written.text)

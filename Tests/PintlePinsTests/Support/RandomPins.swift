@@ -23,7 +23,7 @@ extension PinFormat {
         try self.read(Array(text.utf8), file: "pins", nowhere)
     }
 
-    /// What reading a text says is wrong, or nil where nothing is.
+    /// Returns the error of reading a text; nil if there is none.
     func problem(_ text: String) -> String? {
         do throws(PinFormatError) {
             _ = try self.read(text)
@@ -42,7 +42,7 @@ struct RandomPins {
 
     /// Up to four sets whose hosts are distinct.
     ///
-    /// - Parameter scopes: which a host may have.
+    /// - Parameter scopes: the scopes that a host may have.
     mutating func sets(
         scopes: [PinnedHost.Scope] = [.itself, .itselfAndBelow], hasPorts: Bool = false, hasHosts: Bool = true
     ) -> [PinSet] {

@@ -26,7 +26,7 @@ func policy(_ yaml: String) throws -> Policy {
         yaml: Array("version: 1\n\(yaml)".utf8), file: "pintle.yaml", surroundings: surroundings())
 }
 
-/// Two pins that are well-formed and belong to nobody.
+/// Two well-formed pins of keys that do not exist.
 enum Pins {
     static let one = "sha256/" + String(repeating: "A", count: 43) + "="
     static let two = "sha256/" + String(repeating: "B", count: 42) + "E="

@@ -2,7 +2,7 @@
 
 import PintlePolicy
 
-/// Files of the repository that are promises of their own.
+/// Files of the repository whose contents are promises.
 enum Repository {
     /// The absolute path of a file.
     static func path(_ relative: String) -> String {

@@ -76,12 +76,12 @@ import Testing
         var removals = [disk.begin(.url(self.key(1).url), isCounted: false)]
         let waiting = disk.waitingBytes
         #expect(waiting > 0)
-        // One that waits does for equal ones, until something is written that it may not find.
+        // A waiting removal covers equal ones, until an entry is written that it may miss.
         removals.append(disk.begin(.url(self.key(1).url), isCounted: false))
         #expect(disk.waitingBytes == waiting)
         removals += (2..<1000).map { disk.begin(.url(self.key($0).url), isCounted: false) }
         #expect(disk.waitingBytes > 60 << 10 && disk.waitingBytes <= 64 << 10)
-        // They are more than can be remembered: all go, and nothing is read until then.
+        // There are more than can be remembered: all entries are removed, and none is read until then.
         #expect(await self.find(0, on: disk) == nil)
         for removal in removals { disk.carryOut(removal) { _ in } }
         while disk.cache.statistics.entries > 0 || disk.waitingBytes > 0 { await Task.yield() }
@@ -98,7 +98,7 @@ import Testing
         let disk = try await self.open()
         disk.keep(Self.answer, at: self.key(0), for: Self.request)
         while disk.cache.statistics.entries == 0 { await Task.yield() }
-        // Of others, so that this one goes only where all go.
+        // Removals of other keys, so that this entry is removed only if all entries are.
         for number in 1..<60_000 { disk.remove(Self.answer, at: self.key(number)) }
         #expect(disk.waitingBytes <= 48 << 20)
         while disk.cache.statistics.entries > 0 { await Task.yield() }

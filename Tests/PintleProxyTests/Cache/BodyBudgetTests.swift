@@ -14,7 +14,7 @@ struct BodyBudgetTests {
         #expect(first?.count == 600 && self.budget.usage == 600 && self.budget.share(500, of: 1000) == nil)
         let second = try #require(self.budget.share(300, of: 900))
         first?.shrink(to: 100)
-        // It does not grow again.
+        // The share does not grow again.
         first?.shrink(to: 500)
         #expect(self.budget.usage == 400)
         first = nil

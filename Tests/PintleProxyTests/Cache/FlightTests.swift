@@ -52,7 +52,7 @@ struct FlightTests {
         for number in 0..<3 { _ = self.board(flight, told, as: number) }
         #expect(flight.land(.success(Self.answer(shared: false))))
         #expect(told.withLockedValue { $0.map(\.reads) } == [true, false, false])
-        // Where that one has left nobody reads it.
+        // If that one has left, no reader is left.
         let other = Flight(Self.key)
         for number in 0..<2 { _ = self.board(other, told, as: number) }
         other.leave(0)
@@ -142,7 +142,7 @@ struct FlightTests {
         #expect(throws: SessionError.self) { try enter(8, of: 1) }
     }
 
-    /// The turn of such a request is told to its loop by another one: the request may have given up in the meantime.
+    /// Another loop tells the request's loop that it is its turn: the request may have given up meanwhile.
     @Test func `LOOK-77 a request that gives up in the moment of its turn does not reach the origin`() async throws {
         let engine = try Engine(threads: 1)
         let loop = engine.loops[0]

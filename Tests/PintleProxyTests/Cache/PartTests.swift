@@ -45,7 +45,7 @@ struct PartTests {
         try self.join(55..<120, in: store)
         let kept = store.find(Self.key)
         #expect(kept.count == 1 && kept[0].response.isComplete && self.bytes(kept[0]) == Self.whole)
-        // From here on it is brought up to date.
+        // From here on the whole is updated.
         try self.join(3..<5, in: store)
         #expect(store.find(Self.key).map { self.bytes($0) } == [Self.whole])
     }

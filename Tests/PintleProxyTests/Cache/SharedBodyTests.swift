@@ -11,7 +11,7 @@ import Testing
 struct SharedBodyTests {
     private static func piece(_ byte: UInt8, _ count: Int) -> ByteBuffer { ByteBuffer(repeating: byte, count: count) }
 
-    /// Reads what there is.
+    /// Reads all bytes that are there.
     private func drain(
         _ body: SharedBody, _ reader: SharedBody.Reader, wake: @escaping @Sendable () -> Void = {}
     ) -> [UInt8] {
@@ -29,7 +29,7 @@ struct SharedBodyTests {
         #expect(body.append(Self.piece(2, 2)))
         body.finish(nil)
         #expect(self.drain(body, quick) == [2, 2])
-        // Who comes late begins at the beginning, too.
+        // A late reader begins at the beginning, too.
         let late = try #require(body.open())
         #expect(self.drain(body, late) == [1, 1, 1, 2, 2] && self.drain(body, slow) == [1, 1, 1, 2, 2])
         guard case .end(nil) = body.next(slow, wake: {}) else { return #expect(Bool(false), "it has ended") }
@@ -109,7 +109,7 @@ struct SharedBodyTests {
 
     @Test func `LOOK-77 readers that hardly read are let go where others wait for them`() throws {
         let (body, quick, slow) = try self.heldUpBody()
-        // One stands further on than the others.
+        // One reader is ahead of the others.
         _ = body.next(slow[1], wake: {})
         body.markReaders()
         let resumed = NIOLockedValueBox(false)
@@ -134,10 +134,10 @@ struct SharedBodyTests {
         let (body, quick, slow) = try self.heldUpBody()
         _ = body.append(Self.piece(1, 1))
         body.markReaders()
-        // Nobody has read all there is.
+        // No reader has read everything.
         #expect(body.letStragglersGo() && !body.hasRoom)
         _ = self.drain(body, quick)
-        // A window has come since.
+        // Each slow reader has read a window since.
         for reader in slow { _ = self.drain(body, reader) }
         while body.append(Self.piece(1, 64 * 1024)) {}
         _ = self.drain(body, quick)

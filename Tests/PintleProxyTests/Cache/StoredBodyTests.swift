@@ -25,7 +25,7 @@ import Testing
         AnswerDisk(try await DiskCache.open("\(self.folder.path)/cache", capacity: capacity) { _ in })
     }
 
-    /// A body that goes to the disk, and what is told when it is there, or will never be.
+    /// A body that goes to the disk, and a stream that reports when it is there, or never will be.
     private func body(
         limit: Int, on disk: AnswerDisk, length: UInt64? = nil
     ) -> (SharedBody, AsyncStream<DiskCache.Writer?>) {
@@ -86,13 +86,13 @@ import Testing
         let slow = try #require(body.open())
         let quick = try #require(body.open())
         async let quickly = Self.read(body, quick)
-        // It ends although one does not read at all.
+        // Filling ends although one reader does not read at all.
         await Self.fill(body, bytes, seed: Seed.ofThisRun)
         #expect(try await quickly == bytes)
         #expect(await Self.writer(written) != nil && body.begun == nil && body.count == UInt64(bytes.count))
         #expect(!body.close(quick))
         #expect(try await Self.read(body, slow) == bytes)
-        // Who comes late, too.
+        // Late readers get all bytes, too.
         let late = try #require(body.open())
         #expect(try await Self.read(body, late) == bytes)
         let middle = try #require(body.open(at: 3_141_592))
@@ -133,7 +133,7 @@ import Testing
         async let quickly = Self.read(body, quick)
         #expect(await Self.writer(written) == nil)
         #expect(body.count < 1_500_000)
-        // What is stored is read from there, and the rest from memory.
+        // Stored bytes are read from the disk, and the rest from memory.
         #expect(try await Self.read(body, slow) == bytes)
         #expect(try await quickly == bytes)
         await filled.value

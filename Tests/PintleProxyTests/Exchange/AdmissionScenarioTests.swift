@@ -5,7 +5,7 @@ import PintlePolicy
 import PintleSession
 import Testing
 
-/// Exchanges up to the moment when something is sent: who may, what is refused, what is collected and made anew.
+/// Exchanges until a request is sent: permissions, refusals, and bodies that are collected and rewritten.
 struct AdmissionScenarioTests {
     static let users = "clients: {basic_auth: {users: users}}"
     static let right = "Proxy-Authorization: Basic YmVuOm90aGVy"

@@ -74,7 +74,7 @@ enum TCP {
         return address
     }
 
-    /// Takes connections and says nothing; what is connected is reset with it.
+    /// Accepts connections and stays silent; its end resets them.
     final class Listener {
         let port: Int
         private let descriptor: Int32

@@ -14,11 +14,11 @@ import PintleTrust
 @testable import PintleProxy
 @testable import PintleSession
 
-/// An exchange between two recording streams, on a real lane under a real configuration.
+/// An exchange between two recording streams, on a real lane with a real configuration.
 ///
-/// Lives on its loop, but for ``run(_:)`` and what it is made of.
+/// It lives on its loop, except for ``run(_:)`` and the functions that this calls.
 final class ExchangeStage: @unchecked Sendable {
-    // Why @unchecked holds: what changes is touched on the loop's thread only, through `loop.submit`.
+    // Why @unchecked holds: variables are touched on the loop's thread only, through `loop.submit`.
     let engine: Engine
     let loop: Loop
     let active: ActiveConfiguration
@@ -116,7 +116,7 @@ final class ExchangeStage: @unchecked Sendable {
 
     // MARK: Playing
 
-    /// Plays the scenario, and ends it where it has not ended by itself: the client leaves.
+    /// Plays the scenario; if it has not ended by itself, the client then leaves.
     func run() async throws -> (lines: [String], breaches: [String]) {
         var events = self.scenario.events[...]
         while !events.isEmpty {
@@ -140,7 +140,7 @@ final class ExchangeStage: @unchecked Sendable {
         return (self.transcript.lines + [record], self.transcript.breaches)
     }
 
-    /// Plays the scenario and then does what no stream does.
+    /// Plays the scenario and then makes a call that no stream makes.
     func provoke(_ bug: @escaping @Sendable (Exchange) -> Void) async throws {
         try await self.loop.submit {
             for event in self.scenario.events { try self.play(event) }
@@ -150,7 +150,7 @@ final class ExchangeStage: @unchecked Sendable {
         exit(0)
     }
 
-    /// The line between what leads to a state and what happens in it.
+    /// The line between the events that lead to a state and those that happen in it.
     static let mark = "--"
 
     private func wait(_ event: Event) async throws {
@@ -305,7 +305,7 @@ final class ExchangeStage: @unchecked Sendable {
 
     // MARK: The record
 
-    /// What was counted, and what was logged, in one line.
+    /// Returns the counters and the logged exchange, in one line.
     private func record() async throws -> String {
         self.log.flush(within: .seconds(60))
         let counts = self.lane.active.counters.snapshot().overall
@@ -317,7 +317,7 @@ final class ExchangeStage: @unchecked Sendable {
         words.append(line["decision"] as? String ?? "")
         if let status = line["status"] as? Int { words.append("\(status)") }
         if let user = line["user"] as? String { words.append("for \(user)") }
-        // How long a problem is depends on the exchange's id.
+        // The length of a problem document depends on the exchange's id, so it is not counted.
         words.append("up \(counts.bytesUp) down \(counts.bytesDown - self.client.problemBytes)")
         if let kinds = line["violations"] as? [String] { words.append(kinds.joined(separator: " ")) }
         if line["bytes_in"] as? Int != counts.bytesUp || line["bytes_out"] as? Int != counts.bytesDown {

@@ -5,7 +5,7 @@ import PintlePolicy
 import PintleSession
 import Testing
 
-/// Exchanges whose answers are held to what their routes demand.
+/// Exchanges whose answers must meet the demands of their routes.
 struct InspectionScenarioTests {
     static let json: Fields = ["Content-Type": "application/json"]
     /// A JSON document that is too long to be judged on the loop.
@@ -373,7 +373,7 @@ struct InspectionScenarioTests {
 }
 
 extension Fields {
-    /// The same and one more.
+    /// Returns a copy with one more field.
     func adding(_ name: String, _ value: String) -> Fields {
         var fields = self
         fields.append(name, value)

@@ -5,7 +5,7 @@ import PintlePolicy
 import PintleSession
 import Testing
 
-/// Exchanges that pass messages on as they come: both streams are told exactly what they must be.
+/// Exchanges that pass messages on as they come: both streams get exactly the calls that they must get.
 struct PassingTests {
     static let post = ["POST http://a.test/up", "Content-Length: 5"]
     static let chunked = ["POST http://a.test/up", "Transfer-Encoding: chunked"]

@@ -10,9 +10,10 @@ import PintleSession
 
 @testable import PintleProxy
 
-/// A client that takes down its answer and refuses what HTTP does not allow.
+/// A client that records its answer and refuses calls that HTTP does not allow.
 ///
-/// Gives the body as a connection does: only what the exchange wants, and what waits when it is asked to.
+/// It gives the body as a connection does: only as much as the exchange wants, and waiting bytes when it is asked to
+/// continue.
 final class RecordingClient: ClientStream {
     private enum Phase {
         case fresh
@@ -26,7 +27,7 @@ final class RecordingClient: ClientStream {
     }
 
     var isWritable = true
-    /// True where the answer may come in pipes.
+    /// True if the answer may come in pipes.
     var takesPipes = false
     let owner = ConnectionOwner()
     private let transcript: Transcript
@@ -47,12 +48,12 @@ final class RecordingClient: ClientStream {
 
     func serve(_ exchange: Exchange) { self.exchange = exchange }
 
-    /// The name of the problem that it was answered with, also where the answer has no body.
+    /// The name of the problem that it was answered with, even if the answer has no body.
     private(set) var problem: Substring?
-    /// How many bytes of the answer were a problem of Pintle's own.
+    /// The number of bytes of the answer that were a problem document of Pintle's.
     private(set) var problemBytes = 0
 
-    // MARK: What the client does
+    // MARK: Actions of the client
 
     func give(_ bytes: ByteBuffer) {
         self.inbox.append(.bytes(bytes))
@@ -72,7 +73,7 @@ final class RecordingClient: ClientStream {
         exchange?.clientLeft()
     }
 
-    // MARK: What it is told
+    // MARK: Calls of the exchange
 
     func resumeBody() {
         guard !self.isGiving else { return }
@@ -151,12 +152,12 @@ final class RecordingClient: ClientStream {
             let object = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
             let name = text.dropFirst(28).prefix { $0 != "\"" }
             let detail = object?["detail"] as? String ?? ""
-            // How a connection breaks in a handshake is a matter of time.
+            // The exact error of a connection that breaks in a handshake depends on timing.
             let mark = "before the tunnel opens"
             let words = detail.ranges(of: mark).first.map { String(detail[..<$0.upperBound]) } ?? detail
             return "problem \(name): \(words)"
         }
-        // The text has the same for people, and the name in its last line.
+        // The text for people has the same content, with the name in its last line.
         guard let last = text.split(separator: "\n").last, last.hasPrefix("urn:pintle:problem:") else {
             return String.spelled(bytes)
         }

@@ -8,12 +8,12 @@ import PintleTrust
 
 @testable import PintleProxy
 
-/// An origin that takes down what it is asked and refuses what a transfer would not do.
+/// An origin that records its request and refuses calls that a transfer would not make.
 final class RecordingOrigin: OriginStream {
     var verdict: Verdict?
     var proxyVerdict: Verdict?
     var responseVersion = "1.1"
-    /// What was sent and not taken yet.
+    /// Bytes that were sent and not taken yet.
     private(set) var unsentBodyBytes = 0
     /// True while bytes are left waiting until the origin takes them.
     var isSlow = false
@@ -25,7 +25,7 @@ final class RecordingOrigin: OriginStream {
     private var sent: UInt64 = 0
     private var sentBytes: [UInt8] = []
     private var hasWholeBody: Bool
-    /// True once it was cancelled, or has told of its end.
+    /// True once it was cancelled, or has reported its end.
     private(set) var isOver = false
 
     init(_ request: TransferRequest, _ transcript: Transcript) {
@@ -59,7 +59,7 @@ final class RecordingOrigin: OriginStream {
     /// The origin tells of its end next.
     func end() { self.isOver = true }
 
-    // MARK: What it is told
+    // MARK: Calls of the exchange
 
     func send(_ bytes: ByteBuffer) {
         guard !self.isOver, !self.hasWholeBody else {

@@ -235,7 +235,7 @@ struct RedirectScenarioTests {
             ]),
     ]
 
-    /// Redirects that come while the client still sends, and lead to a request with a body of its own.
+    /// Redirects that come while the client still sends, and lead to a request with another body.
     static let early: [Scenario] = [
         Scenario(
             name: "what is left of a body goes nowhere while another goes at its pace", policy: Self.makesBodies,

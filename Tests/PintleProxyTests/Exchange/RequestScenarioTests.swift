@@ -146,7 +146,7 @@ struct RequestScenarioTests {
             ], settings: .init(isPoolFull: true)),
     ]
 
-    /// Bodies that nobody judges: the contract only reports.
+    /// Bodies that are not checked: the contract only reports.
     static let unjudged: [Scenario] = [
         Scenario(
             name: "a body that is too long to be judged passes where it is only reported",
@@ -195,7 +195,7 @@ struct RequestScenarioTests {
             ]),
     ]
 
-    /// A body that is asked for here and then goes on unjudged.
+    /// A body for which the proxy sends 100 Continue, and which then passes without a check.
     static let continued: [Scenario] = [
         Scenario(
             name: "an origin is not asked whether it wants a body that was asked for here",
@@ -219,7 +219,7 @@ struct RequestScenarioTests {
     @Test(arguments: Self.continued)
     func `a client is asked to go on once`(scenario: Scenario) async throws { try await scenario.perform() }
 
-    /// What an exchange holds when it is over.
+    /// Memory that an exchange holds after its end.
     static let afterwards: [Scenario] = [
         Scenario(
             name: "a body that the origin took in its last turn is not held any more", policy: serialize,

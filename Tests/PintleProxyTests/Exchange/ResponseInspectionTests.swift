@@ -9,9 +9,9 @@ import Testing
 
 @testable import PintleProxy
 
-/// The inspection of one response by itself: what it is told, and what it says becomes of the response.
+/// The inspection of one response alone: its inputs, and its effects on the response.
 struct ResponseInspectionTests {
-    /// What an inspection is told.
+    /// The events that an inspection receives.
     enum Event: Sendable {
         case head(Fields, UInt64?)
         case status(UInt16)
@@ -20,7 +20,7 @@ struct ResponseInspectionTests {
         case raw([UInt8])
         case trailers
         case end
-        /// The judgement of another thread, in a budget of so many steps.
+        /// The verdict of another thread, within its budget.
         case judged(WorkBudget.Interruption?)
         case notJudged
         case proceed

@@ -20,7 +20,7 @@ enum Event: Sendable {
     case clientFellBehind
     case clientCaughtUp
     case clientLeft
-    /// Its body is malformed, or late.
+    /// The client's body is malformed, or late.
     case clientFails(Problem)
     case interim(UInt16, Fields = [:])
     case head(UInt16, Fields = [:], UInt64? = nil)
@@ -47,39 +47,39 @@ enum Event: Sendable {
     case isProved(Bool)
     /// The listener of ``Scenario/Settings/hasListener`` breaks its connections.
     case listenerBreaks
-    /// Others hold so many bytes.
+    /// Other exchanges hold this many bytes.
     case othersHold(Int)
-    /// The pool's only worker is let go.
+    /// The pool's only worker becomes free.
     case poolIsFree
     /// The work at the end of a turn is done.
     case turn
-    /// Others' work is waited for, until a line begins like this.
+    /// Waits for other exchanges' work, until a line begins with this text.
     case until(String)
-    /// Waits until nobody holds the exchange any more.
+    /// Waits until there are no references to the exchange.
     case gone
-    /// Takes down what the exchange would take of the body.
+    /// Records the number of body bytes that the exchange would accept.
     case wants
-    /// Takes down how many bytes are held.
+    /// Records the number of bytes that are held.
     case held
     /// Draws a line in the transcript.
     case mark
 }
 
-/// A conversation as data: configuration, request, events, and what both streams are told.
+/// A conversation as data: configuration, request, events, and the calls that both streams receive.
 struct Scenario: Sendable, CustomTestStringConvertible {
     let name: String
-    /// YAML behind `version: 1`.
+    /// YAML after `version: 1`.
     var policy = ""
     /// A request line without a version, then fields; a Host is added.
     var request: [String] = ["GET http://a.test/"]
     var events: [Event]
-    /// The transcript, its last line what was counted and logged.
+    /// The transcript; its last line has the counters and the logged exchange.
     var expected: [String] = []
     var settings = Settings()
 
-    /// What else is not as usual.
+    /// Further circumstances that differ from the usual.
     struct Settings: Sendable {
-        /// The origin takes nothing by itself.
+        /// The origin takes bytes only on demand.
         var isOriginSlow = false
         /// The client reads nothing from the beginning.
         var isClientSlow = false
@@ -94,11 +94,11 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         var minorVersion: UInt8 = 1
         /// Connections for tunnels lead to a listener that is silent, and not to a socket pair.
         var hasListener = false
-        /// Where such connections lead instead.
+        /// The port to which such connections lead, in place of the listener's.
         var port: Int?
-        /// The password of the request was right before.
+        /// True if the request's password was found right before.
         var knowsPassword = false
-        /// What origins and https parents have shown.
+        /// The verdicts on origins and https upstream proxies.
         var verdict: Verdict?
         var parentVerdict: Verdict?
     }
@@ -107,18 +107,18 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 }
 
 extension Scenario {
-    /// Plays it, and compares.
+    /// Plays the scenario, and compares the transcript.
     func perform() async throws {
         let (lines, breaches) = try await ExchangeStage(self).run()
         #expect(breaches.isEmpty)
-        // Where a line is drawn only what follows it counts.
+        // If a line is drawn, only the lines after it count.
         let told = lines.split(separator: ExchangeStage.mark, omittingEmptySubsequences: false).last.map(Array.init)
         #expect(told == self.expected, "\(self.name): there is \(lines)")
     }
 }
 
 extension Event {
-    /// Whether it is for the test's own thread to see to.
+    /// True if the test's own thread handles the event.
     var isWaiting: Bool {
         switch self {
         case .turn, .until, .gone: true

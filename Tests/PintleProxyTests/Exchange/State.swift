@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A state of an exchange, what leads to it, and what comes of everything that can happen there.
+/// A state of an exchange, the events that lead to it, and the outcome of all events that can happen in it.
 struct State: Sendable {
     /// A clause: “while the body streams”.
     let name: String
@@ -19,7 +19,7 @@ struct State: Sendable {
     }
 }
 
-/// An event, or a few, and what both streams are told from then on.
+/// One or a few events, and the calls that both streams get from then on.
 struct Row: Sendable {
     let name: String
     let events: [Event]

@@ -3,10 +3,10 @@
 import NIOCore
 import PintleMessage
 
-/// Takes down what an exchange tells its two streams, in the order in which it does. Used on one loop.
+/// Records the calls of an exchange to its two streams, in order. Used on one loop.
 final class Transcript {
     private(set) var lines: [String] = []
-    /// What no stream allows. A scenario without any is the only good one.
+    /// Calls that no stream allows. A good scenario has none.
     private(set) var breaches: [String] = []
 
     func note(_ line: String) { self.lines.append(line) }
@@ -18,7 +18,7 @@ final class Transcript {
 }
 
 extension Fields {
-    /// The lines as a transcript has them, without those that no test can foresee, and the usual Via.
+    /// The field lines in the form of a transcript, without those that no test can foresee, and without the usual Via.
     func spelled(omitting omitted: Set<String> = ["date"]) -> String {
         let pairs = self.pairs.filter { !omitted.contains($0.name.lowercased()) && $0.value != "1.1 pintle" }
         return pairs.isEmpty ? "" : " {\(pairs.map { "\($0.name): \($0.value)" }.joined(separator: ", "))}"

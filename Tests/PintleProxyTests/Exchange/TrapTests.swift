@@ -8,9 +8,9 @@ import Testing
 
 @testable import PintleProxy
 
-/// What no stream does, and so no state of an exchange takes: it traps, and says `BUG:`.
+/// Calls that no stream makes: every state of an exchange traps on them, with a message that begins with `BUG:`.
 struct TrapTests {
-    /// Names a state and what is done there, since a process of its own takes no closure along.
+    /// Names a state and the call in it, since a child process cannot be given a closure.
     static let bugs = [
         "a body comes that nobody takes", "a body ends twice", "a head comes without an origin", "a second head comes",
         "an interim response follows a head", "a body comes without a head", "trailers come without a head",

@@ -62,7 +62,7 @@ struct TrustScenarioTests {
     @Test(arguments: Self.reported)
     func `verdicts are told`(scenario: Scenario) async throws { try await scenario.perform() }
 
-    /// The trust that the destination is held to, and what comes of it.
+    /// The trust that is demanded of the destination, and its outcome.
     static let proofs = [
         ("roots: [root.pem]", ["client < relay 200, watched", "record: completed allow 200 up 0 down 0"]),
         (

@@ -12,12 +12,12 @@ import Testing
 @testable import PintleProxy
 @testable import PintleSession
 
-/// The opening of a tunnel by itself: what happened, and what comes next.
+/// The opening of a tunnel alone: events, and the next step.
 struct TunnelOpeningTests {
-    /// What happens.
+    /// The events of a tunnel's opening.
     enum Event: Sendable {
         case begin
-        /// A connection to a listener is there, with a verdict where one is given.
+        /// A connection to a listener exists, with a verdict if one is given.
         case connected(Bool?)
         /// A connection is there whose other end is gone.
         case lost
@@ -29,7 +29,7 @@ struct TunnelOpeningTests {
 
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
-        /// What the destination has proved before.
+        /// The verdict on the destination that is already known.
         var known: Bool?
         var policy = "tunnels: {verify: [a.test]}"
         let events: [Event]

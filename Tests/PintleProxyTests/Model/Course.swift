@@ -53,7 +53,7 @@ struct Course: Codable, Sendable {
             case ok, part, notModified, otherNotModified, noContent, missing, failure, found, other, again, permanent
         }
 
-        /// How long the answer may be used, and by whom.
+        /// The time for which the answer may be used, and the users who may get it.
         enum Use: String, Codable, CaseIterable {
             case fresh, freshForMany, mustRevalidate, noCache, staleWhileRevalidate, staleIfError, isPrivate, noStore
             case silent, varying, cookie

@@ -2,8 +2,8 @@
 
 import PintleTesting
 
-/// A pattern that is common where people work: what courses of it are made of, so that they meet what chance alone would hardly
-/// put together.
+/// A pattern that is common in practice. Courses are made of its requests and answers, so that they contain combinations
+/// which pure chance would hardly make.
 struct CourseTheme: Sendable {
     /// True for the configurations that it is played under.
     var fits: @Sendable (ModelConfiguration) -> Bool = { _ in true }
@@ -19,10 +19,10 @@ struct CourseTheme: Sendable {
     /// The most paths and users.
     var paths = 3
     var users = 3
-    /// True if a course has every kind of request and answer that is named, and hardly another; else it has a few of them.
+    /// True if a course has every kind of request and answer of the theme and few others; otherwise it has a few kinds.
     var isWhole = true
 
-    /// Those with disks come less often: a restart takes as long as hundreds of other events.
+    /// Themes with a disk are rarer: a restart takes as long as hundreds of other events.
     static let all = quick + quick + [restarts]
 
     /// A proxy that is restarted, and has its answers on the disk.
@@ -45,11 +45,11 @@ struct CourseTheme: Sendable {
         CourseTheme(
             fits: \.keeps, requests: [.noCache, .noCache, .get, .get], answers: [.ok],
             uses: [.fresh, .freshForMany, .noStore, .varying], paths: 1, users: 1),
-        // Users with accounts of their own, who ask for the same.
+        // Users with separate accounts that request the same resource.
         CourseTheme(
             fits: \.shares, requests: [.get, .get, .noCache, .conditional], answers: [.ok, .ok, .notModified],
             uses: [.mustRevalidate, .noCache, .silent, .isPrivate, .cookie], paths: 1),
-        // A server that fails, behind a cache that may help out.
+        // A server that fails, with a cache that may answer for it.
         CourseTheme(
             fits: \.shares, requests: [.get, .get, .noCache], answers: [.ok, .failure, .notModified],
             uses: [.staleIfError, .staleWhileRevalidate, .mustRevalidate], paths: 1),
@@ -63,7 +63,8 @@ struct CourseTheme: Sendable {
 }
 
 extension Course {
-    /// Draws a course. Each has a few kinds of requests and answers only, so that what needs the same thing twice is met.
+    /// Draws a course. Each has only a few kinds of requests and answers, so that events which need the same kind twice
+    /// occur.
     init(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let theme = random.one(of: CourseTheme.all)

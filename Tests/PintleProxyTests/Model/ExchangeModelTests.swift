@@ -5,12 +5,13 @@ import Testing
 
 @testable import PintleProxy
 
-/// Exchanges that share a lane, driven by random events on both sides, against a plain model: what each side has sent, and
-/// the rules of what the other must have seen (``ModelRecord``, ``ModelClient``, ``ModelOrigin``).
+/// Exchanges that share a lane, driven by random events on both sides, against a plain model: the bytes that each side has
+/// sent, and the rules for what the other side must have seen (``ModelRecord``, ``ModelClient``, ``ModelOrigin``).
 ///
-/// The courses are the same each time. `PINTLE_STEPS` sets how many events are played, and `PINTLE_SEED` another first course.
+/// The courses are the same each time. `PINTLE_STEPS` sets the number of events, and `PINTLE_SEED` the seed of the first
+/// course.
 struct ExchangeModelTests {
-    /// Plays a job of courses in a process of its own.
+    /// Plays a job of courses in a separate process.
     private static func play(_ job: String) async {
         await withKnownIssue("a course may be wrong", isIntermittent: true) {
             await #expect(processExitsWith: .success) { [job = job as String] in
@@ -20,7 +21,7 @@ struct ExchangeModelTests {
     }
 
     @Test func `exchanges keep what the model says, whatever the order of events`() async throws {
-        // As many as take about eighty seconds of a processor.
+        // This number takes about eighty seconds of processor time.
         let fault = try await CourseRun<Course>.fault(from: 5, steps: 1_000_000, by: Self.play)
         #expect(fault == nil, "\(fault ?? "")")
     }

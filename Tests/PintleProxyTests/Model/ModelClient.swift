@@ -8,7 +8,7 @@ import PintleSession
 
 @testable import PintleProxy
 
-/// A client of a course: refuses what HTTP does not allow, and compares its answer with what origins have sent.
+/// A client of a course: refuses calls that HTTP does not allow, and compares its answer with those of origins.
 final class ModelClient: ClientStream {
     private enum Phase {
         case fresh
@@ -41,7 +41,7 @@ final class ModelClient: ClientStream {
 
     init(_ ask: ModelRecord.Ask, _ record: ModelRecord) { (self.ask, self.record) = (ask, record) }
 
-    /// True while another thread checks its password, or reads what may answer.
+    /// True while another thread checks its password, or reads a stored answer.
     var awaitsOthers: Bool {
         guard case .fresh = self.phase, self.exchange != nil else { return false }
         let configuration = self.record.configuration
@@ -53,7 +53,7 @@ final class ModelClient: ClientStream {
 
     private func breach(_ sentence: String) { self.record.breach("request \(self.ask.token): \(sentence)") }
 
-    // MARK: What it does
+    // MARK: Actions of the client
 
     func serve(_ exchange: Exchange) {
         self.exchange = exchange
@@ -93,7 +93,7 @@ final class ModelClient: ClientStream {
         Tunnel.giveUp(terms)
     }
 
-    /// Its length says that there is no body.
+    /// The request has a length of zero, so it has no body.
     func noteEmptyBody() { self.hasEndedBody = true }
 
     func breakOff() {
@@ -101,7 +101,7 @@ final class ModelClient: ClientStream {
         exchange.fail(with: Problem(.badRequest, "this is no chunk"))
     }
 
-    // MARK: What it is told
+    // MARK: Calls of the exchange
 
     func resumeBody() {
         self.isAdmitted = true

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A configuration for courses, and what the model has to know of it.
+/// A configuration for courses, and the facts about it that the model needs.
 struct ModelConfiguration: Sendable {
     let yaml: String
     /// True if answers may come from other clients' requests.
@@ -73,7 +73,7 @@ struct ModelConfiguration: Sendable {
     ]
 }
 
-/// The content of bodies: text that is a function of its name and place alone, so that any part of it can be told.
+/// The content of bodies: text that depends only on its name and offset, so that any part of it can be recognised.
 enum ModelContent {
     static let versions = 12
     private static let sizes = [0, 2, 10, 300, 5000, 70_000]

@@ -21,7 +21,7 @@ protocol ModelCourseStage {
 
     /// Plays a course.
     ///
-    /// - Returns: what was wrong; empty if nothing was.
+    /// - Returns: the breaches; empty if there are none.
     func play(_ course: Course) throws -> [String]
 }
 

@@ -13,7 +13,7 @@ import PintleTesting
 
 /// A lane under one configuration, for one course after the other.
 final class ModelLane: @unchecked Sendable {
-    // Why @unchecked holds: what changes is touched on the loop's thread only.
+    // Why @unchecked holds: variables are touched on the loop's thread only.
     static let peer = Client.address(IPAddress(v4: 0x7F00_0001))
     let loop: Loop
     let lane: Lane
@@ -24,7 +24,7 @@ final class ModelLane: @unchecked Sendable {
     private var actives: [ActiveConfiguration]
     private let yaml: String
     private let engine: Engine
-    /// For answers on the disk; nil if they are in memory alone.
+    /// The folder for answers on disk; nil if they are only in memory.
     private let folder: TemporaryFolder?
     private var othersHold = 0
     /// The time that has passed in the course.
@@ -50,7 +50,7 @@ final class ModelLane: @unchecked Sendable {
         return [active, try ExchangeStage.active(again, engine, counters, log, continuing: active)]
     }
 
-    /// Waits until the pool has done what it was given before, so that its results come in the next turn.
+    /// Waits until the pool has done its earlier jobs, so that their results come in the next turn.
     func waitForPool() throws {
         let isDone = DispatchSemaphore(value: 0)
         let limits = WorkPool.Limits(steps: .max, processorTime: .seconds(86_400), heldBytes: .max)
@@ -64,7 +64,7 @@ final class ModelLane: @unchecked Sendable {
         if let next { self.lane.replace(active: next) }
     }
 
-    /// Has time pass for the timers that are armed, and for those that they arm.
+    /// Lets time pass for the timers that are armed, and for those that they arm.
     func pass(_ time: TimeAmount) {
         self.passed = self.passed + time
         let end = self.loop.turnTime + self.passed
@@ -83,7 +83,7 @@ final class ModelLane: @unchecked Sendable {
         try Self.wait { try await answers.openDisk(folder.path + "/cache", capacity: capacity) { _ in } }
     }
 
-    /// Begins anew, as another process would, with what is on the disk.
+    /// Starts again, like a new process, with the answers on disk.
     func restart() throws {
         if let answers = self.actives[0].answers { try Self.wait { await answers.closeDisk() } }
         self.actives = try Self.actives(self.yaml, self.engine, self.counters)
@@ -113,7 +113,7 @@ final class ModelLane: @unchecked Sendable {
         self.othersHold = bytes
     }
 
-    /// The sentences on what a course has left behind.
+    /// Sentences about everything that a course has left over.
     var leftovers: [String] {
         var sentences: [String] = []
         let counts = self.counters.snapshot()

@@ -8,7 +8,7 @@ import PintleTrust
 @testable import PintleProxy
 @testable import PintleSession
 
-/// An origin of a course: refuses what a transfer would not take, and compares the body with the client's.
+/// An origin of a course: refuses calls that a transfer would not accept, and compares the body with the client's.
 final class ModelOrigin: OriginStream {
     let verdict: Verdict? = nil
     let proxyVerdict: Verdict? = nil
@@ -41,7 +41,7 @@ final class ModelOrigin: OriginStream {
 
     init(_ request: TransferRequest, _ record: ModelRecord, _ delegate: any TransferDelegate) {
         (self.request, self.record, self.delegate) = (request, record, delegate)
-        // A tunnel has no fields, but a destination of its own.
+        // The request of a tunnel has no fields, but a unique destination.
         let name =
             request.connectOnly
             ? request.authority.host.split(separator: ".").first.map { String($0.dropFirst()) }
@@ -52,11 +52,11 @@ final class ModelOrigin: OriginStream {
         if case .bytes(let bytes) = request.body { self.compare(bytes, isWhole: true) }
     }
 
-    /// True if it was asked for all of what it has.
+    /// True if it was asked for its whole content.
     var isAskedForWhole: Bool {
         self.request.method == "GET" && !self.request.fields.contains("Range")
             && !self.request.fields.contains("If-None-Match")
-            // Its answer may be another protocol, and is not for the cache.
+            // An upgrade may be answered with another protocol, which is not for the cache.
             && self.request.upgrade == nil
     }
 
@@ -79,7 +79,7 @@ final class ModelOrigin: OriginStream {
         }
     }
 
-    // MARK: What it does
+    // MARK: Actions of the origin
 
     func play(interim fields: Fields) {
         guard self.answer == nil, !self.request.connectOnly else { return }
@@ -160,7 +160,7 @@ final class ModelOrigin: OriginStream {
         if answer.use == .cookie { fields.append("Set-Cookie", "own=1") }
     }
 
-    /// Sends up to so many bytes, unless nobody reads.
+    /// Sends up to `count` bytes, unless the exchange does not read.
     func play(giving count: Int) {
         guard self.answer != nil, !self.isOver, !self.isPaused, !self.content.isEmpty else { return }
         let piece = self.content.prefix(count)
@@ -229,7 +229,7 @@ final class ModelOrigin: OriginStream {
         self.playEnd()
     }
 
-    // MARK: What it is told
+    // MARK: Calls of the exchange
 
     func send(_ bytes: ByteBuffer) {
         guard !self.isOver, !self.hasWholeBody else {

@@ -6,7 +6,7 @@ import PintleMessage
 @testable import PintleProxy
 
 extension PasswordCheck {
-    /// Has the right password known, so that it is found right at once in each course.
+    /// Checks the right password once, so that each course finds it right at once.
     func learn() throws {
         var request = Course.Request(kind: .get)
         request.password = .right

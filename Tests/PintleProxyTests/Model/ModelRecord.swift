@@ -5,7 +5,7 @@ import PintleSession
 
 /// The events of a course so far, and the breaches in them. Used on one loop.
 final class ModelRecord {
-    /// A request of a client, and what became of it.
+    /// A request of a client, and its outcome.
     final class Ask {
         let token: Int
         let request: Course.Request
@@ -25,7 +25,7 @@ final class ModelRecord {
     private(set) var asks: [Ask] = []
     private(set) var origins: [ModelOrigin] = []
     private(set) var breaches: [String] = []
-    /// True if there was no room for what would be kept.
+    /// True if the memory was too small for a body to be kept.
     var hasLackedMemory = false
     /// The tunnels that clients have.
     var openTunnels = 0 {
@@ -75,7 +75,7 @@ final class ModelRecord {
         self.asks.indices.contains(origin.token) ? self.asks[origin.token] : nil
     }
 
-    // MARK: Who may have which answer
+    // MARK: The clients that may have an answer
 
     /// Checks that a client may have the answer of an origin.
     func check(_ origin: ModelOrigin, for ask: Ask) {
@@ -117,7 +117,7 @@ final class ModelRecord {
         self.checkAge(of: origin, for: ask, names)
     }
 
-    /// True if a request is for what an origin was asked, or a redirect may have led it there.
+    /// True if a request is for the path that an origin was asked for, or a redirect may have led it there.
     private func mayAsk(_ ask: Ask, what origin: ModelOrigin) -> Bool {
         guard let path = origin.request.path.split(separator: "/").last.flatMap({ Int($0) }) else { return false }
         return ask.request.path == path || self.origins.contains { $0.hasRedirected && $0.answer?.path == path }

@@ -11,7 +11,7 @@ import PintleTesting
 
 /// Plays courses of exchanges on a lane.
 final class ModelStage: ModelCourseStage, @unchecked Sendable {
-    // Why @unchecked holds: what changes is touched on the loop's thread only.
+    // Why @unchecked holds: variables are touched on the loop's thread only.
     let configuration: ModelConfiguration
     let opener: ModelOpener
     let lane: ModelLane
@@ -36,7 +36,7 @@ final class ModelStage: ModelCourseStage, @unchecked Sendable {
     }
 }
 
-/// One course on its stage. Its events happen at the ends of turns, where the work of the turn before is done.
+/// One course on its stage. Its events happen at the ends of turns, when the work of the previous turn is done.
 final class CoursePlay: TurnEndWork {
     /// More turns than the end of any course needs.
     private static let mostTurnsOfEnd = 400
@@ -147,7 +147,7 @@ final class CoursePlay: TurnEndWork {
         return live.isEmpty ? nil : live[number % live.count]
     }
 
-    /// Fires what is due in two hours: long before that no timer of a course is.
+    /// Fires the timers that are due within two hours: no timer of a course is due later.
     private func passTime() {
         let end = self.lane.loop.turnTime + .hours(2)
         var fired = 0
@@ -174,7 +174,7 @@ final class CoursePlay: TurnEndWork {
 
     // MARK: The end
 
-    /// Brings everything to its end, and looks at what is left.
+    /// Brings everything to its end, and checks the final state.
     ///
     /// - Returns: false if the course is over.
     private func goesOnToEnd() throws -> Bool {

@@ -3,7 +3,7 @@
 import PintleMessage
 import PintleSchema
 
-/// The value that a JSON text stands for; scalars may stand alone.
+/// Returns the value of a JSON text, which may be a single scalar.
 func json(_ text: String) throws -> Parameter { try JSONScanner(fragmentsAllowed: true).parse(Array(text.utf8)) }
 
 /// A schema in `schema.json`, with other files by their names.
@@ -22,7 +22,7 @@ func reader(of files: [String: String]) -> SchemaResolver {
 
 struct NoSuchFile: Error, CustomStringConvertible { let description = "there is no such file" }
 
-/// What a schema is refused with, or nil.
+/// Returns the error with which a schema is refused, or nil.
 func refusal(of text: String, files: [String: String] = [:]) throws -> String? {
     do {
         _ = try schema(text, files: files)

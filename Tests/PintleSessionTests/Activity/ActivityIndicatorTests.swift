@@ -5,7 +5,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// The indicator of what sessions do, on real sessions.
+/// The activity indicator, with real sessions.
 @Suite(.timeLimit(.minutes(15))) struct ActivityIndicatorTests {
     private let stage: SessionStage
     private let shown = Watched<[Bool]>([])

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// A task that its cache has suspended, and its stage, whose only loop has had the time to go on with it.
+    /// Returns a task that its cache has suspended, and its stage. The only loop has had the time to continue the task.
     private func suspendedTask(at moment: Moment) async throws -> (stage: SessionStage, task: SessionTask) {
         let cache = SuspendingCache(moment)
         var configuration = SessionConfiguration()

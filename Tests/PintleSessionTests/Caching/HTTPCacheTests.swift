@@ -20,7 +20,7 @@ import Testing
         return try SessionStage(configuration: configuration, hooks: hooks)
     }
 
-    /// An origin that numbers its answers, and has the fields that the path asks for: `/a?name:value`.
+    /// An origin that numbers its answers, and adds the fields in the path: `/a?name:value`.
     private func numberingOrigin() throws -> ScriptedOrigin {
         let count = Watched(0)
         return try origin { request in
@@ -193,7 +193,7 @@ import Testing
         #expect(origin.requests.filter { $0.target == "/a" }.count == 3)
     }
 
-    // MARK: What a request is
+    // MARK: Identity of requests
 
     @Test func `the cache is asked behind a redirect, and a redirect that it has is followed`() async throws {
         let origin = try origin { request in

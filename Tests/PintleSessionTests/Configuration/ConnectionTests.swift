@@ -8,7 +8,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// How connections are made, marked and shared.
+/// Connections: how a session makes, marks and shares them.
 @Suite(.timeLimit(.minutes(15))) struct ConnectionTests {
     private func stage(
         policy: SecurityPolicy = .default, _ change: (inout SessionConfiguration) -> Void
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `the environment's proxy is not obeyed`() async {
-        // A process of its own: the environment belongs to all tests.
+        // A separate process: the environment belongs to all tests.
         await #expect(processExitsWith: .success) {
             setenv("http_proxy", "http://127.0.0.1:9", 1)
             let origin = try ScriptedOrigin(answering: response("direct"))

@@ -193,7 +193,7 @@ import Testing
         let stage = try self.stage(server)
         for host in ["localhost", "127.0.0.1", "sub.localhost"] {
             let result = try? await stage.data(for: request(self.nginx.httpPort, "/hello", host: host))
-            // Whether there is a subdomain is the resolver's business; the proxy was not asked.
+            // The resolver decides if the subdomain exists; in either case the proxy was not used.
             #expect(result?.text == "hello\n" || host == "sub.localhost")
         }
         #expect(proxy.lines.isEmpty)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PintleSession
 
-/// An https proxy: two handshakes on one connection, each judged by whose it is.
+/// An https proxy: two handshakes on one connection, each verified for its own server.
 @Suite(.timeLimit(.minutes(15))) struct SecureProxyTests {
     private let originRoot: TestIdentity
     private let proxyRoot: TestIdentity
@@ -39,7 +39,7 @@ import Testing
         var configuration = SessionConfiguration()
         configuration.proxy = server
         configuration.connectTimeout = .seconds(30)
-        // HTTP/1.1 alone, and each request on a connection of its own.
+        // HTTP/1.1 only, with a new connection for each request.
         configuration.httpVersion = .http1
         configuration.idleConnections = 0
         let policy = try SecurityPolicy(
@@ -95,7 +95,7 @@ import Testing
     @Test func `an origin with a wrong certificate is refused behind the right proxy`() async throws {
         let proxy = try ScriptedProxy(leadingTo: self.nginx.httpsPort)
         let terminator = try TLSTerminator(self.proxyLeaf, leadingTo: proxy.origin.port)
-        // What the proxy's policy trusts, and the proxy's key, count for nothing here.
+        // The proxy's roots and the proxy's key are not accepted for the origin.
         let unknown = await self.ask(try self.stage(self.server(terminator), trusting: self.proxyRoot))
         #expect(unknown?.code == .untrusted && unknown?.verdict?.host == "site.example")
         let unpinned = await self.ask(try self.stage(self.server(terminator), pin: self.proxyLeaf.pin))
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `a TLS session of the proxy is not resumed with an origin of its name and port`() async throws {
-        // Whoever asks the proxy for the proxy itself gets it: one server, judged by two policies.
+        // A request through the proxy to the proxy itself succeeds: one server, verified by two policies.
         let port = try FreePort.find()
         let proxy = try ScriptedProxy(leadingTo: port)
         let terminator = try TLSTerminator(self.proxyLeaf, leadingTo: proxy.origin.port, ownPort: port)

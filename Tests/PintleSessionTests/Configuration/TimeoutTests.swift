@@ -7,7 +7,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// How long a session waits, and for what.
+/// The time limits of a session, and the events that each of them waits for.
 @Suite(.timeLimit(.minutes(15))) struct TimeoutTests {
     /// An origin that takes a request and says `beginning`, then nothing more.
     private func silent(_ beginning: String = "") throws -> ScriptedOrigin {
@@ -58,7 +58,7 @@ import Testing
         let upload = request(origin.port, method: "PUT", timeout: .milliseconds(150))
         let task = try stage.session.uploadTask(upload, from: .stream(BodyStream(stream)))
         task.resume()
-        // As much time as another task needs to lose its patience twice.
+        // Waits as long as another task needs to time out twice.
         let silent = try self.silent()
         for _ in 0..<2 {
             let error = await stage.failure(of: request(silent.port, timeout: .milliseconds(150)))
@@ -130,7 +130,7 @@ import Testing
         }
         var configuration = SessionConfiguration()
         configuration.connectionsPerHost = 1
-        // What libcurl grants for connecting does not count against a task that waits either.
+        // The connect timeout does not apply to a waiting task, either.
         configuration.connectTimeout = .milliseconds(200)
         let stage = try SessionStage(configuration: configuration)
         let first = try stage.session.dataTask(request(origin.port))

@@ -7,7 +7,7 @@ import Testing
 
 /// The order and the moments in which the addresses of a name are dialled.
 struct AddressRaceTests {
-    /// One thing that happens in a race, and what is done then.
+    /// An event of a race, or the race's reaction.
     enum Line: Sendable, Equatable {
         case at(Int64)
         case fails(String)

@@ -9,7 +9,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Connections that are made and handed over, and go on through libcurl where there is TLS on them.
+/// Connections that are made and handed over, and continue through libcurl if they use TLS.
 struct ConnectionStreamTests {
     private static func site(http2: Bool = false) throws -> (NginxOrigin, SecurityPolicy) {
         let pki = TestPKI()
@@ -19,7 +19,7 @@ struct ConnectionStreamTests {
         return (origin, try SecurityPolicy(pinning: .none, roots: .only([root.certificate])))
     }
 
-    /// Connects, sends a request by itself, and returns everything that comes until the end.
+    /// Connects, sends a raw request, and returns everything that comes until the end.
     private static func ask(_ stage: SessionStage, _ port: Int, _ scheme: Scheme) async throws -> String {
         let asking = Asking(stage, port, scheme)
         asking.begin()
@@ -80,13 +80,13 @@ struct ConnectionStreamTests {
 }
 
 extension SessionStage {
-    /// How many sockets of this process lead to a port of this machine, once the loop has done what it had to.
+    /// Returns the number of sockets of this process that lead to a port of this machine, after the loop's pending work.
     fileprivate func descriptors(to port: Int) throws -> Int {
         try self.engine.loops[0].submit { OwnSockets.count(towards: port) }.wait()
     }
 }
 
-/// Makes a connection on the loop, sends one request, and keeps what comes.
+/// Makes a connection on the loop, sends one request, and keeps the answer.
 private final class Asking: TransferDelegate, ChannelInboundHandler, @unchecked Sendable {
     // Why @unchecked holds: the variables are touched on the loop's thread only; the test waits for the watched ones.
     typealias InboundIn = ByteBuffer
@@ -119,7 +119,7 @@ private final class Asking: TransferDelegate, ChannelInboundHandler, @unchecked 
         try self.loop.submit { self.channel?.close0(error: ChannelError.eof, mode: .all, promise: nil) }.wait()
     }
 
-    /// What came until the end, or what the transfer failed of.
+    /// Returns the text up to the end, or throws the error of the transfer.
     func end() async throws -> String {
         try await self.isOver.reach("the end") { $0 }
         return self.text.current

@@ -4,8 +4,8 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Origins that send many frames which say little, as some implementations do for good reasons: they are no attackers of who
-/// has chosen to ask them.
+/// Origins that send many frames with little content, as some implementations do for good reasons: they do not attack a
+/// client that has chosen to ask them.
 @Suite(.timeLimit(.minutes(15))) struct HTTP2FrequentFrameTests {
     private let stage: SessionStage
 

@@ -5,18 +5,18 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Heads of HTTP/2 that have no body behind them: interim ones, and answers to HEAD.
+/// HTTP/2 heads without a body: interim responses, and answers to HEAD.
 @Suite(.timeLimit(.minutes(15))) struct HTTP2HeadTests {
     /// Makes a HEADERS frame.
     ///
     /// - Parameters:
-    ///   - flags: beside END_HEADERS.
-    ///   - block: fields as HPACK has them (RFC 7541 §6).
+    ///   - flags: flags in addition to END_HEADERS.
+    ///   - block: the fields, encoded with HPACK (RFC 7541 §6).
     private static func head(_ stream: Int, flags: UInt8 = 0, _ block: [UInt8]) -> [UInt8] {
         [0, 0, UInt8(block.count), 1, 4 | flags, 0, 0, 0, UInt8(stream)] + block
     }
 
-    /// Makes the block of `:status` 103, and of a field with a value of so many bytes unless that is none.
+    /// Makes the block of `:status` 103, with a field whose value has this many bytes unless that is 0.
     private static func hints(value: Int) -> [UInt8] {
         let status = [0x08, 3] + Array("103".utf8)
         guard value > 0 else { return status }
@@ -69,7 +69,7 @@ import Testing
         let stage = try Self.stage()
         let answer = try await stage.fetch(request(origin.port, method: "HEAD"))
         #expect(answer.head.status == 200 && answer.head.fields.values(of: "Content-Length") == ["1234"])
-        // A body has no length where there can be none, as over HTTP/1.1.
+        // If there can be no body, there is no length, as over HTTP/1.1.
         #expect(answer.length == nil && answer.body.isEmpty)
         #expect(try await stage.data(for: request(origin.port)).text == "next")
         #expect(origin.connections.count == 1)

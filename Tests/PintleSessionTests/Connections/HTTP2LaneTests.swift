@@ -8,7 +8,7 @@ import Testing
 
 /// Origins of HTTP/2 that refuse streams, or take no more of them (RFC 9113 §6.8, §8.7).
 struct HTTP2LaneTests {
-    /// What an origin does with the connection of that number.
+    /// The script of an origin for its connection of that number.
     private typealias Connection = @Sendable (_ number: Int, _ peer: inout HTTP2Peer) throws -> Void
 
     private static func origin(_ script: @escaping Connection) throws -> ScriptedOrigin {
@@ -134,7 +134,7 @@ struct HTTP2LaneTests {
                 while true { try peer.answer(try peer.nextRequest().stream, "over \(number)") }
             }
         }
-        // Of one connection for all three.
+        // All three tasks use one connection.
         let tasks = try (0..<3).map { _ in
             try self.stage.session.uploadTask(
                 request(origin.port, method: "POST"), from: .bytes(ByteBuffer(string: "body")))

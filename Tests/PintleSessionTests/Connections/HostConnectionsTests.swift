@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleSession
 
-/// Who is given a connection to a host.
+/// The order in which clients get connections to a host.
 struct HostConnectionsTests {
     private let a = TransferClient(0, 1)
     private let b = TransferClient(0, 2)
@@ -33,7 +33,8 @@ struct HostConnectionsTests {
         #expect(host.take(21, for: self.b) == true)
         #expect(host.take(22, for: self.b) == false)
         #expect(host.take(30, for: self.c) == false)
-        // What a has beyond its half goes back for good; then those who have less than half come in their order.
+        // The connections that a has beyond its half are not given to a again; then clients with less than half get them,
+        // in order.
         #expect(host.giveBack(of: self.a) == [] && host.giveBack(of: self.a) == [])
         #expect(host.giveBack(of: self.a) == [10])
         #expect(host.giveBack(of: self.a) == [30])
@@ -73,7 +74,7 @@ struct HostConnectionsTests {
                 host.remove(one)
             }
             #expect(given.count <= 12)
-            // Connections do not stay free while somebody waits.
+            // No connection stays free while a client waits.
             #expect(waiting.isEmpty || given.count >= 8)
         }
         while let one = given.first, let client = clients[one] {

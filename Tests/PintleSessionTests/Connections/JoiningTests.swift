@@ -6,8 +6,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Transfers that begin while the first connection to their origin is being made: nobody knows yet which version of HTTP
-/// comes of it.
+/// Transfers that begin while the first connection to their origin is being made: its version of HTTP is not known yet.
 struct JoiningTests {
     private static let count = 8
 
@@ -29,7 +28,8 @@ struct JoiningTests {
             policy: SecurityPolicy(pinning: .none, roots: .only([self.root.certificate])), configuration: configuration)
     }
 
-    /// An origin that shakes hands when it may, on the first connection only if `isHonest`, and goes on with `script`.
+    /// An origin that performs its handshake when the test allows it, on the first connection only if `isHonest`, and then
+    /// runs `script`.
     private func origin(
         speaksHTTP2: Bool, isHonest: Bool = true, _ script: @escaping ScriptedOrigin.Script
     ) throws -> ScriptedOrigin {
@@ -76,7 +76,7 @@ struct JoiningTests {
         let origin = try self.origin(speaksHTTP2: false) { connection in
             _ = try connection.readRequest()
             asked.change { $0 += 1 }
-            // Nobody waits for the answer to another one.
+            // No request waits for the answer to another one.
             try asked.wait(for: "all to have asked") { $0 == Self.count }
             try connection.send(response("1"))
             _ = try connection.waitForEnd()

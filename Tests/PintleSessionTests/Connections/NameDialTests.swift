@@ -17,7 +17,7 @@ import Testing
         private let descriptor: Int32
         private var fillers: [Int32] = []
 
-        /// - Parameter isSilent: whether its queue is full, so that it drops what is asked of it.
+        /// - Parameter isSilent: true if its queue is full, so that it drops requests.
         init(_ host: String, port: Int = 0, isSilent: Bool = false) throws {
             self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             let descriptor = self.descriptor
@@ -27,7 +27,7 @@ import Testing
             self.port = withUnsafeTemporaryAllocation(byteCount: 16, alignment: 4) { space in
                 var size = socklen_t(space.count)
                 _ = getsockname(descriptor, space.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size)
-                // The port stands behind the family, in the order of the network.
+                // The port follows the family, in network byte order.
                 return Int(space[2]) << 8 | Int(space[3])
             }
             if isSilent { try self.fill(host) }

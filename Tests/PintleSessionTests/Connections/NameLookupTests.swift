@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleSession
 
-/// Lookups of names: how many there are at a time, and for whom.
+/// Lookups of names: their number at a time, and the clients that get them.
 struct NameLookupTests {
     private let a = TransferClient(0, 1)
     private let b = TransferClient(0, 2)

@@ -9,12 +9,12 @@ import Testing
 
 @testable import PintleTesting
 
-/// Origins that end a connection of TLS while a request is on its way, or while nobody takes their answer.
+/// Origins that end a TLS connection while a request is being sent, or while the client does not take their answer.
 @Suite(.timeLimit(.minutes(15))) struct SecureEndTests {
-    /// How an origin ends a connection.
+    /// The way in which an origin ends a connection.
     enum Ending: CaseIterable { case said, reset }
 
-    /// Where the body of an answer ends, and whether the origin comes that far. All of them have the same bytes.
+    /// The end of an answer's body, and if the origin gets that far. All answers have the same bytes.
     enum Answer: String, CaseIterable {
         case length, shortOfLength, chunks, shortOfChunks, upToTheEnd
 
@@ -33,7 +33,7 @@ import Testing
             return "HTTP/1.1 200 OK\r\n\(rest)"
         }
 
-        /// What the transfer fails of; nil where the answer is whole.
+        /// The code of the transfer's error; nil if the answer is whole.
         func failure(_ ending: Ending) -> SessionError.Code? {
             switch self {
             case .length, .chunks: nil
@@ -55,7 +55,7 @@ import Testing
         self.stage = try SessionStage(policy: SecurityPolicy(pinning: .none, roots: .only([root.certificate])))
     }
 
-    /// Has the loop look at nothing until `body` has returned, so that it finds all that was sent meanwhile at once.
+    /// Blocks the loop until `body` has returned, so that it then finds everything that was sent meanwhile at once.
     private static func hold<Result>(_ loop: Loop, _ body: () throws -> Result) throws -> Result {
         let (isHeld, mayGoOn) = (Watched(false), Watched(false))
         loop.execute {
@@ -114,7 +114,7 @@ import Testing
             _ = try connection.readRequestHead()
             try Self.hold(loop) {
                 try connection.send("HTTP/1.1 100 Continue\r\n\r\n")
-                // The first write of the body finds nobody, and the last word of TLS was read by then.
+                // The first write of the body fails, after the end of TLS has been read.
                 connection.stream.finishSending()
                 connection.stream.reset()
             }
@@ -142,7 +142,7 @@ import Testing
             self.transferRequest(origin, fields: ["Expect": "100-continue"], body: "body"), self.transferRequest(origin)
         )
         first.whenBodyLeaves = { transfer in
-            // The answer lets the body go, and whoever hears of that may give the request up and begin another one.
+            // The answer releases the body, and its owner may then give up the request and begin another one.
             transfer.cancel()
             let other = stage.session.start(next, on: loop, delegate: second)
             #expect(other === transfer, "the object is used again, which is what this is about")
@@ -154,7 +154,7 @@ import Testing
         #expect(first.seen.current.heads.isEmpty && !first.seen.current.isOver)
     }
 
-    // MARK: Behind an answer that nobody takes
+    // MARK: After an answer that is not taken
 
     @Test(arguments: Answer.allCases, Ending.allCases)
     func `an end that comes together with the answer is told behind it`(answer: Answer, ending: Ending) async throws {
@@ -198,7 +198,7 @@ import Testing
         let (side, loop) = (self.side, self.loop)
         let heard = Watched<[String]>([])
         let origin = try ScriptedOrigin { connection in
-            // This layer is the script's own: TLS ends, and the connection below does not.
+            // The script has this layer itself: TLS ends, and the connection below does not.
             let layer = try TLSServerLayer(side)
             var text = ""
             while let bytes = try connection.stream.readSome() {
@@ -217,7 +217,7 @@ import Testing
             let taker = Taker()
             taker.isSlow = isPaused
             var asked = self.transferRequest(origin)
-            // A request that is sent in vain shows where nobody sends it again.
+            // An attempt that fails is visible, because the request is not repeated.
             asked.isRepeatable = false
             let (stage, request) = (self.stage, asked)
             loop.execute { taker.transfer = stage.session.start(request, on: loop, delegate: taker) }
@@ -229,7 +229,8 @@ import Testing
         #expect(heard.current == ["a request on 0", "a request on 1"])
     }
 
-    /// Asks for an answer, stops reading at its head, and goes on, a piece in each turn, when `whilePaused` has returned.
+    /// Requests an answer, stops reading at its head, and continues, a piece in each turn, after `whilePaused` has
+    /// returned.
     private func take(
         from origin: ScriptedOrigin, _ whilePaused: () async throws -> Void = {}
     ) async throws -> Taker.Seen {
@@ -245,7 +246,7 @@ import Testing
     }
 }
 
-/// Keeps what a transfer tells.
+/// Records the events of a transfer.
 private final class Taker: TransferDelegate, @unchecked Sendable {
     // Why @unchecked holds: the variables are set before the transfer begins, and touched on the loop's thread from then on.
     struct Seen: Sendable {
@@ -257,9 +258,9 @@ private final class Taker: TransferDelegate, @unchecked Sendable {
 
     let seen = Watched(Seen())
     var transfer: Transfer?
-    /// Whether reading stops at the head, and at each piece of the body until the next turn.
+    /// True if reading stops at the head, and at each piece of the body until the next turn.
     var isSlow = false
-    /// Called once, when something of the request's body was taken.
+    /// Called once, when a part of the request's body was taken.
     var whenBodyLeaves: ((Transfer) -> Void)?
     private var loop: Loop?
 

@@ -171,7 +171,7 @@ import Testing
         }
         #expect(saves < 10)
         jar.deleteAll()
-        // Waits for no delay, and for nothing else: it says what there is now.
+        // Saves at once, without the delay, the cookies that exist now.
         try await jar.save()
         #expect(try self.jar().cookies.isEmpty)
     }

@@ -119,7 +119,7 @@ import Testing
         for _ in 0..<2 { if case .changed = await events.next() { told += 1 } }
         #expect(told == 2)
         try jar.set(cookie)
-        // The third event is of what came after: there was none in between.
+        // The third event is about the later change: there was none in between.
         guard case .changed = await events.next() else { throw TestFailure("no third event") }
         for await event in last {
             guard case .changed = event else { throw TestFailure("another event") }

@@ -7,8 +7,8 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// What becomes of cookies. Hosts are names that a proxy leads to one origin, since this machine's own names are
-/// treated as secure by themselves.
+/// Cookies of sessions. Hosts are names that a proxy leads to one origin, since this machine's own names are treated as
+/// secure by themselves.
 @Suite(.timeLimit(.minutes(15))) struct CookieTests {
     private let origin: ScriptedOrigin
     private let proxy: ScriptedProxy
@@ -105,7 +105,8 @@ import Testing
         #expect(try await self.get(stage, "https://a.example/set").status == 200)
         #expect(try await self.get(stage, "https://a.example/cookies").text == "got safe=1")
         #expect(secure.lines.allSatisfy { $0 == "CONNECT a.example:443 HTTP/1.1" })
-        // The same jar, in clear text: the proxy leads that to a server with TLS, so only its request counts.
+        // A plaintext request with the same jar. The proxy leads it to a TLS server, so only the request is checked: it
+        // has no secure cookie.
         _ = await sessionError { _ = try await self.get(stage, "http://a.example/cookies") }
         let clear = secure.origin.requests.filter { $0.method == "GET" }
         #expect(!clear.isEmpty && clear.allSatisfy { $0["Cookie"] == nil })

@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Bodies that may have to be gone on with: no coding is asked for, and one that comes leaves nothing to go on with.
+/// Downloads that may have to be resumed: no coding is requested, and a coded answer cannot be resumed.
 @Suite(.timeLimit(.minutes(15))) struct CodedRestTests {
     private let folder: TemporaryFolder
     private let plain = sampleBytes(500_000)

@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Bodies in content codings: what is asked for, and what a program gets.
+/// Bodies in content codings: the codings that are requested, and the body that a program gets.
 @Suite(.timeLimit(.minutes(15))) struct DecompressionTests {
     private static let all = "gzip, deflate, br, zstd"
     private let plain = sampleBytes(3000) + [UInt8](repeating: 0x61, count: 600_000) + sampleBytes(3000)

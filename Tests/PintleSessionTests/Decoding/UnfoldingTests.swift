@@ -81,7 +81,8 @@ import Testing
         #expect(count == 512 << 20 && other == 5)
         let times = stage.engine.turnTimes
         note("turns: \(times.turns), the longest \(times.longest / 1000) µs")
-        // Each turn makes a piece of what was decoded elsewhere. A machine that is busy with other tests interrupts some.
+        // Each turn handles a piece of what was decoded elsewhere. On a machine that is busy with other tests some turns
+        // are interrupted.
         #expect(times.turns > 1000 && times.turns(over: 10_000_000) < times.turns / 50)
     }
 
@@ -102,7 +103,7 @@ import Testing
             let stream = try await stage.session.stream(request(port))
             var iterator = stream.body.makeAsyncIterator()
             _ = try await iterator.next()
-            // Another task, whose body is read to its end, shows that time has passed.
+            // Another task that is read to its end shows that time has passed.
             let other = try await stage.session.stream(request(port))
             for try await _ in other.body {}
             let peak = ProcessFigures.peakMemory

@@ -5,7 +5,7 @@ import Testing
 
 /// docs/afnetworking.md has every behaviour, the tests that it names are there, and those that are there are named.
 struct BehaviourPageTests {
-    /// How many behaviours each family has; they are numbered from 1.
+    /// The number of behaviours in each family; they are numbered from 1.
     private static let families = [
         "SES": 54, "TDL": 23, "HSM": 26, "PCT": 8, "QRY": 16, "SER-REQ": 30, "JRQ": 10, "PRQ": 5, "MPF": 20, "MPS": 12,
         "THR": 6, "STF": 4, "ERR": 4, "RSP": 19, "JRS": 22, "XMP": 5, "XMD": 3, "PLR": 5, "IMG": 8, "CMP": 9, "SEC": 32,

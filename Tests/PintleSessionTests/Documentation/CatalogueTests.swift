@@ -5,9 +5,9 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What the catalogue and the README show is what was compiled.
+/// Checks that the code in the catalogue and the README is compiled code.
 struct CatalogueTests {
-    /// A block of Swift in a text, and the comment above it that says where it comes from.
+    /// A block of Swift in a text, and the comment above it that names its source.
     private struct Block {
         let place: String
         let origin: String

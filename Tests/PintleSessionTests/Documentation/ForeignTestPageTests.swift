@@ -4,7 +4,8 @@ import Testing
 
 /// docs/afnetworking-tests.md has every test of AFNetworking, and the tests that it names are there.
 struct ForeignTestPageTests {
-    /// How many test methods each file has: of 4.0.1; of 2.7.0, but for those that 4.0.1 has; of the folder of version 1.
+    /// The number of test methods in each file: of 4.0.1; of 2.7.0, without those that 4.0.1 has; of the folder of version
+    /// 1.
     private static let files = [
         "AFURLSessionManagerTests": 32, "AFHTTPSessionManagerTests": 41, "AFHTTPRequestSerializationTests": 16,
         "AFJSONSerializationTests": 16, "AFPropertyListRequestSerializerTests": 2,

@@ -4,7 +4,7 @@ import Foundation
 
 /// The tests that a page names, and those that there are.
 enum NamedTests {
-    /// A test as it stands in a page or in a source file, without the ids in front of its name.
+    /// The name of a test in a page or in a source file, without the ids before it.
     struct Name: Hashable {
         let suite: String
         let sentence: String
@@ -21,7 +21,7 @@ enum NamedTests {
         return page.split(separator: "\n").map(String.init)
     }
 
-    // MARK: What there is
+    // MARK: Existing tests
 
     /// All tests of the repository, read once.
     static let all = Result { try Self.read() }
@@ -48,7 +48,7 @@ enum NamedTests {
         return catalogue
     }
 
-    /// The ids that a test's name begins with, and the sentence behind them.
+    /// The ids at the beginning of a test's name, and the sentence after them.
     private static func parts(of name: Substring) -> (ids: [String], sentence: String) {
         let words = name.split(separator: " ")
         let ids = words.prefix { $0 == "and" || Self.isID($0) }
@@ -61,12 +61,12 @@ enum NamedTests {
             && word[dash...].dropFirst().allSatisfy(\.isNumber)
     }
 
-    // MARK: What is named
+    // MARK: Named tests
 
-    /// The tests of a table's cell: `SuiteTests: one name; another one; OtherTests: a name (and a remark)`. What comes
-    /// behind a dash is a reason, in which tests can be named too.
+    /// Parses a cell of a table: `SuiteTests: one name; another one; OtherTests: a name (and a remark)`. Text after a dash
+    /// is a reason, which may name tests, too.
     ///
-    /// - Returns: for each place where a test has to stand, its text and the test, nil where there is no such test.
+    /// - Returns: for each place at which a test must be named, its text and the test; nil if no such test exists.
     static func proofs(in cell: String, among all: Catalogue) -> [(text: String, test: Name?)] {
         var proofs: [(String, Name?)] = []
         var suite: String?
@@ -85,7 +85,7 @@ enum NamedTests {
         return proofs
     }
 
-    /// True where `text` is the name of a test, and may go on with a remark.
+    /// True if `text` is the name of a test, perhaps followed by a remark.
     private static func isSame(_ sentence: String, _ text: String) -> Bool {
         guard text.hasPrefix(sentence) else { return false }
         let rest = text.dropFirst(sentence.count)

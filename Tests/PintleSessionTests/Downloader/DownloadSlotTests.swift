@@ -5,7 +5,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// A place that shows what was asked for last.
+/// A slot shows the last value that was requested.
 @Suite(.timeLimit(.minutes(15))) struct DownloadSlotTests {
     private typealias Slot = DownloadSlot<Picture>
 
@@ -197,7 +197,7 @@ import Testing
             images[state]?.load(self.url("/image"))
             backgrounds[state]?.load(self.url("/background"))
         }
-        // The transfer is one, and goes on for the others.
+        // All share one transfer, which continues for the others.
         images[.normal]?.cancel()
         self.held.releaseAll()
         for state in State.allCases {

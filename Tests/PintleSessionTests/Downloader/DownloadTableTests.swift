@@ -110,7 +110,7 @@ struct DownloadTableTests {
         var random = SeededGenerator(seed: seed)
         var table = DownloadTable<Int, Int, Int>(limit: 3, order: order)
         var (places, started, told) = ([DownloadPlace](), [Int](), [DownloadPlace: Int]())
-        // Who asks is known by a number until there is a place for it.
+        // A request is known by its number until it has a place.
         var (asked, transfers) = ([Int: DownloadPlace](), [Int: Int]())
         func end(_ work: Int) {
             guard let transfer = transfers[work] else { return }
@@ -131,7 +131,7 @@ struct DownloadTableTests {
                 if case .nobody = table.cancel(place) { continue }
                 told[place, default: 0] += 1
             default:
-                // What was started ends some time, whoever waits for it.
+                // A transfer that was started ends at some time, whatever waits for it.
                 guard let index = started.indices.randomElement(using: &random) else { continue }
                 end(started.remove(at: index))
             }

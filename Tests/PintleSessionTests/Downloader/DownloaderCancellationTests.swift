@@ -5,7 +5,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Receipts that are cancelled, and what comes of the others.
+/// Receipts that are cancelled, and the outcome of the others.
 @Suite(.timeLimit(.minutes(15))) struct DownloaderCancellationTests {
     private let held: HeldOrigin
     private let stage: PictureStage

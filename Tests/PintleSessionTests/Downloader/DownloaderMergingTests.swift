@@ -13,7 +13,7 @@ import Testing
         let origin = try HeldOrigin()
         let stage = try PictureStage()
         let asked = request(origin.origin.port, "/a")
-        // From many threads at once.
+        // The requests come from many threads at once.
         DispatchQueue.concurrentPerform(iterations: 50) { stage.ask("\($0)", asked) }
         origin.releaseAll()
         let answers = try await stage.reach(50).compactMap(\.answer)

@@ -7,7 +7,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// One value after another: what arrives, and what does not.
+/// One value after another: values that arrive, and failures.
 @Suite(.timeLimit(.minutes(15))) struct DownloaderTests {
     /// Three pixels wide and two high.
     private static let png = Data(
@@ -107,7 +107,7 @@ import Testing
 
     private static func keep(_ stage: SessionStage) { self.kept.change { $0.append(stage) } }
 
-    /// Lets other tasks go on until `condition` holds.
+    /// Lets other tasks run until `condition` holds.
     private static func wait(until condition: () -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(Patience.seconds)
         while !condition() {

@@ -29,7 +29,7 @@ import Testing
         let slot = try self.slot()
         slot.load(request(nginx.httpPort, "/files/large"))
         let task = slot.receipt?.task
-        // Without anybody who looks it works as well.
+        // It works without an observer, too.
         for await text in slot.valueStream where text?.utf8.count == 1 << 20 { break }
         #expect(task == nil || task?.progress.fractionReceived == 1)
     }

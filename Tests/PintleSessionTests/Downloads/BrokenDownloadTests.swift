@@ -16,7 +16,7 @@ import Testing
         self.folder = try TemporaryFolder()
     }
 
-    /// How a body of ten bytes ends behind its fifth.
+    /// The way in which a body of ten bytes ends after its fifth.
     enum Break: String, Sendable, CaseIterable {
         case closed, reset, chunkCut, silence
 
@@ -31,7 +31,7 @@ import Testing
             try connection.send("HTTP/1.1 200 OK\r\n\(kind.framing)\r\n\(fields)\r\n\(kind.start)")
             switch kind {
             case .closed, .chunkCut: return
-            // It may overtake what was sent.
+            // The reset may overtake bytes that were sent before.
             case .reset: connection.stream.reset()
             case .silence: _ = try connection.waitForEnd()
             }

@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Who says where a download goes, and what happens when it gets there.
+/// Decisions on the destination of a download, and the result when it gets there.
 @Suite(.timeLimit(.minutes(15))) struct DestinationTests {
     let origin: NginxOrigin
     let folder: TemporaryFolder

@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What a process that was killed, or somebody else, has left where a download grows.
+/// Files that a killed process, or another program, has left at the place where a download grows.
 @Suite(.timeLimit(.minutes(15))) struct LeftOverTests {
     let stage: SessionStage
     let folder: TemporaryFolder
@@ -65,7 +65,7 @@ import Testing
         case otherURL, otherFile, beyondTheFile, huge, zero, validatorHasLines
         case missing, empty, cut, noJSON, noObject, negative, fraction, noOffset, noValidator, validatorIsNumber, binary
 
-        /// Whether a download may have written it.
+        /// True if a download may have written it.
         var isNote: Bool { [.otherURL, .otherFile, .beyondTheFile, .huge, .zero, .validatorHasLines].contains(self) }
     }
 

@@ -7,7 +7,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Places where a download cannot go.
+/// Destinations to which a download cannot be written.
 @Suite(.timeLimit(.minutes(15))) struct ObstacleTests {
     let stage: SessionStage
     let origin: NginxOrigin

@@ -28,7 +28,7 @@ import Testing
         return stat(self.folder.path(name), &status) == 0 ? status.st_mode & 0o777 : 0
     }
 
-    /// Gives half of its bytes, then nothing until the client goes; the rest to who asks for it.
+    /// Sends half of its bytes, then nothing until the client goes; clients that ask for the rest get it.
     private func halfway(_ fields: String = "ETag: \"v1\"\r\n") throws -> ScriptedOrigin {
         try ScriptedOrigin { connection in
             if try connection.readRequest()["Range"] == "bytes=5-" {
@@ -71,7 +71,7 @@ import Testing
     @Test(arguments: Failure.allCases)
     func `a download that fails before its response leaves an earlier part alone`(failure: Failure) async throws {
         let origin = try ScriptedOrigin(answering: response("no").replacing("200 OK", with: "503 Later"))
-        // Nobody listens on the first port; one that is merely free now may be another test's server by then.
+        // No process listens on port 1; a port that is merely free now may soon belong to another test's server.
         let port = failure == .refused ? origin.port : 1
         try LeftOver(in: self.folder, of: port).write(Array("01234".utf8), length: 10)
         let note = self.folder.bytes("out.part.json")
@@ -131,7 +131,7 @@ import Testing
         let origin = try self.halfway("")
         let task = try await self.begin(origin, to: .file(self.out))
         #expect(self.folder.names == ["out.part", "out.part.json"])
-        // As kill -9 would leave them.
+        // The files that kill -9 would leave.
         let (part, note) = try (#require(self.folder.bytes("out.part")), #require(self.folder.bytes("out.part.json")))
         #expect(await task.cancelKeepingPart() == nil && self.folder.names.isEmpty)
         try self.folder.write(part, to: "out.part")
@@ -141,7 +141,7 @@ import Testing
         #expect(self.text == Self.whole && self.folder.names == ["out"])
     }
 
-    // MARK: Who may read them
+    // MARK: Access rights
 
     @Test func `what grows in the temporary folder is for its user only, and noted only when it is kept`() async throws
     {

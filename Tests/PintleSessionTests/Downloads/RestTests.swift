@@ -5,11 +5,11 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What servers make of a request for the rest of a file, the ones that lie included.
+/// Answers of servers to a request for the rest of a file, including wrong ones.
 @Suite(.timeLimit(.minutes(15))) struct RestTests {
     let stage: SessionStage
     let folder: TemporaryFolder
-    /// What the whole is; its first five bytes are left over.
+    /// The whole file; its first five bytes are left over.
     static let whole = "0123456789"
 
     init() throws {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Runs the download that is to go on.
+    /// Runs the download that is to be resumed.
     private func download(from origin: ScriptedOrigin) async throws -> TaskResult {
         try LeftOver(in: self.folder, of: origin.port).write(Array("01234".utf8), length: 10)
         return try await self.stage.session.download(

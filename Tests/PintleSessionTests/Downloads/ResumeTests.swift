@@ -7,7 +7,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Downloads that go on where an earlier one ended, from a server that knows ranges.
+/// Downloads that are resumed, from a server that supports ranges.
 @Suite(.timeLimit(.minutes(15))) struct ResumeTests {
     let origin: NginxOrigin
     let served: TemporaryFolder
@@ -18,7 +18,7 @@ import Testing
         self.served = try TemporaryFolder()
         self.folder = try TemporaryFolder()
         try self.served.write(self.bytes, to: "big")
-        // As slow as it takes for a test to stop it long before its end, also on a busy machine; the rest comes at once.
+        // Slow enough for a test to stop it long before its end, even on a busy machine; the rest comes at once.
         let slowly = "alias \(self.served.path)/big; if ($http_if_range = '') { set $limit_rate 150k; }"
         self.origin = try NginxOrigin(
             locations: """

@@ -31,7 +31,7 @@ import Testing
         #expect(folder.bytes("out") == Array("hello\n".utf8) && folder.names == ["out"])
     }
 
-    /// They open, lock, move and remove the same names at the same time; each result must be one response.
+    /// The downloads open, lock, move and remove the same names at the same time; each result must be one response.
     @Test func `a crowd of downloads to one file leaves a whole one, whatever their order`() async throws {
         let folder = try TemporaryFolder()
         let origin = try NginxOrigin()

@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What a client's copies, errors and progress are like.
+/// The copies, errors and progress of a client.
 @Suite(.timeLimit(.minutes(15))) struct ClientTests {
     private let stage: SessionStage
     private let origin: ScriptedOrigin

@@ -7,7 +7,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Base URLs, verbs and serializers, against an origin that remembers what it was asked.
+/// Base URLs, verbs and serializers, against an origin that remembers its requests.
 @Suite(.timeLimit(.minutes(15))) struct HTTPSessionTests {
     let stage: SessionStage
     let origin: ScriptedOrigin
@@ -28,7 +28,7 @@ import Testing
         self.api = try HTTPSession(self.stage.session, base: "http://127.0.0.1:\(self.origin.port)/v1")
     }
 
-    /// What the origin was asked last.
+    /// Returns the last of the origin's first `count` requests.
     private func asked(_ count: Int = 1) async throws -> Message {
         try await self.origin.reachRequests(count)[count - 1]
     }

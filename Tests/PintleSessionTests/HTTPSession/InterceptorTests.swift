@@ -7,7 +7,7 @@ import Testing
 
 @testable import PintleSession
 
-/// Steps that the tasks of a client pass: what they change, what they have made again, and what they are told.
+/// Interceptors of a client's tasks: their changes, their retries, and their notifications.
 @Suite(.timeLimit(.minutes(15))) struct InterceptorTests {
     private let stage: SessionStage
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PintleSession
 
-/// Values that a client sends and gets, and what a program may say about each request.
+/// Values that a client sends and gets, and options that a program may set for each request.
 @Suite(.timeLimit(.minutes(15))) struct ShapingTests {
     private struct User: Codable, Sendable, Equatable {
         let name: String

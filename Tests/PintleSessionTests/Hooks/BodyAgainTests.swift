@@ -8,7 +8,7 @@ import Testing
 
 /// Bodies that have to be sent a second time.
 @Suite(.timeLimit(.minutes(15))) struct BodyAgainTests {
-    /// Long enough not to fit into anybody's buffer.
+    /// Too long for any buffer.
     private static let bytes = [UInt8].pattern(300_000)
 
     enum Kind: CaseIterable, Sendable {
@@ -66,7 +66,7 @@ import Testing
         } else {
             #expect(first.body == Self.bytes)
         }
-        // It was counted from zero again.
+        // The count began at zero again.
         #expect(task.progress.sent == UInt64(second.body.count))
     }
 
@@ -116,7 +116,8 @@ import Testing
             let task = try stage.session.uploadTask(request(origin.port, "/\(number)", method: "PUT"), from: source)
             task.resume()
             let outcome = await sessionError { _ = try await task.value() }
-            // Whether it broke before or behind the last byte is the kernel's choice; a second connection serves it.
+            // The kernel decides if the connection breaks before or after the last byte; a second connection serves the
+            // request.
             #expect(outcome == nil, "\(String(describing: outcome))")
             #expect(task.progress.sent == UInt64(Self.bytes.count), "\(number): \(task.progress)")
         }

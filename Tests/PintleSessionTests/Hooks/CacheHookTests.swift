@@ -6,9 +6,9 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// How a session uses a cache; what the cache keeps is its own business.
+/// A session's use of a cache; the rules of the cache itself are not tested here.
 @Suite(.timeLimit(.minutes(15))) struct CacheHookTests {
-    /// Keeps everything, but calls it fresh only for who does not mind its age.
+    /// Stores every response, but treats it as fresh only for requests that accept any age.
     private final class Dictionary: ResponseCache {
         let entries = Watched<[String: CachedResponse]>([:])
         let asked = Watched<[CachePolicy]>([])
@@ -112,7 +112,7 @@ import Testing
         #expect(try await ask(.preferCache) == "answer 1")
         #expect(try await ask(.onlyCache) == "answer 1")
         #expect(try await ask(.ignoreLocal) == "answer 2")
-        // What was fetched without asking the cache was offered to it.
+        // The response fetched without the cache was offered to it.
         #expect(try await ask(.onlyCache) == "answer 2")
         #expect(!cache.asked.current.contains(.ignoreLocal) && !cache.asked.current.contains(.onlyCache))
     }
@@ -143,7 +143,7 @@ import Testing
         #expect(cache.entries.current.isEmpty && cache.asked.current.isEmpty)
     }
 
-    /// Has every response confirmed by its tag, and hears of changes.
+    /// Requires every response to be confirmed by its tag, and records changes.
     private final class Tagged: ResponseCache {
         let entry = Watched<CachedResponse?>(nil)
         let changes = Watched<[String]>([])
@@ -182,7 +182,7 @@ import Testing
             #expect(result.text == "text" && result.status == 200 && origin.requests.count == count)
             #expect(result.metrics.transactions.count == 1)
         }
-        // New responses are what the hook is asked about.
+        // The hook is asked only about new responses.
         #expect(offered.current == 1)
         var only = request(origin.port)
         only.cachePolicy = .onlyCache

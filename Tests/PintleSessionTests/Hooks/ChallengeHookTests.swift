@@ -12,7 +12,7 @@ import Testing
 
     init() throws { self.alice = try Credential(user: "alice", password: "pass:word") }
 
-    /// An origin that lets in who says `authorization`, and offers `offers` to everybody else.
+    /// Returns an origin that admits clients with the field value `authorization`, and offers `offers` to all others.
     private func guarded(_ authorization: String, offering offers: String...) throws -> ScriptedOrigin {
         try origin { request in
             if request["Authorization"] == authorization { return answer(200, [], "inside") }
@@ -120,7 +120,7 @@ import Testing
         let (stage, hooks) = try self.stage { _ in throw Refusal(reason: "no key at hand") }
         let error = await stage.failure(of: request(origin.port))
         #expect(error?.code == .hookFailed && error?.underlying as? Refusal == Refusal(reason: "no key at hand"))
-        // The completion hook is told behind the task's end.
+        // The completion hook is called after the task's end.
         let errors = try await hooks.errors.reach("the completion hook") { !$0.isEmpty }
         #expect(errors.first??.underlying as? Refusal == Refusal(reason: "no key at hand"))
     }

@@ -6,14 +6,14 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Challenges of schemes that the session does not answer by itself.
+/// Challenges with schemes that the session cannot answer itself.
 @Suite(.timeLimit(.minutes(15))) struct ChallengeSchemeTests {
     private let alice: Credential
     private let basic = "Basic YWxpY2U6cGFzczp3b3Jk"
 
     init() throws { self.alice = try Credential(user: "alice", password: "pass:word") }
 
-    /// An origin that lets in who says `authorization`, and offers `offers` to everybody else.
+    /// Returns an origin that admits clients with the field value `authorization`, and offers `offers` to all others.
     private func guarded(_ authorization: String, offering offers: String...) throws -> ScriptedOrigin {
         try origin { request in
             if request["Authorization"] == authorization { return answer(200, [], "inside") }

@@ -6,7 +6,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Whom a session believes, and who it says it is.
+/// The servers that a session trusts, and the identity that it shows.
 @Suite(.timeLimit(.minutes(15))) struct HandshakeHookTests {
     private let pki = TestPKI()
     private let root: TestIdentity

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PintleSession
 
-/// Negotiate where there is no Kerberos.
+/// Negotiate without Kerberos.
 @Suite(.timeLimit(.minutes(15))) struct NegotiateTests {
     private func stage(_ hooks: RecordedHooks) throws -> SessionStage { try SessionStage(hooks: hooks) }
 

@@ -7,9 +7,9 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Redirects: what is followed by itself, what the hook makes of it, and what is never followed.
+/// Redirects: those that are followed automatically, the hook's decisions, and those that are never followed.
 @Suite(.timeLimit(.minutes(15))) struct RedirectHookTests {
-    /// An origin that sends everybody from `/go` to `location` with `status`.
+    /// Returns an origin that redirects all clients from `/go` to `location` with `status`.
     private func redirecting(_ status: Int, to location: String) throws -> ScriptedOrigin {
         try origin { request in
             request.target == "/go"
@@ -65,7 +65,7 @@ import Testing
         let stage = try SessionStage(hooks: hooks)
         let error = await stage.failure(of: request(origin.port, "/go"))
         #expect(error?.code == .hookFailed && error?.underlying as? Refusal == Refusal(reason: "not there"))
-        // The rest of the redirect is left to nobody.
+        // The rest of the redirect is not read: its transfer is over.
         #expect(origin.requests.count == 1 && stage.session.runningTransfers() == 0)
         try await hooks.metrics.reach("the metrics") { $0.count == 1 }
         #expect(hooks.metrics.current.first?.transactions.count == 1)

@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// The hooks that see a response, and those that are told how far a task has come.
+/// Hooks that get a response, and hooks that get a task's progress.
 @Suite(.timeLimit(.minutes(15))) struct ResponseHookTests {
     private let folder: TemporaryFolder
 

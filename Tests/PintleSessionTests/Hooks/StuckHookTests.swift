@@ -8,7 +8,7 @@ import Testing
 
 /// Hooks that do not answer, whatever is asked of them, until the test is over.
 @Suite(.timeLimit(.minutes(15))) struct StuckHookTests {
-    /// Holds everybody who comes, cancelled or not.
+    /// Holds every caller, cancelled or not.
     private final class Jam: Sendable {
         private struct State: Sendable {
             var isOpen = false

@@ -8,10 +8,10 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What is left of tasks of each kind that were cancelled, ran out of time or were thrown away: no descriptor, no thread and
-/// no memory. Each kind has a process of its own.
+/// Tasks of each kind that were cancelled, timed out or were abandoned leave no descriptor, no thread and no memory. Each
+/// kind has its own process.
 ///
-/// There are 200 of each, or as many as PINTLE_ABANDONED says:
+/// There are 200 of each, or the number in PINTLE_ABANDONED:
 /// `PINTLE_ABANDONED=10000 scripts/sanitize address --filter AbandonedTaskTests`.
 @Suite(.serialized) struct AbandonedTaskTests {
     private enum Kind: String, CaseIterable, Codable {
@@ -55,17 +55,18 @@ import Testing
         ) { [kind = kind as Kind, port = origin.port as Int, up = up as String, growing = growing as String] in
             let place = Place(kind: kind, port: port, up: up, growing: growing)
             let count = Self.count
-            // What is made once per process, and what grows with the number of tasks at a time, is there by then.
+            // Resources that a process makes once, and those for each concurrent task, exist after this.
             try await Self.run(max(64, count / 10), place)
             let (descriptors, threads, memory) = (ProcessFigures.descriptors, Self.threads, ProcessFigures.memory)
             try await Self.run(count, place)
-            // Who waited for the end may go on before the last reference to what has ended is gone.
+            // A waiter may continue before the last reference to the ended tasks is released.
             for _ in 0..<100_000 where !ProcessFigures.opened(since: descriptors).isEmpty { await Task.yield() }
             let opened = ProcessFigures.opened(since: descriptors)
             if !opened.isEmpty { note("\(kind): still open: \(opened)") }
             #expect(opened.isEmpty)
             #expect(Self.threads <= threads, "\(kind): \(threads) threads became \(Self.threads)")
-            // A task's own objects are some kilobytes; what the allocator keeps is not by task.
+            // A task's own objects take some kilobytes; memory that the allocator keeps does not depend on the number of
+            // tasks.
             let (grown, limit) = (ProcessFigures.memory - memory, 8192 + 3 * count / 16)
             if grown > limit { note("\(kind): \(grown) KiB more") }
             #expect(runsUnderSanitizer || grown <= limit)
@@ -89,7 +90,7 @@ import Testing
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
     }
 
-    /// So many tasks of each ending, on an engine and a session of their own.
+    /// Runs this many tasks of each ending, on a new engine and session.
     private static func run(_ count: Int, _ place: Place) async throws {
         let engine = try Engine(threads: 2)
         var configuration = SessionConfiguration()

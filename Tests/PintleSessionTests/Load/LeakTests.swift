@@ -8,8 +8,8 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What is left when many tasks have ended in all the ways there are. In processes of their own, whose descriptors are
-/// nobody else's.
+/// Many tasks that have ended in all possible ways leave nothing. They run in separate processes, with no other
+/// descriptors.
 struct LeakTests {
     @Test func `200 transfers, cancelled at random, leave no descriptor, no file and no task`() async throws {
         let origin = try NginxOrigin(locations: "location /sink { client_max_body_size 0; return 204; }\n")
@@ -23,11 +23,11 @@ struct LeakTests {
         ) { [port = origin.httpPort as Int, up = up as String, growing = growing as String] in
             var configuration = SessionConfiguration()
             configuration.temporaryFolder = growing
-            // What is opened once per process is open by then.
+            // Descriptors that a process opens once are open after this.
             try await Self.run(4, port, up, growing, configuration)
             let before = ProcessFigures.descriptors
             try await Self.run(200, port, up, growing, configuration)
-            // Who waited for the end may go on before the last reference to what has ended is gone.
+            // A waiter may continue before the last reference to the ended tasks is released.
             var opened = ProcessFigures.opened(since: before)
             for _ in 0..<10_000 {
                 if opened.isEmpty { break }
@@ -44,7 +44,7 @@ struct LeakTests {
         passOn(exit)
     }
 
-    /// Runs so many tasks on a session of their own.
+    /// Runs this many tasks on a new session.
     private static func run(
         _ count: Int, _ port: Int, _ up: String, _ growing: String, _ configuration: SessionConfiguration
     ) async throws {
@@ -83,7 +83,7 @@ struct LeakTests {
         }
     }
 
-    /// Runs a task to its end, or to so many bytes; some are suspended on the way, some never resumed.
+    /// Runs a task to its end, or up to `limit` bytes; some are suspended on the way, some never resumed.
     private static func run(_ task: SessionTask, cancellingAfter limit: UInt64) async {
         let progress = task.progressStream
         if limit > 2000 { task.resume() }

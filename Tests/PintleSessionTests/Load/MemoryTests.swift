@@ -8,14 +8,14 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What is moved is never held. Each transfer has a process of its own, whose memory is measured.
+/// Transferred bytes are never held in memory: each transfer has its own process, and that process's memory is measured.
 ///
-/// The size is 64 MiB, or what PINTLE_SOAK says, in MiB: `PINTLE_SOAK=5120 swift test --filter MemoryTests`.
+/// The size is 64 MiB, or that in PINTLE_SOAK, in MiB: `PINTLE_SOAK=5120 swift test --filter MemoryTests`.
 @Suite(
     .serialized,
     .disabled(if: runsUnderSanitizer, "sanitizers keep memory of their own"))
 struct MemoryTests {
-    /// In bytes.
+    /// Size in bytes.
     private static var size: Int {
         (ProcessInfo.processInfo.environment["PINTLE_SOAK"].flatMap { Int($0) } ?? 64) << 20
     }
@@ -67,7 +67,7 @@ struct MemoryTests {
         passOn(exit)
     }
 
-    /// Runs `work` and fails where it needed much memory.
+    /// Runs `work` and fails if it needed much memory.
     private static func measure(_ what: String, _ size: Int, _ work: () async throws -> Void) async throws {
         ProcessFigures.resetPeak()
         let before = ProcessFigures.memory

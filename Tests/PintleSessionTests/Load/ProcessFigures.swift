@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// What the kernel knows about this process.
+/// The kernel's figures about this process.
 enum ProcessFigures {
     /// The most memory that was resident since the last ``resetPeak()``, in KiB.
     static var peakMemory: Int { Self.status("VmHWM:") }
@@ -13,7 +13,7 @@ enum ProcessFigures {
 
     static func resetPeak() { _ = try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs")) }
 
-    /// What kinds of descriptors are open, but for the one that is needed to ask.
+    /// The targets of the open descriptors, except for the one that is needed to read them.
     static var descriptors: [String] {
         let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
@@ -37,11 +37,11 @@ enum ProcessFigures {
     }
 }
 
-/// Says what a process of a test's own has said.
+/// Repeats the output of a test's separate process.
 func passOn(_ exit: ExitTest.Result?) {
     guard let text = exit?.standardErrorContent, !text.isEmpty else { return }
     FileHandle.standardError.write(Data(text))
 }
 
-/// Says something to whoever started this process.
+/// Sends a text to the process that started this one.
 func note(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }

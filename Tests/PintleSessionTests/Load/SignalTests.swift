@@ -9,7 +9,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Signals that interrupt system calls, in a process of their own.
+/// Signals that interrupt system calls, in a separate process.
 struct SignalTests {
     @Test func `interrupted system calls harm no transfer`() async throws {
         let origin = try NginxOrigin()

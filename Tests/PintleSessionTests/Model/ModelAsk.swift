@@ -6,7 +6,7 @@ import PintleMessage
 
 @testable import PintleSession
 
-/// A request of the session, its client, and what the origin has seen of it.
+/// A request of the session, its client, and the parts that the origin has seen.
 final class ModelAsk {
     /// The most bytes of a streamed body that can be sent again for certain.
     private static let mostKept = 64 * 1024
@@ -25,7 +25,7 @@ final class ModelAsk {
     private(set) var given = 0
     private(set) var hasEndedBody = true
     private(set) var hasTrailers = false
-    // The answer, as far as it was told.
+    // The answer, as far as it has come.
     private var interims = 0
     private var status: UInt16?
     private var received = 0
@@ -52,7 +52,7 @@ final class ModelAsk {
 
     private var isRewindable: Bool { !self.isStreamed || self.given <= Self.mostKept }
 
-    // MARK: What the client does
+    // MARK: Actions of the client
 
     func begin(in pool: TransferPool, port: Int) {
         var fields = Fields()
@@ -103,7 +103,7 @@ final class ModelAsk {
         self.transfer = nil
     }
 
-    // MARK: What the origin sees
+    // MARK: Observations of the origin
 
     func check(_ headers: HPACKHeaders) {
         var expected = [

@@ -4,7 +4,7 @@ import NIOCore
 import NIOHPACK
 import PintleTesting
 
-/// A stream as the origin has it: one attempt of a request.
+/// A stream from the origin's point of view: one attempt of a request.
 final class ModelAttempt {
     /// The meaning of the origin's frames, or of their end, for the request.
     enum Fate: Equatable {
@@ -47,7 +47,7 @@ final class ModelAttempt {
     /// True if the end of the answer was that of the stream: the request had come as a whole before.
     private var isClosedByAnswer = false
     private(set) var hasReset = false
-    /// True if the origin has sent what breaks HTTP/2 on it; it sends nothing more then.
+    /// True if the origin has broken HTTP/2 on the stream; it then sends no more.
     private(set) var hasErred = false
     /// True if the origin has said that it takes no stream of that number.
     private var isAboveLast = false
@@ -78,9 +78,9 @@ final class ModelAttempt {
     /// The bytes that come of its answer.
     var size: Int { self.hasNoBody ? 0 : self.head?.size ?? 0 }
 
-    // MARK: What the client sends
+    // MARK: Frames of the client
 
-    /// False once the stream is over: what crosses its end says nothing.
+    /// False once the stream is over: frames that cross its end prove nothing.
     var mayTake: Bool { (self.fate == .open || self.fate == .complete) && !self.hasReset }
 
     func took(_ bytes: ArraySlice<UInt8>) {
@@ -113,7 +113,7 @@ final class ModelAttempt {
         if self.fate == .open, !self.ask.isOver { self.breach("is reset by the session: \(code)") }
     }
 
-    // MARK: What the origin does
+    // MARK: Actions of the origin
 
     private var maySend: Bool { !self.isClosed && !self.answerEnded && !self.hasErred && self.peer.maySend }
 
@@ -196,7 +196,7 @@ final class ModelAttempt {
         self.peer.send(HTTP2Bytes.frame(HTTP2Bytes.Kind.data, on: self.number))
     }
 
-    /// Sends what may be sent.
+    /// Sends the frames that may be sent.
     func goOn() {
         guard self.maySend, self.head != nil else { return }
         while self.sent < self.released {
@@ -246,7 +246,7 @@ final class ModelAttempt {
         self.peer.send(HTTP2Bytes.reset(code, on: self.number))
     }
 
-    /// Sends what breaks HTTP/2, so that the stream must end.
+    /// Breaks HTTP/2, so that the stream must end.
     func play(_ misdeed: OriginCourse.Misdeed) {
         guard !self.isClosed, !self.hasErred, self.peer.maySend else { return }
         let isFirst = self.maySend && self.head == nil && !self.ends

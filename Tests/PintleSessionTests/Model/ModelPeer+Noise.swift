@@ -2,7 +2,7 @@
 
 import PintleTesting
 
-/// Frames of an origin that say nothing, and such as break HTTP/2.
+/// Frames of an origin that have no meaning, and frames that break HTTP/2.
 extension ModelPeer {
     private typealias Bytes = HTTP2Bytes
     private typealias Kind = HTTP2Bytes.Kind
@@ -13,7 +13,7 @@ extension ModelPeer {
     /// A stream with a number that was used, and nothing more to say.
     private var endedStream: ModelAttempt? { self.attempts.last { $0.requestEnded && $0.answerEnded && !$0.hasReset } }
 
-    /// A stream that the session has reset. What comes on it has crossed the reset, for all that the session knows.
+    /// A stream that the session has reset. Frames on it have crossed the reset, as far as the session knows.
     private var resetStream: ModelAttempt? {
         self.attempts.last { $0.clientReset != nil && !$0.answerEnded && !$0.hasReset && !$0.hasErred }
     }
@@ -54,7 +54,7 @@ extension ModelPeer {
             else { return }
             self.sendWindow -= 5
             self.send(Bytes.frame(Kind.data, on: attempt.number, [1, 2, 3, 4, 5]))
-        // It changes the table for what follows.
+        // The head changes the table for later heads.
         case .headOnResetStream:
             guard let attempt = self.resetStream, attempt.head == nil else { return }
             let block = self.encode([(":status", "200"), ("x-crossing", "\(attempt.serial)")])

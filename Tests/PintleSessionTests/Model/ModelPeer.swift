@@ -4,7 +4,7 @@ import NIOCore
 import NIOHPACK
 import PintleTesting
 
-/// One connection of the model's origin: it sends what a course says, and checks each frame of the session.
+/// One connection of the model's origin: it sends the frames of a course, and checks each frame of the session.
 final class ModelPeer {
     private typealias Kind = HTTP2Bytes.Kind
     private typealias Flag = HTTP2Bytes.Flag
@@ -82,7 +82,7 @@ final class ModelPeer {
         self.send(HTTP2Bytes.frame(Kind.ping, on: 0, Array(1...8)))
     }
 
-    /// True if the session has looked at everything, as far as can be told.
+    /// True if the session has processed everything, as far as is known.
     var isSettled: Bool { self.isOver || !self.isBroken && self.pings == self.pongs }
 
     /// Notes that everything has been looked at.
@@ -96,7 +96,7 @@ final class ModelPeer {
 
     // MARK: Reading
 
-    /// Takes what has come, and sends what may be sent.
+    /// Takes the frames that have come, and sends those that may be sent.
     func turn() {
         guard !self.isOver else { return }
         self.stream.flush()
@@ -251,7 +251,7 @@ final class ModelPeer {
         self.acknowledge()
     }
 
-    /// Acknowledges the settings of the session, behind the own ones.
+    /// Acknowledges the settings of the session, after sending its own.
     private func acknowledge() {
         guard self.isGreeted, self.owesAcknowledgement else { return }
         self.owesAcknowledgement = false
@@ -260,7 +260,7 @@ final class ModelPeer {
 
     func play(settings: OriginCourse.Greeting) { if self.maySend { self.say(settings) } }
 
-    /// Sends settings, and values of names that nobody knows.
+    /// Sends settings, and values of unknown settings.
     func say(_ settings: OriginCourse.Greeting, and unknown: [(Int, Int)] = []) {
         var values = unknown
         if let streams = settings.streams { values.append((Setting.streams, streams)) }
@@ -308,13 +308,13 @@ final class ModelPeer {
         self.end()
     }
 
-    /// - Parameter untold: whether nothing says what becomes of requests that are on their way.
+    /// - Parameter untold: true if the client does not learn the fate of requests that are on their way.
     private func ends(untold: Bool) {
         self.record.hasEndedConnection = true
         if untold { self.record.hasEndedUntold = true }
     }
 
-    /// Sends what breaks HTTP/2, and nothing more.
+    /// Breaks HTTP/2, and sends no more.
     func breaks(by bytes: [UInt8]) {
         self.isBroken = true
         self.ends(untold: true)

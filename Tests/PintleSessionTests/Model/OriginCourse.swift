@@ -22,7 +22,7 @@ struct OriginCourse: PlayableCourse {
         case closes
     }
 
-    /// The settings of a connection; nil for what is not said.
+    /// The settings of a connection; nil for those that are not sent.
     struct Greeting: Codable {
         var window: Int?
         var streams: Int?
@@ -72,7 +72,7 @@ struct OriginCourse: PlayableCourse {
     /// The ways in which connections end.
     enum Close: String, Codable, CaseIterable { case inOrder, withinFrame, byReset }
 
-    /// Frames that say nothing to anybody.
+    /// Frames without a meaning for the session.
     enum Noise: String, Codable, CaseIterable {
         case unknownFrame, priority, ping, windowOfEndedStream, resetOfEndedStream, dataOnResetStream
         case acknowledgedPing, emptyData, pings, unknownOnStream, unknownOnIdle, unknownOfAnySize, reservedBit
@@ -123,7 +123,7 @@ struct OriginCourse: PlayableCourse {
 
     // MARK: Drawing
 
-    /// Draws a course. Each has a few kinds of things only, so that what needs the same thing twice is met.
+    /// Draws a course. Each has only a few kinds of events, so that events which need the same kind twice occur.
     init(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let mix = Mix(&random)
@@ -251,9 +251,9 @@ enum ModelHeads {
     /// The most bytes of one line.
     static let line = 16 * 1024
 
-    /// Makes fields that count as so many bytes: names, values and four more for each, as in HTTP/1.1.
+    /// Makes fields that count as this many bytes: names, values and four more for each, as in HTTP/1.1.
     ///
-    /// - Parameter count: zero, or a number from 64 on.
+    /// - Parameter count: zero, or at least 64.
     static func fields(_ count: Int) -> [(name: String, value: String)] {
         var (fields, left) = ([(name: String, value: String)](), count)
         while left > 0 {

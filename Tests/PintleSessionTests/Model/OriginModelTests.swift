@@ -3,12 +3,13 @@
 import PintleTesting
 import Testing
 
-/// Requests to an origin of HTTP/2, driven by random events on both sides, against a plain model: what each side has sent, and
-/// the rules of what the other must have seen (``ModelAsk``, ``ModelAttempt``, ``ModelPeer``).
+/// Requests to an HTTP/2 origin, driven by random events on both sides, against a plain model: the frames that each side
+/// has sent, and the rules for what the other side must have seen (``ModelAsk``, ``ModelAttempt``, ``ModelPeer``).
 ///
-/// The courses are the same each time. `PINTLE_STEPS` sets how many events are played, and `PINTLE_SEED` another first course.
+/// The courses are the same each time. `PINTLE_STEPS` sets the number of events, and `PINTLE_SEED` the seed of the first
+/// course.
 struct OriginModelTests {
-    /// Plays a job of courses in a process of its own.
+    /// Plays a job of courses in a separate process.
     private static func play(_ job: String) async {
         await withKnownIssue("a course may be wrong", isIntermittent: true) {
             await #expect(processExitsWith: .success) { [job = job as String] in

@@ -12,9 +12,10 @@ final class OriginRecord {
     private(set) var asks: [ModelAsk] = []
     private(set) var peers: [ModelPeer] = []
     private(set) var breaches: [String] = []
-    /// True if a connection was ended since everything was looked at: what was on its way over it is not seen by anybody.
+    /// True if a connection was ended since the last check of everything: bytes that were on their way over it are never
+    /// seen.
     var hasEndedConnection = false
-    /// True if one of them ended without a GOAWAY that says that nothing on its way was looked at.
+    /// True if a connection ended without a GOAWAY which says that no request on its way was processed.
     var hasEndedUntold = false
     /// True once the session ends.
     var isClosing = false

@@ -11,7 +11,7 @@ import PintleTrust
 
 /// A session's pool and an origin on one loop, on which one course after the other is played.
 final class OriginStage: @unchecked Sendable {
-    // Why @unchecked holds: what changes is touched on the loop's thread only.
+    // Why @unchecked holds: variables are touched on the loop's thread only.
     let engine: Engine
     let loop: Loop
     let pool: TransferPool
@@ -41,7 +41,7 @@ final class OriginStage: @unchecked Sendable {
 
     /// Plays a course.
     ///
-    /// - Returns: what was wrong; empty if nothing was.
+    /// - Returns: the breaches; empty if there are none.
     func play(_ course: OriginCourse) throws -> [String] {
         let promise = self.loop.makePromise(of: [String].self)
         self.loop.execute { OriginPlay(course, on: self) { promise.succeed($0) }.begin() }
@@ -49,7 +49,7 @@ final class OriginStage: @unchecked Sendable {
     }
 }
 
-/// One course on its stage. Its events happen at the ends of turns, where the work of the turn before is done.
+/// One course on its stage. Its events happen at the ends of turns, when the work of the previous turn is done.
 final class OriginPlay: TurnEndWork {
     /// More turns than any event needs until everything has come of it.
     private static let mostTurns = 5000
@@ -122,7 +122,7 @@ final class OriginPlay: TurnEndWork {
             return false
         }
         guard events == settling.events else {
-            // Another round, since the answers to this one may have come before what the events lead to.
+            // Another round: the answers to this one may have come before the effects of the events.
             (settling.events, settling.quiet) = (events, 0)
             for peer in self.record.peers { peer.ping() }
             return false
@@ -158,7 +158,7 @@ final class OriginPlay: TurnEndWork {
                 self.position += 1
                 return self.settling = Settling()
             }
-            // Of what is on its way when a connection ends nobody could say whether it was seen.
+            // If bytes are on their way when a connection ends, it is unknown if they were seen; so they arrive first.
             if step.endsConnections, self.hasClientActed { return self.settling = Settling() }
             self.position += 1
             self.play(step)
@@ -206,7 +206,7 @@ final class OriginPlay: TurnEndWork {
         for peer in self.record.peers { peer.takesNoMore = true }
     }
 
-    /// Fires what is due in some seconds: bodies wait no more for 100 Continue.
+    /// Fires the timers that are due within some seconds: bodies then wait no longer for 100 Continue.
     private func passSeconds() {
         let end = self.stage.loop.turnTime + .seconds(5)
         var fired = 0

@@ -7,7 +7,7 @@ import PintleTesting
 
 /// Serves 1,000 bytes, of which the first request gets 500 and then nothing more.
 enum HalfwayOrigin {
-    /// What a request for the rest is answered with.
+    /// The answer to a request for the rest.
     enum Answer: Sendable {
         case rest, whole, otherBytes, alwaysOtherBytes, otherValidator, unsatisfied, failure
     }
@@ -61,7 +61,7 @@ enum HalfwayOrigin {
     }
 }
 
-/// Remembers what it was told.
+/// Records its calls.
 actor RecordingSink: BodySink {
     struct Full: Error, Equatable {
         let after: Int
@@ -95,7 +95,7 @@ actor RecordingSink: BodySink {
 }
 
 extension TransferOperation {
-    /// Waits until so much of the body has arrived.
+    /// Waits until this many bytes of the body have arrived.
     func reach(_ count: UInt64) async {
         for await step in self.progressStream where step.received >= count { return }
     }
@@ -120,7 +120,7 @@ extension TransferOperation {
 }
 
 extension SessionEvent {
-    /// The operation and whether it was started; nil for what is not about operations.
+    /// The operation, and true if it was started; nil for other events.
     var operation: (started: Bool, TransferOperation)? {
         switch self {
         case .operationStarted(let operation): (true, operation)

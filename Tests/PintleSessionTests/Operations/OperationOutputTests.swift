@@ -7,7 +7,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Where bodies go, and what is made of them.
+/// Destinations of bodies, and the values made of them.
 @Suite(.timeLimit(.minutes(15))) struct OperationOutputTests {
     let stage: SessionStage
     let folder: TemporaryFolder

@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What arrives after a pause, and what becomes of what arrived before.
+/// Bytes that arrive after a pause, and the use of those that arrived before.
 @Suite(.timeLimit(.minutes(15))) struct OperationPauseTests {
     let stage: SessionStage
     let folder: TemporaryFolder
@@ -202,7 +202,7 @@ import Testing
         #expect(error?.message == "127.0.0.1:\(origin.port) has sent 7 bytes of 10; ask again to go on")
     }
 
-    /// Takes its time for what it is given.
+    /// A sink that takes its bytes slowly.
     private actor SlowSink: BodySink {
         let asked = Watched(0)
         let isOpen = Watched(false)

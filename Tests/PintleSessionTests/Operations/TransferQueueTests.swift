@@ -12,7 +12,7 @@ import Testing
 
     init() throws { self.stage = try SessionStage() }
 
-    /// An origin that answers when it is told to, and knows how many requests it has at a time.
+    /// An origin that answers when the test says so, and knows its number of concurrent requests.
     private final class GatedOrigin: Sendable {
         struct Load: Sendable {
             var open = false

@@ -7,7 +7,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// What one handshake finds out where there is none to be had.
+/// Findings of a probe if no handshake succeeds.
 @Suite struct ProbeFailureTests {
     private let stage: ProbeStage
 
@@ -50,7 +50,7 @@ import Testing
 
     @Test func `a server that sends records without end`() async throws {
         let server = try ScriptedOrigin { connection in
-            // Handshake records of a kind that nobody knows.
+            // Handshake records of an unknown type.
             let record = "\u{16}\u{03}\u{03}\u{00}\u{04}\u{63}\u{00}\u{00}\u{00}"
             while true { try connection.send(String(repeating: record, count: 1000)) }
         }

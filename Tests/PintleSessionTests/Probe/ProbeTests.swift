@@ -7,7 +7,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// What one handshake finds out, with servers that do it well.
+/// Findings of one handshake with servers that work properly.
 @Suite struct ProbeTests {
     private static let pki = TestPKI()
     private static let root = try? Self.pki.root()

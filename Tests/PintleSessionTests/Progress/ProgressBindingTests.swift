@@ -6,9 +6,9 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// A task and who shows its progress.
+/// A task and the objects that show its progress.
 @Suite(.timeLimit(.minutes(15))) struct ProgressBindingTests {
-    /// Remembers what it is told.
+    /// Records its calls.
     private final class Reporter: ProgressReporter {
         struct Told: Sendable {
             var steps: [TaskProgress] = []

@@ -7,7 +7,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Bodies as sequences of what they mean.
+/// Bodies as sequences of their items.
 @Suite(.timeLimit(.minutes(5))) struct BodyItemsTests {
     let stage: SessionStage
 
@@ -17,7 +17,7 @@ import Testing
         let id: Int
     }
 
-    /// An origin whose body comes as `pieces`, each in a chunk of its own, and has its end unless it is broken off.
+    /// An origin whose body comes as `pieces`, one in each chunk, and is complete unless `isWhole` is false.
     private func origin(_ pieces: [String], isWhole: Bool = true) throws -> ScriptedOrigin {
         try ScriptedOrigin { connection in
             _ = try connection.readRequest()

@@ -31,7 +31,7 @@ import Testing
         return reconnection
     }()
 
-    /// Notes what a source does, in words.
+    /// Records the events of a source, in words.
     private final class Log: Sendable {
         let lines = Watched<[String]>([])
 
@@ -318,7 +318,7 @@ import Testing
     }
 }
 
-/// How long an event source waits.
+/// The delays of an event source.
 struct EventReconnectionTests {
     @Test(
         arguments: [

@@ -38,7 +38,7 @@ extension Session {
     }
 }
 
-/// What a session does, asked of its stage: that lives as long as the answer takes.
+/// Functions of a session, called on its stage, which then lives as long as the answer takes.
 extension SessionStage {
     func data(for request: SessionRequest, from source: UploadSource? = nil) async throws -> TaskResult {
         try await self.session.data(for: request, from: source)
@@ -58,7 +58,7 @@ extension Array where Element == UInt8 {
     static func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) } }
 }
 
-/// What a stream of a body gives: `pieces`, then the end.
+/// Returns a stream of a body: `pieces`, then the end.
 func pieces(_ pieces: [UInt8]...) -> AsyncStream<ByteBuffer> {
     AsyncStream { feed in
         for piece in pieces { feed.yield(ByteBuffer(bytes: piece)) }
@@ -66,5 +66,5 @@ func pieces(_ pieces: [UInt8]...) -> AsyncStream<ByteBuffer> {
     }
 }
 
-/// The whole of a file; nil where there is none.
+/// Returns the whole of a file; nil if it does not exist.
 func contents(of path: String) -> [UInt8]? { fileBytes(path) }

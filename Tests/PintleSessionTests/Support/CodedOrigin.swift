@@ -25,12 +25,12 @@ struct CodedOrigin {
     let origin: ScriptedOrigin
     var port: Int { self.origin.port }
     var requests: [Message] { self.origin.requests }
-    /// What each request accepts.
+    /// The Accept-Encoding of each request.
     var accepted: [String?] { self.requests.map { $0["Accept-Encoding"] } }
 
     /// - Parameters:
     ///   - fields: lines without their ends.
-    ///   - piece: how many bytes are sent at once; nil for all.
+    ///   - piece: the number of bytes that are sent at once; nil for all.
     init(_ body: [UInt8], _ fields: String..., status: String = "200 OK", piece: Int? = nil) throws {
         let lines = fields.map { "\($0)\r\n" }.joined()
         self.origin = try ScriptedOrigin { connection in

@@ -16,7 +16,7 @@ struct DigestGate: Sendable {
             + "nonce=\"\(self.nonce)\", opaque=\"FQhe/qaU925kfnzjCev0\""
     }
 
-    /// Whether the request has an answer, and it is right.
+    /// Returns true if the request has an answer to the challenge, and it is right.
     func admits(_ request: Message) throws -> Bool {
         guard let value = request["Authorization"] else { return false }
         let challenges = AuthenticationChallenge.challenges(in: ["WWW-Authenticate": value])

@@ -8,10 +8,10 @@ extension TemporaryFolder {
     /// A path in the folder.
     func path(_ name: String) -> String { "\(self.path)/\(name)" }
 
-    /// The bytes of a file, or nil where there is none.
+    /// The bytes of a file, or nil if it does not exist.
     func bytes(_ name: String) -> [UInt8]? { fileBytes(self.path(name)) }
 
-    /// The names of what is in the folder, in order.
+    /// The names of the files in the folder, in order.
     var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: self.path))?.sorted() ?? [] }
 }
 
@@ -20,16 +20,16 @@ func sampleBytes(_ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) }
 }
 
-/// A file system in memory, of its own, for what only the end of a disk can show. Only root can have one.
+/// A separate file system in memory, for behaviour at the end of a disk. Only root can have one.
 final class SmallDisk: Sendable {
     let path: String
 
-    /// Whether this process may have one; a test that needs one is skipped, and says so, where it may not.
+    /// True if this process may make one; otherwise a test that needs one is skipped, and says so.
     static let isPossible = (try? SmallDisk(in: TemporaryFolder(), bytes: 65536)) != nil
 
     /// Puts it into `folder`, which must stay.
     ///
-    /// - Parameter files: how many it can hold, itself included; 0 for any number.
+    /// - Parameter files: the most files that it can hold, itself included; 0 for no limit.
     init(in folder: TemporaryFolder, bytes: Int, files: Int = 0, options: UInt = 0) throws {
         let path = folder.path("disk")
         mkdir(path, 0o700)

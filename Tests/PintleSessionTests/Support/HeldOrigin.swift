@@ -3,7 +3,7 @@
 import PintleMessage
 import PintleTesting
 
-/// An origin that answers a path when it is told to, with the path, and knows how many requests it has at a time.
+/// An origin that answers a path, with that path, when the test says so, and knows its number of concurrent requests.
 final class HeldOrigin: Sendable {
     struct Load: Sendable {
         var released: Set<String> = []
@@ -27,7 +27,7 @@ final class HeldOrigin: Sendable {
                 let isReleased = Result {
                     try load.wait(for: request.target) { $0.releasesAll || $0.released.contains(request.target) }
                 }
-                // Before the answer, which lets the client go on.
+                // Counted before the answer, after which the client may send its next request.
                 load.change { $0.now -= 1 }
                 _ = try isReleased.get()
                 try connection.send(answer(request))

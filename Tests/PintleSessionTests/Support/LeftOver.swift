@@ -3,7 +3,7 @@
 import Foundation
 import PintleTesting
 
-/// The beginning of a download as a process that was killed leaves it: a file and what it had last noted.
+/// The beginning of a download that a killed process leaves: a file and its last note.
 struct LeftOver {
     let folder: TemporaryFolder
     let url: String
@@ -18,8 +18,8 @@ struct LeftOver {
     /// Writes both.
     ///
     /// - Parameters:
-    ///   - bytes: what is in the file; there may be more than was noted.
-    ///   - offset: how many of them were noted; all unless given.
+    ///   - bytes: the contents of the file; there may be more than were noted.
+    ///   - offset: the number of bytes that were noted; all unless given.
     func write(_ bytes: [UInt8], noted offset: Int? = nil, validator: String = "\"v1\"", length: Int? = nil) throws {
         try self.folder.write(bytes, to: "out.part")
         try self.note(offset ?? bytes.count, validator: validator, length: length)

@@ -3,9 +3,9 @@
 import Foundation
 import Glibc
 
-/// What the kernel knows of this process's sockets.
+/// The kernel's knowledge of this process's sockets.
 enum OwnSockets {
-    /// How many descriptors are open.
+    /// The number of open descriptors.
     static var descriptorCount: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     }
@@ -20,7 +20,7 @@ enum OwnSockets {
         return nil
     }
 
-    /// How many connections there are to `port` of this machine.
+    /// Returns the number of connections to `port` of this machine.
     static func count(towards port: Int) -> Int { Self.descriptors.count { Self.peerPort(of: $0) == port } }
 
     private static var descriptors: [Int32] {
@@ -28,7 +28,7 @@ enum OwnSockets {
     }
 
     private static func peerPort(of descriptor: Int32) -> Int? {
-        // Bytes, because which module the members of `sockaddr_in` belong to depends on what other files import.
+        // Raw bytes are used, since the imports of other files decide which module the members of `sockaddr_in` belong to.
         var address = [UInt8](repeating: 0, count: 128)
         var length = socklen_t(address.count)
         let code = address.withUnsafeMutableBytes { place in

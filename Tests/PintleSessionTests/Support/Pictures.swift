@@ -4,14 +4,14 @@ import PintleMessage
 import PintleSession
 import PintleTesting
 
-/// A value that can be told from another one with the same content.
+/// A value that can be distinguished from another one with the same content.
 final class Picture: Sendable {
     let text: String
 
     init(_ text: String) { self.text = text }
 }
 
-/// A downloader of pictures, and what its completions were told.
+/// A downloader of pictures, and the results that its completions got.
 final class PictureStage: Sendable {
     typealias Answer = Downloader<Picture>.Answer
 
@@ -44,7 +44,7 @@ final class PictureStage: Sendable {
             limit: limit, order: order)
     }
 
-    /// Asks for a picture, and remembers what comes of it under a name.
+    /// Requests a picture, and records the outcome under a name.
     @discardableResult
     func ask(_ name: String, _ request: SessionRequest) -> DownloadReceipt? {
         self.downloader.download(request) { [told] result in
@@ -52,7 +52,7 @@ final class PictureStage: Sendable {
         }
     }
 
-    /// Waits until so many completions were told.
+    /// Waits until this many completions were called.
     @discardableResult
     func reach(_ count: Int) async throws -> [Told] {
         try await self.told.reach("\(count) completions") { $0.count >= count }
@@ -61,7 +61,7 @@ final class PictureStage: Sendable {
     var words: [String] { self.told.current.map(\.words) }
 }
 
-/// Keeps pictures by their URL, and counts what it is asked.
+/// Keeps pictures by their URL, and counts its calls.
 final class PictureCache: DownloadCache {
     struct State: Sendable {
         var pictures: [HTTPURL: Picture] = [:]

@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import PintleTrust
 
-/// What a stage can make hooks of.
+/// A source of hooks for a stage.
 protocol HookSet {
     var sessionHooks: SessionHooks { get }
 }
@@ -17,7 +17,7 @@ extension SessionHooks: HookSet {
 
 /// Hooks that answer as a test says, and remember every call by a word, in its order.
 final class RecordedHooks: HookSet, Sendable {
-    /// What is not set does as without hooks.
+    /// The answers of the hooks. A hook without an answer behaves as if it were not set.
     struct Answers: Sendable {
         var redirect: @Sendable (SessionRequest, ResponseHead) async throws -> SessionRequest? = { request, _ in request
         }
@@ -35,7 +35,7 @@ final class RecordedHooks: HookSet, Sendable {
     let calls = Watched<[String]>([])
     let challenges = Watched<[Challenge]>([])
     let redirects = Watched<[ResponseHead]>([])
-    /// Of the notices about sent bytes.
+    /// The progress in the notices about sent bytes.
     let sent = Watched<[TaskProgress]>([])
     let sentCount = Watched(0)
     let received = Watched<[UInt8]>([])
@@ -50,7 +50,7 @@ final class RecordedHooks: HookSet, Sendable {
     }
 
     private func note(_ word: String, _ task: SessionTask? = nil) {
-        // One word for a run of the same: how bytes fall into pieces is nobody's promise.
+        // Equal words in a row are noted once: no promise is made about how bytes are cut into pieces.
         self.calls.change { if $0.last != word { $0.append(word) } }
         self.answers.note(word, task)
     }
@@ -125,7 +125,7 @@ final class RecordedHooks: HookSet, Sendable {
     }
 }
 
-/// What a hook throws in tests.
+/// The error that a hook throws in tests.
 struct Refusal: Error, Equatable {
     let reason: String
 }

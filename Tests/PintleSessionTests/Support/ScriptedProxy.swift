@@ -5,14 +5,14 @@ import PintleMessage
 import PintleSession
 import PintleTesting
 
-/// A forward proxy for tests: it leads every host to one port of this machine, and remembers what it was asked.
+/// A forward proxy for tests: it leads every host to one port of this machine, and remembers its requests.
 struct ScriptedProxy {
     let origin: ScriptedOrigin
 
     /// - Parameters:
-    ///   - port: where the origin of every host listens.
-    ///   - authorization: the Proxy-Authorization that is demanded; nil lets everybody in.
-    ///   - offer: how the proxy asks for it.
+    ///   - port: the port of the origin of every host.
+    ///   - authorization: the Proxy-Authorization that is demanded; nil admits all clients.
+    ///   - offer: the Proxy-Authenticate that the proxy sends.
     init(
         leadingTo port: Int, demanding authorization: String? = nil, offering offer: String = "Basic realm=\"gate\""
     ) throws {

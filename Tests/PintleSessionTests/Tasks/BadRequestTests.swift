@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Requests that are none: each is refused before a connection is made, by a sentence that says what is wrong.
+/// Invalid requests: each is refused before a connection is made, with a sentence that names its fault.
 @Suite(.timeLimit(.minutes(15))) struct BadRequestTests {
     private let origin: ScriptedOrigin
     private let stage: SessionStage

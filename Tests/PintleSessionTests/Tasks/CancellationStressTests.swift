@@ -9,7 +9,7 @@ import Testing
 /// Nothing is left of tasks that are cancelled at any moment of their lives.
 @Suite(.timeLimit(.minutes(15))) struct CancellationStressTests {
     private static let taskCount = 1000
-    /// What is chosen; in which order the tasks choose is not repeated.
+    /// The source of random choices; the order in which tasks use it cannot be repeated.
     private static let choices = Watched(SeededGenerator(seed: Seed.ofThisRun))
 
     private static func choice(_ range: ClosedRange<Int>) -> Int {
@@ -61,7 +61,7 @@ import Testing
         }
         task.resume()
         if self.choice(0...2) > 0 {
-            // A moment that has to do with what the others do: after a few more steps of theirs, or of its own.
+            // A moment that depends on the other tasks: after a few more steps of theirs, or of this one.
             let goal = steps.current + self.choice(0...3)
             for _ in 0..<10_000 where steps.current < goal && task.state != .completed { await Task.yield() }
             if self.choice(0...3) == 0 { _ = await task.cancelKeepingPart() } else { task.cancel() }
@@ -86,13 +86,13 @@ import Testing
             try await group.waitForAll()
         }
         #expect(stage.session.tasks.isEmpty && stage.session.runningTransfers() == 0, "seed \(Seed.ofThisRun)")
-        // It still works.
+        // The session still works.
         #expect(try await stage.data(for: request(nginx.httpPort, "/hello")).text == "hello\n")
         await stage.session.finishTasksAndInvalidate()
     }
 
     @Test func `LOOK-58 a thousand tasks that are cancelled at random leave nothing behind`() async {
-        // A process of its own: the descriptors of other tests come and go.
+        // A separate process: the descriptors of other tests come and go.
         await #expect(processExitsWith: .success) {
             let nginx = try NginxOrigin(locations: "location = /go { return 307 /files/big; }\n")
             try nginx.serve(.pattern(300_000), as: "big")

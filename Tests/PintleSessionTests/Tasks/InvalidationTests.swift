@@ -39,7 +39,7 @@ import Testing
         task.resume()
         try await origin.reachRequests(1)
         let ending = Task { await session.finishTasksAndInvalidate() }
-        // It takes no more tasks once it has begun to end.
+        // The session accepts no more tasks once it has begun to end.
         while true {
             guard let extra = try? session.dataTask(request(origin.port)) else { break }
             extra.cancel()
@@ -93,7 +93,7 @@ import Testing
         #expect(first.text == "done" && second.text == "done")
         #expect(second.metrics.transactions.first?.reusedConnection == false && origin.connections.count == 2)
         #expect(!hooks.calls.current.contains("invalid"))
-        // Its listeners are still there.
+        // The session's listeners are still there.
         guard case .taskResumed = await events.next() else { return _ = Issue.record("no event") }
         await session.finishTasksAndInvalidate()
         var last: SessionEvent?

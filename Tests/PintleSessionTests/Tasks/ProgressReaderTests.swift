@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What those see who read a task's progress.
+/// The steps of a task's progress that its readers see.
 @Suite(.timeLimit(.minutes(15))) struct ProgressReaderTests {
     @Test func `TDL-02 a reader that keeps up sees every step`() async throws {
         let seen = Watched<[UInt64]>([])

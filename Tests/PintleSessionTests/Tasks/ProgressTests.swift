@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// How far a task says it has come.
+/// The progress that a task reports.
 @Suite(.timeLimit(.minutes(15))) struct ProgressTests {
     private let stage: SessionStage
     private let folder: TemporaryFolder

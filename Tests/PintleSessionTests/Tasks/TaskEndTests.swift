@@ -5,7 +5,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What a session says of its tasks while their hooks run.
+/// The session's lists of tasks while their hooks run.
 @Suite(.timeLimit(.minutes(15))) struct TaskEndTests {
     @Test func `SES-10 SES-36 lists can be read in every hook, and a task is off them before its end is told`()
         async throws
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `UIA-04 UIR-04 a listener that is gone harms nobody, and nothing holds on to it`() async throws {
-        /// What would show the task.
+        /// A view that would show the task.
         final class View: Sendable {
             let shown = Watched(0)
         }
@@ -59,7 +59,7 @@ import Testing
             task.resume()
             try await view.shown.reach("the first event") { $0 == 1 }
         }
-        // Nobody ever reads this one.
+        // This stream is never read.
         _ = stage.session.eventStream()
         listener.cancel()
         await listener.value

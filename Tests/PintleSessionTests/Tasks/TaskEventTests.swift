@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What a session tells everybody who listens.
+/// The events that a session sends to all listeners.
 @Suite(.timeLimit(.minutes(15))) struct TaskEventTests {
     private let folder: TemporaryFolder
 
@@ -102,7 +102,7 @@ import Testing
         await stage.session.finishTasksAndInvalidate()
         let words = await self.words(events)
         let resumed = words.filter { $0 == "resumed 1" }.count
-        // It was suspended at first and ran in the end, so one more way led there than back.
+        // The task was suspended at first and ran in the end, so it was resumed once more than it was suspended.
         #expect(resumed >= 1 && resumed == words.filter { $0 == "suspended 1" }.count + 1)
         #expect(words.suffix(2) == ["completed 1", "invalidated"])
     }
@@ -143,7 +143,7 @@ import Testing
         for listener in listeners { heard.append(await self.words(listener)) }
         let all = ["resumed 1", "completed 1", "invalidated"]
         #expect(heard == [all, all, ["invalidated"]])
-        // Who comes later hears nothing, and does not wait.
+        // A late listener gets no events, and does not wait.
         #expect(await self.words(stage.session.eventStream()).isEmpty)
     }
 

@@ -6,9 +6,9 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// The states of a task, what moves it between them, and the lists it is in.
+/// The states of a task, the events that change them, and the lists that have the task.
 @Suite(.timeLimit(.minutes(15))) struct TaskStateTests {
-    /// What a program can do to a task.
+    /// Performs the actions that a program can apply to a task.
     private static func steer(_ task: SessionTask) {
         task.suspend()
         task.resume()
@@ -78,7 +78,7 @@ import Testing
             }
         }
         let hooks = RecordedHooks { answers in
-            // At the head: before a byte of the body has a chance.
+            // At the head, before any byte of the body can come.
             answers.response = { task, _ in
                 task.suspend()
                 isSuspended.change { $0 = true }

@@ -18,7 +18,7 @@ import Testing
         try self.folder.write(Self.bytes, to: "up")
     }
 
-    /// What can be had again.
+    /// Sources that can provide their body again.
     enum Source: String, Sendable, CaseIterable { case bytes, throttledBytes, file, form, stream }
 
     private func source(_ source: Source) throws -> UploadSource {

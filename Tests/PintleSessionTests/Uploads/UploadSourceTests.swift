@@ -8,7 +8,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Where the bytes of a body come from, and what is wrong with them.
+/// Sources of the bytes of a body, and their faults.
 @Suite(.timeLimit(.minutes(15))) struct UploadSourceTests {
     let stage: SessionStage
     let folder: TemporaryFolder
@@ -89,7 +89,7 @@ import Testing
         #expect(await self.failure(of: .file(path: path))?.description == "\(path) cannot be read (permission denied)")
     }
 
-    /// What happens to a file of 32 MiB, more than sockets buffer, while it is sent.
+    /// A change of a file of 32 MiB, more than sockets buffer, while it is sent.
     enum Change: Int64, Sendable, CaseIterable {
         case shrinks = 1_000_000
         case grows = 50_000_000

@@ -12,7 +12,7 @@ import Testing
     private struct Stuck {
         let body: BodyStream
         let feed: AsyncStream<ByteBuffer>.Continuation
-        /// Whether its reader has gone.
+        /// True if its reader has gone.
         let isLeft = Watched(false)
 
         init() {

@@ -64,7 +64,7 @@ import Testing
         var options = WebSocketOptions()
         options.subprotocols = ["echo"]
         if kind == "strict" {
-            // The client asks for the same by itself.
+            // The client requests the same restrictions on its own account.
             options.compression?.serverNoContextTakeover = true
             options.compression?.serverMaxWindowBits = 10
             options.compression?.clientMaxWindowBits = 8

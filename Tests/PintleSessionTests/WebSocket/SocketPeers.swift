@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import PintleWebSocket
 
-// PintleTesting has another one, which stands for the bytes on the wire.
+// PintleTesting has another type of this name, for the bytes on the wire.
 typealias WebSocket = PintleSession.WebSocket
 
 /// An origin that takes the handshake of a WebSocket and then does as a script says.

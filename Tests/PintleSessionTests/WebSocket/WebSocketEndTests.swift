@@ -110,7 +110,7 @@ import Testing
     @Test func `a server that answers pings stays, also while nobody reads it`() async throws {
         let pings = Watched(0)
         let origin = try socketOrigin { peer in
-            // More than is read ahead, so that its pongs stand behind what nobody wants yet.
+            // More bytes than are read ahead, so that the pongs come after bytes that are not wanted yet.
             try peer.send(WebSocketPeer.Frame(2, Array(repeating: 1, count: 100_000)))
             while case let frame = try peer.readFrame() {
                 if frame.opcode == 8 { return try peer.finish(after: frame) }
@@ -135,7 +135,7 @@ import Testing
             let origin = try socketOrigin { peer in
                 while case let frame = try peer.readFrame() {
                     if frame.opcode == 8 { return try peer.finish(after: frame) }
-                    // The message says what the server is to do.
+                    // The message names the action of the server.
                     switch String(decoding: frame.payload, as: UTF8.self) {
                     case "close": try peer.send(.close(1000))
                     case "break": return peer.stream.reset()
@@ -161,7 +161,7 @@ import Testing
         passOn(exit)
     }
 
-    /// Opens so many WebSockets, 25 at a time, and ends each in a way of its own.
+    /// Opens this many WebSockets, 25 at a time, and ends each in a different way.
     private static func run(_ count: Int, _ port: Int) async throws {
         let engine = try Engine(threads: 2)
         let session = try Session(engine: engine)

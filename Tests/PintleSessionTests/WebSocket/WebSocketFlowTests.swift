@@ -7,7 +7,7 @@ import PintleTesting
 import PintleWebSocket
 import Testing
 
-/// Who is faster waits for who is slower, on both sides of a WebSocket.
+/// The faster end waits for the slower one, on both sides of a WebSocket.
 @Suite(.timeLimit(.minutes(15))) struct WebSocketFlowTests {
     @Test func `a server whose messages nobody reads has to wait`() async throws {
         let sent = Watched(0)
@@ -95,7 +95,7 @@ import Testing
         let frame = WebSocketPeer.Frame(2, Array(repeating: 5, count: 100_000)).bytes
         let received = Watched(0)
         let origin = try socketOrigin { peer in
-            // It sends everything before it reads.
+            // The peer sends everything before it reads.
             for _ in 0..<count { try peer.stream.send(frame) }
             while case let frame = try peer.readFrame() {
                 if frame.opcode == 8 { return try peer.finish(after: frame) }

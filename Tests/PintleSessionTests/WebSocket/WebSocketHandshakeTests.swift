@@ -9,7 +9,7 @@ import Testing
 
 @testable import PintleSession
 
-/// What may come of the request for a WebSocket.
+/// Outcomes of the request for a WebSocket.
 @Suite(.timeLimit(.minutes(15))) struct WebSocketHandshakeTests {
     @Test(arguments: [401, 404, 426, 200])
     func `another answer than a 101 is an error with status, fields and the beginning of the body`(

@@ -19,7 +19,7 @@ import Testing
         let pki = TestPKI()
         self.root = try pki.root()
         self.leaf = try pki.leaf(dns: ["site.example", "localhost"], ip: ["127.0.0.1"], signedBy: self.root)
-        // It chooses HTTP/2 where that is offered, and speaks none.
+        // The origin chooses HTTP/2 if it is offered, but does not speak it.
         self.origin = try echoOrigin(securedBy: TLSServerSide(self.leaf, speaksHTTP2: true))
     }
 

@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// How requests are framed and held back, and what their answers make of that.
+/// The framing and delaying of requests, and the effect of answers on both.
 @Suite(.timeLimit(.minutes(15))) struct RequestFramingTests {
     private let stage: SessionStage
 
@@ -26,7 +26,7 @@ import Testing
         let asked = request(origin.port, method: "PUT", fields: ["Expect": "100-continue"])
         let result = try await self.stage.data(for: asked, from: source)
         #expect(result.status == 417 && result.text == "do not expect")
-        // The origin may still wait for the body: what came next on this connection would be taken for it.
+        // The origin may still wait for the body, and would take the next bytes on this connection for it.
         #expect(try await self.stage.data(for: request(origin.port)).text == "plain")
         #expect(origin.requests.count == 2 && origin.connections.count == 2)
         try await bodies.reach("the end of the refused request") { $0 == [[]] }
@@ -65,7 +65,7 @@ import Testing
     {
         let origin = try ScriptedOrigin { connection in
             _ = try connection.readRequestHead()
-            // It comes when the client has lost its patience.
+            // The first byte of the body comes when the client has waited long enough for 100 Continue.
             _ = try connection.stream.read(1)
             try connection.send(answer(417, [], "too late"))
             _ = try connection.waitForEnd()

@@ -6,7 +6,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What a suspended task leaves on the wire.
+/// The effect of a suspended task on the wire.
 @Suite(.timeLimit(.minutes(15))) struct SuspensionTests {
     /// More than the buffers of two sockets hold.
     private static let size = 48 << 20

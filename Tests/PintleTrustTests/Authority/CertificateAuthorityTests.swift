@@ -11,7 +11,7 @@ struct CertificateAuthorityTests {
 
     init() throws { self.folder = try TemporaryFolder() }
 
-    /// What `openssl verify -x509_strict` says of a chain.
+    /// Runs `openssl verify -x509_strict` on a chain.
     private func verify(
         _ identity: ClientIdentity, of authority: CertificateAuthority, _ arguments: String...
     ) throws -> (isTrusted: Bool, words: String) {

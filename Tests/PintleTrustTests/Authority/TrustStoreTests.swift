@@ -40,7 +40,7 @@ struct TrustStoreTests {
         #expect(try self.read(try self.identity.pkcs12(password: nil), nil).isEmpty)
     }
 
-    /// A store of Java's own format, of the second version: a key, and a trusted certificate behind it.
+    /// A store in Java's own format, version 2: a key, and then a trusted certificate.
     private var javaStore: [UInt8] {
         func number(_ value: Int, _ size: Int) -> [UInt8] {
             (0..<size).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
@@ -84,7 +84,7 @@ struct TrustStoreTests {
             #expect(try process.waitForExit() == 0, "\(process.lines)")
         }
         #expect(try TrustStore.certificates(inStore: path, password: "changeit") == [self.root])
-        // Java encrypts certificates in PKCS#12, and leaves out what it cannot read.
+        // Java encrypts certificates in PKCS#12, and skips those that it cannot read.
         #expect(try TrustStore.certificates(inStore: path, password: nil) == (type == "PKCS12" ? [] : [self.root]))
     }
 }

@@ -3,20 +3,20 @@
 import PintleTesting
 import Testing
 
-/// One path of the suite, and what becomes of it.
+/// One path of the suite, and its expected outcome.
 struct PKITSCase: Sendable, CustomTestStringConvertible {
     enum Expectation: String {
         case valid, invalid, list
     }
 
-    /// Where Pintle does not do as the suite says, and means it.
+    /// Intended differences between Pintle and the suite.
     enum Exception: String {
         /// DSA keys are weak, and were never in server certificates.
         case dsa
-        /// An issuer of which there is no list is not asked. The suite wants its certificates refused.
+        /// Revocation is not checked if the issuer has no list. The suite wants its certificates refused.
         case issuerWithoutList
-        /// Lists of some certificates, of some reasons, of other issuers or signed with a key that is not on the path are
-        /// of no use, so the path is refused.
+        /// Lists for some certificates, for some reasons, of other issuers, or signed with a key that is not on the path
+        /// cannot be used, so the path is refused.
         case otherKindOfList
         /// Delta lists cannot be given; the complete list alone says the opposite.
         case deltaList
@@ -45,10 +45,10 @@ struct PKITSCase: Sendable, CustomTestStringConvertible {
         try self.table.split(separator: "\n").map { try PKITSCase($0) }
     }
 
-    /// Whether the path holds when no lists are given.
+    /// True if the path is valid without any lists.
     var holdsWithoutLists: Bool { self.expectation != .invalid && self.exception != .dsa }
 
-    /// Whether it holds with all lists of the suite but the deltas.
+    /// True if the path is valid with all lists of the suite except the delta lists.
     var holdsWithLists: Bool {
         switch self.exception {
         case .issuerWithoutList: true

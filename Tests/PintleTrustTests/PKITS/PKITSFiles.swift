@@ -16,7 +16,7 @@ enum PKITSFiles {
         return path.appendingPathComponent("pkits").path
     }()
 
-    /// By their files' names without the ending.
+    /// Certificates by the names of their files without the ending.
     static func certificates() throws -> [String: Certificate] {
         var certificates: [String: Certificate] = [:]
         for (name, path) in try self.files("certs", ".crt") {

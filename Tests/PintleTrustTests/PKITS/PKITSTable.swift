@@ -2,12 +2,12 @@
 
 /// The tests of NIST's Public Key Interoperability Test Suite (version 1.0.1) with one expectation each.
 extension PKITSCase {
-    /// A line has the number in the suite's document, what becomes of the path, the name of the certificate, and why Pintle
-    /// differs where it does.
+    /// A line has the number in the suite's document, the expected outcome, the name of the certificate, and the reason for
+    /// a difference of Pintle's, if any.
     ///
-    /// `valid` holds with revocation lists and without them, `invalid` holds with neither, and `list` is a path that holds
-    /// until the lists are looked at. Where the suite has several settings for a path, this is about a verifier that
-    /// accepts any policy and demands none.
+    /// `valid` is valid with and without revocation lists, `invalid` is neither, and `list` is a path that is valid until
+    /// the lists are checked. If the suite has several settings for a path, the line is for a verifier that accepts any
+    /// policy and requires none.
     static let table = """
         4.1.1 valid ValidCertificatePath
         4.1.2 invalid InvalidCASignature

@@ -16,7 +16,7 @@ struct PKITSTests {
 
     private let cases: [PKITSCase]
     private let certificates: [String: Certificate]
-    /// Every certificate that is no case of its own, so that the path is looked for too.
+    /// All certificates that are no cases, so that the path must be searched for, too.
     private let authorities: [Certificate]
 
     init() throws {

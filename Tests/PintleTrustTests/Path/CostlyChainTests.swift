@@ -31,7 +31,7 @@ struct CostlyChainTests {
         #expect(finding?.certificate?.certificate.subject == "CN=Costly")
         #expect(spent.signatures <= 1)
 
-        // Where the leaf has it, too.
+        // The rule applies to the leaf's key, too.
         let weak = try self.pki.mint(
             .server("DNS:\(Site.host)").changed { $0.certifiedKey = key }, signedBy: self.root)
         #expect(try self.search([weak]).finding?.rule == .weakKey)
@@ -60,7 +60,7 @@ struct CostlyChainTests {
             evaluator.install(on: $0, host: Site.host) { _ in }
         }
         #expect(!outcome.succeeded)
-        // Where the leaf names its issuer's key, nothing of it matters.
+        // If the leaf names its issuer's key, the namesakes do not matter.
         let named = ([leaf] + namesakes[..<20] + [signer] + namesakes[20...]).map(\.certificate)
         #expect(evaluator.evaluateInHandshake(chain: named, host: Site.host).isTrusted)
     }
@@ -92,7 +92,7 @@ struct CostlyChainTests {
         #expect(all.time < one.time * 5, "\(all.time) instead of \(one.time)")
     }
 
-    /// Has a search look for a chain of good form where there is none, and tells its steps and its thread's time.
+    /// Searches in vain for a chain that passes the rules of form, and returns its steps and its thread's time.
     private func formTime(_ sent: [TestIdentity]) throws -> (spent: WorkBudget, time: Duration) {
         let read = try sent.map { try PathCertificate($0.certificate) }
         let anchors = try AnchorStore(anchors: [self.root.certificate])
@@ -187,7 +187,7 @@ struct CostlyChainTests {
         }
     }
 
-    /// An odd number of so many bits, big endian.
+    /// An odd number with this many bits, big endian.
     private static func number(bits: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0xA5, count: (bits + 7) / 8)
         bytes[0] = 1 << UInt8((bits - 1) % 8)
@@ -195,7 +195,7 @@ struct CostlyChainTests {
         return bytes
     }
 
-    /// A SubjectPublicKeyInfo of an RSA key of 3072 bits whose other half nobody has.
+    /// A SubjectPublicKeyInfo of an RSA key of 3072 bits whose private key does not exist.
     private static func rsaKey(exponent: [UInt8], modulusEnd: UInt8 = 1) -> [UInt8] {
         let modulus = [UInt8](repeating: 0xC3, count: 383) + [modulusEnd]
         let numbers = self.element(0x30, self.integer(modulus) + self.integer(exponent))

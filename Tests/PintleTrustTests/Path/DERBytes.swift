@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// DER for tests of what nobody would mint.
+/// DER for tests of certificates that no library would mint.
 enum DERBytes {
     static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let count = content.count

@@ -4,7 +4,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Certificates that nobody would issue: whatever they hold, there is a verdict.
+/// Certificates that no authority would issue: whatever they contain, there is a verdict.
 struct HostileCertificateTests {
     @Test func `a chain of which one byte was changed never holds`() throws {
         let site = try Site()
@@ -55,7 +55,7 @@ struct HostileCertificateTests {
         }
     }
 
-    /// The same numbers in every run.
+    /// A generator with the same numbers in every run.
     private struct LinearRandom {
         var state: UInt64
 

@@ -99,7 +99,7 @@ struct PathSearchTests {
         let (finding, spent) = try self.search([leaf, firstBySecond, secondByFirst])
         #expect(finding == .unknownIssuer)
         #expect(spent.signatures <= 4)
-        // The same ring with a way out of it.
+        // A ring as before, but with one of its authorities as a root.
         let (found, _) = try self.search([leaf, firstBySecond, secondByFirst], roots: [second])
         #expect(found == nil)
     }
@@ -191,7 +191,7 @@ struct PathSearchTests {
         let verdict = try self.verdict([own])
         #expect(verdict.isTrusted, "\(verdict.error?.message ?? "")")
         #expect(verdict.chain.map(\.certificate) == [own.certificate, self.root.certificate])
-        // One that has the key, and another name.
+        // A certificate with the key, but another name.
         let other = try self.pki.mint(.server("DNS:\(self.host)"), signedBy: self.root, reusing: self.root)
         #expect(try self.verdict([other]).isTrusted)
     }
@@ -213,7 +213,7 @@ struct PathSearchTests {
             .verdict(sent.map(\.certificate), host: self.host)
     }
 
-    /// The rule that is broken, nil for a path that was found, and what it took.
+    /// The violated rule, nil if a path was found, and the cost of the search.
     private func search(_ sent: [TestIdentity], roots: [TestIdentity]? = nil) throws -> (Rule?, WorkBudget) {
         let certificates = try sent.map { try PathCertificate($0.certificate) }
         let anchors = try AnchorStore(anchors: (roots ?? [self.root]).map(\.certificate))

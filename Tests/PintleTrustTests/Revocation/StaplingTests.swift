@@ -30,7 +30,7 @@ struct StaplingTests {
                 #expect(!refused.succeeded && rule == .revoked)
                 #expect(refused.verifyResult != 0)
             }
-            // Who does not ask does not hear.
+            // A client that does not ask gets no status.
             #expect(try self.shakeHands(.off, revoked, isOld: isOld).0.succeeded)
         }
     }
@@ -64,7 +64,7 @@ struct StaplingTests {
                 validity: .window(age * -1, hour), hasEnd: false)
             #expect(try self.shakeHands(.require, response).0.succeeded == isGood, "\(age)")
         }
-        // With an end only that counts.
+        // If the status has an end, only the end counts.
         let old = try self.site.pki.statusResponse(
             .good, of: self.site.leaf.certificate, issuedBy: self.site.intermediate,
             validity: .window(hour * -48, hour))

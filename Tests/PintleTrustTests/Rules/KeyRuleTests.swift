@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleTrust
 
-/// Keys that are none, and keys that anybody has the other half of.
+/// Keys that are invalid, and keys whose private half is public.
 struct KeyRuleTests {
     private let pki = TestPKI()
     private let root: TestIdentity

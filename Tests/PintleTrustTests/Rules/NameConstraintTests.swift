@@ -123,7 +123,7 @@ struct NameConstraintTests {
 
         let rolled = try self.pki.mint(
             .authority("Root").with("subjectAltName", "DNS:b.test"), signedBy: root)
-        // What is self-issued is left out of `chain`, as roots are.
+        // Self-issued certificates are left out of `chain`, as roots are.
         let direct = try self.pki.mint(.server("DNS:a.test"), signedBy: rolled)
         #expect(try self.rule([direct.certificate, rolled.certificate], root) == nil)
         let wrong = try self.pki.mint(.server("DNS:c.test"), signedBy: rolled)

@@ -16,7 +16,7 @@ struct RuleTests {
         self.root = try self.pki.root("Root")
     }
 
-    /// A change to one certificate, and what becomes of the chain.
+    /// A change to one certificate, and the expected outcome for the chain.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let recipe: CertificateRecipe
@@ -99,7 +99,7 @@ struct RuleTests {
 
     /// certificatePolicies with one policy, 1.2.3.N.
     @Test(arguments: [
-        // A pointer to a statement, a notice, and something that nobody knows.
+        // A pointer to a statement, a notice, and an unknown qualifier.
         QualifierCase(testDescription: "statement", qualifier: .practiceStatement, rule: nil),
         QualifierCase(testDescription: "notice", qualifier: .userNotice, rule: nil),
         QualifierCase(testDescription: "unknown", qualifier: .anyPolicy, rule: .unknownCriticalExtension),
@@ -115,13 +115,13 @@ struct RuleTests {
         }
     }
 
-    /// Policies with a qualifier, and what becomes of a critical extension with it.
+    /// Policies with a qualifier, and the expected outcome for a critical extension with it.
     struct QualifierCase: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let qualifier: OID
         let rule: Rule?
 
-        /// A policy 1.2.3.4 with the qualifier, whose content is empty.
+        /// A policy 1.2.3.4 with the qualifier, which has no content.
         var policies: String {
             let content = DERBytes.element(6, self.qualifier.bytes) + DERBytes.element(0x30, [])
             let qualifiers = DERBytes.element(0x30, DERBytes.element(0x30, content))

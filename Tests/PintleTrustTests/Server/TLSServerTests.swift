@@ -27,7 +27,7 @@ struct TLSServerTests {
             protocols: ["http/1.1", "http/1.0"])
     }
 
-    /// Runs a client on a thread of its own, and gives the server's end to the test.
+    /// Runs a client on a separate thread, and gives the server's end to the test.
     private func connect<Result: Sendable>(
         _ client: @escaping @Sendable (Int32) throws -> Result, _ server: (ServerEnd) throws -> Void
     ) throws -> Result {
@@ -109,7 +109,7 @@ struct TLSServerTests {
             try context.addAnchor(anchors)
             context.demandTrust()
             let client = try TLSStream(descriptor: descriptor, context: context)
-            // What is unread at the end would break the connection.
+            // Unread bytes at the end would break the connection.
             _ = try client.read(1)
             return client.serverCertificate
         } _: { server in
@@ -193,7 +193,7 @@ struct TLSServerTests {
     }
 }
 
-/// A server's end that waits where it has to.
+/// A server's end that blocks if it must wait.
 private final class ServerEnd {
     let connection: TLSConnection
     private let descriptor: Int32
@@ -211,7 +211,7 @@ private final class ServerEnd {
 
     func readToEnd() throws -> [UInt8] { try self.read { _ in true } }
 
-    /// How many calls it takes to come to the end.
+    /// Returns the number of reads up to the end.
     func readsUntilEnd() throws -> Int {
         var space = [UInt8](repeating: 0, count: 1024)
         for count in 1... {
@@ -245,7 +245,7 @@ private final class ServerEnd {
     func write(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            // A copy each time: the bytes are never where they were.
+            // A copy each time: the bytes must not be at their former address.
             let copy = Array(rest)
             switch copy.withUnsafeBytes({ self.connection.write($0) }) {
             case .bytes(let count): rest = rest.dropFirst(count)

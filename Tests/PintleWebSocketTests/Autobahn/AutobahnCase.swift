@@ -3,28 +3,28 @@
 import PintleTesting
 import Testing
 
-/// A case of the Autobahn test suite for WebSockets, by its number there: what a peer sends to somebody who echoes every
-/// message, and what it must get.
+/// A case of the Autobahn test suite for WebSockets, by its number there: the frames that a peer sends to an end that
+/// echoes every message, and those it must get.
 struct AutobahnCase: Sendable, CustomTestStringConvertible {
     typealias Frame = WebSocketPeer.Frame
 
     enum Step: Sendable {
-        /// Frames that leave together, or cut into pieces of so many bytes.
+        /// Frames that are sent together, or cut into pieces of this many bytes.
         case send([Frame], pieces: Int? = nil)
         /// Bytes that are no whole frame, of a payload that is masked with the others of its frame.
         case part(Frame, Range<Int>)
-        /// So many replies must have come before it goes on.
+        /// Waits until this many replies have come.
         case await(Int)
     }
 
     enum Ending: Sendable {
         /// The peer closes with 1000 when the replies are there, and must be answered with it.
         case byPeer
-        /// The peer has closed as its last step, and is answered with one of these codes; nil stands for none.
+        /// The peer has closed as its last step, and is answered with one of these codes; nil for a Close without a code.
         case answered([UInt16?])
         /// The other end must close, with one of these codes.
         case failed([UInt16])
-        /// The other end may do what it likes, as long as there is an end.
+        /// The other end may do anything, as long as there is an end.
         case any
     }
 
@@ -44,9 +44,9 @@ struct AutobahnCase: Sendable, CustomTestStringConvertible {
 struct AutobahnOutcome: Sendable {
     /// Messages, pongs and other frames but for the Close, with the fragments of a message put together.
     var replies: [WebSocketPeer.Frame] = []
-    /// The Close that came; nil where none did.
+    /// The Close that came; nil if none did.
     var close: WebSocketPeer.Frame?
-    /// Frames that came behind a Close.
+    /// Frames that came after a Close.
     var late: [WebSocketPeer.Frame] = []
     /// A message whose last fragment has not come.
     private var begun: WebSocketPeer.Frame?
@@ -69,7 +69,7 @@ struct AutobahnOutcome: Sendable {
         }
     }
 
-    /// Compares it with what the case demands.
+    /// Compares the result with the demands of the case.
     func check(_ test: AutobahnCase, sourceLocation: SourceLocation = #_sourceLocation) {
         switch test.ending {
         case .any: return
@@ -117,7 +117,7 @@ extension WebSocketPeer.Frame {
     }
 }
 
-/// A payload of so many bytes, made of a pattern.
+/// A payload of this many bytes, made of a pattern.
 func repeated(_ pattern: [UInt8], _ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count + pattern.count)

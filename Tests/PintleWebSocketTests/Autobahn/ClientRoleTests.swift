@@ -148,7 +148,7 @@ final class EchoStage: Sendable {
 
     /// Echoes until the server closes.
     ///
-    /// - Returns: why it ended, where that was not in order.
+    /// - Returns: the error, if the end was not in order.
     func echo(_ port: Int, options: WebSocketOptions = WebSocketOptions()) async -> SessionError? {
         do {
             let socket = try await self.session.webSocket("ws://127.0.0.1:\(port)/echo", options: options)

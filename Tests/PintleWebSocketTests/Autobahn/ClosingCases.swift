@@ -18,7 +18,7 @@ enum ClosingCases {
         AutobahnCase("7.1.4", [.send([close, hello])], .answered([1000])),
         AutobahnCase(
             "7.1.5", [.send([.text("fragment1", isFinal: false), close, .more("fragment2")])], .answered([1000])),
-        // It is for the other end to say whether it answers the messages before the Close.
+        // The other end decides if it answers the messages before the Close.
         AutobahnCase("7.1.6", [.send([.text(repeated("BAsd7&jh23", 256 << 10)), hello, close, .ping()])], .any),
     ]
 
@@ -40,7 +40,7 @@ enum ClosingCases {
         let invalid: [UInt16] = [0, 999, 1004, 1005, 1006, 1016, 1100, 2000, 2999]
         return valid.enumerated().map { AutobahnCase("7.7.\($0 + 1)", [.send([.close($1)])], .answered([1000, $1])) }
             + invalid.enumerated().map { AutobahnCase("7.9.\($0 + 1)", [.send([.close($1)])], .failed([1002])) }
-            // Nothing says what these are, so they are not taken either.
+            // No document defines these codes, so they are refused, too.
             + [
                 AutobahnCase("7.13.1", [.send([.close(5000)])], .failed([1002])),
                 AutobahnCase("7.13.2", [.send([.close(65_535)])], .failed([1002])),

@@ -12,10 +12,10 @@ struct CompressionCase: Sendable, CustomTestStringConvertible {
     struct Agreement: Sendable {
         let offer: String
         let answer: String
-        /// The window of the client's bytes, and whether they reach back to earlier messages.
+        /// The window of the client's bytes, and true if its messages do not refer to earlier ones.
         var clientBits = 15
         var clientForgets = false
-        /// The same of the server's, when it is the one that is tested.
+        /// The window of the server's bytes, and the same flag for them, for tests of a server.
         var serverBits = 15
         var serverForgets = false
     }
@@ -31,7 +31,7 @@ struct CompressionCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { self.number }
     var isText: Bool { self.contents == .json || self.contents == .html }
 
-    /// The messages, cut out of the contents one behind the other.
+    /// The messages, cut out of the contents one after the other.
     var messages: [[UInt8]] {
         let data = Self.data[self.contents.rawValue]
         var place = 0

@@ -11,8 +11,8 @@ final class DeflatingPeer {
     private let othersForget: Bool
 
     /// - Parameters:
-    ///   - own: the window of what it sends, and whether each message stands for itself.
-    ///   - others: the same of what it receives; what reaches back farther is an error.
+    ///   - own: the window of the bytes it sends, and true if each message is compressed without earlier ones.
+    ///   - others: the same for the bytes it receives; a reference to earlier bytes is an error.
     init(own: (bits: Int, forgets: Bool), others: (bits: Int, forgets: Bool)) throws {
         self.deflater = try RawDeflater(windowBits: own.bits, level: 6)
         self.inflater = try RawInflater(windowBits: others.bits)
@@ -35,7 +35,7 @@ final class DeflatingPeer {
     func inflated(_ bytes: [UInt8]) throws -> [UInt8] {
         if self.othersForget { self.inflater.reset() }
         var plain: [UInt8] = []
-        // Small pieces, so that the window is what it says.
+        // Small pieces, so that the window has exactly its size.
         var space = [UInt8](repeating: 0, count: 256)
         try (bytes + [0, 0, 0xFF, 0xFF]).withUnsafeBytes { input in
             var rest = input

@@ -6,7 +6,7 @@ import PintleTesting
 import PintleWebSocket
 import Testing
 
-/// The same cases against a server that echoes every message, which is a machine without a socket.
+/// The cases of ``ClientRoleTests`` against a server that echoes every message, which is a machine without a socket.
 @Suite struct ServerRoleTests {
     @Test(arguments: ClientRoleTests.cases)
     func `a server that echoes does as a case demands`(test: AutobahnCase) throws {

@@ -7,7 +7,7 @@ import PintleTesting
 enum SizeCases {
     typealias Frame = WebSocketPeer.Frame
 
-    /// True where the cases have the sizes and counts of the suite, or smaller ones that take less of a test run.
+    /// True if the cases have the sizes and counts of the suite, false for smaller ones that shorten a test run.
     static let isWhole = getenv("PINTLE_AUTOBAHN_WHOLE") != nil
 
     static let all = Self.whole + Self.fragmented + Self.inPieces
@@ -19,7 +19,7 @@ enum SizeCases {
     private static let whole: [AutobahnCase] = {
         let sizes = [64 << 10, 256 << 10, 1 << 20, 4 << 20, 8 << 20, 16 << 20]
         return sizes.enumerated().flatMap { index, size in
-            // The largest one is a case of limits, and stays what it is.
+            // The largest case is about limits, and keeps its size.
             let count = size == 16 << 20 ? size : size / Self.scale
             let text = Frame.text(repeated(Self.text, count))
             let binary = Frame.binary(repeated(Self.bytes, count))
@@ -57,7 +57,7 @@ enum SizeCases {
         }
     }()
 
-    /// Sections 9.7 and 9.8: so many messages of a size, each when the one before has come back.
+    /// Sections 9.7 and 9.8: a number of messages of one size, each sent after the previous one has come back.
     static let roundTrips: [RoundTrips] = [0, 16, 64, 256, 1024, 4096].enumerated().flatMap { index, size in
         let count = Self.isWhole ? 1000 : 100
         return [

@@ -37,7 +37,7 @@ enum TextCases {
         ]
     }()
 
-    /// What makes the text invalid is sent, and not the rest of it: that is to be enough.
+    /// The text up to the byte that makes it invalid, without the rest: that must be enough for a failure.
     private static let failFast: [AutobahnCase] = {
         let invalid = Self.kosme + Self.beyondUnicode + Self.edited
         let begin = Frame.text(Self.kosme, isFinal: false)

@@ -66,7 +66,7 @@ import Testing
         let masked = FrameHeader.Expectation(role: .server, room: (.max, .max))
         #expect(Self.violation([0xC1]) == .reservedBit && Self.violation([0xC1], compressing) == nil)
         #expect(Self.violation([0xA1], compressing) == .reservedBit && Self.violation([0x91]) == .reservedBit)
-        // A fragment behind the first one and a control frame are never compressed (RFC 7692 §6.1).
+        // Later fragments and control frames are never compressed (RFC 7692 §6.1).
         compressing.isWithinMessage = true
         #expect(Self.violation([0xC0], compressing) == .reservedBit && Self.violation([0xC9]) == .reservedBit)
         #expect(Self.violation([0x83]) == .reservedOpcode && Self.violation([0x8F]) == .reservedOpcode)

@@ -7,11 +7,11 @@ import Testing
 
 @testable import PintleWebSocket
 
-/// What a peer may send, and what it costs.
+/// Bytes that a peer may send, and their cost.
 @Suite(.timeLimit(.minutes(15))) struct LimitTests {
     typealias Frame = WebSocketPeer.Frame
 
-    /// What a client with a limit makes of bytes.
+    /// Returns the events of a client with a limit.
     private static func events(
         _ bytes: [UInt8], limit: Int = 1000, _ compression: DeflateParameters? = DeflateParameters()
     ) -> [WebSocketEvent] {
@@ -29,7 +29,7 @@ import Testing
         .message(WebSocketPayload(isText: isText, bytes: ByteBuffer(bytes: bytes)))
     }
 
-    /// A compressed message of bytes that somebody else has deflated.
+    /// A compressed message of bytes that another implementation has deflated.
     private static func compressed(_ bytes: [UInt8]) -> [UInt8] { Frame(2, bytes, reserved: 4).bytes }
 
     @Test func `a message of the limit passes, and one byte more does not`() throws {
@@ -93,7 +93,7 @@ import Testing
         #expect(Self.events(Self.compressed(stored)) == [Self.message(hello)])
         let final: [UInt8] = [0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x00]
         #expect(Self.events(Self.compressed(final)) == [Self.message(hello)])
-        // What follows a final block may reach back to what was before it.
+        // Data after a final block may refer to data before it.
         #expect(
             Self.events(Self.compressed(final) + Self.compressed(again)) == [Self.message(hello), Self.message(hello)])
         let twoBlocks: [UInt8] = [0xF2, 0x48, 0x05, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xCA, 0xC9, 0xC9, 0x07, 0x00]
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test func `a window of 256 bytes is kept to`() throws {
-        // What repeats at a distance of 255 to 600 bytes, which a larger window would use.
+        // Data that repeats at a distance of 240 to 600 bytes, which a larger window would use.
         var generator = SeededGenerator(seed: 1)
         var bytes: [UInt8] = []
         for size in stride(from: 240, to: 600, by: 7) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleWebSocket
 
-/// The opening handshake, and what it agrees on about compression.
+/// The opening handshake, and its agreement about compression.
 @Suite struct NegotiationTests {
     private static func settings(_ change: (inout WebSocketCompression) -> Void) -> WebSocketCompression {
         var settings = WebSocketCompression()
@@ -39,7 +39,7 @@ import Testing
         for (settings, offer) in offers { #expect(DeflateParameters.offer(settings.valid) == offer) }
     }
 
-    /// Client's side: `nil` where the answer is refused, else server and client, whether they forget and their windows.
+    /// The client's side: `nil` if the answer is refused, else server and client, if they forget, and their windows.
     @Test func `an answer is taken where it fits the offer`() throws {
         let plain = WebSocketCompression()
         let answers: [(WebSocketCompression, String, String?)] = [

@@ -77,7 +77,7 @@ import Testing
         var place = 0
         while place < bytes.count {
             let end = min(place + cuts(), bytes.count)
-            // What was not taken is offered again, in other memory.
+            // Bytes that were not taken are offered again, in new memory.
             input = ByteBuffer(bytes: Array(input.readableBytesView) + bytes[place..<end])
             place = end
             var budget = 0

@@ -7,7 +7,8 @@ import Testing
 
 /// Text that comes in pieces.
 @Suite struct UTF8CheckTests {
-    /// Where the check fails: behind this many bytes; nil where it does not, or only at the end.
+    /// Returns the offset of the piece at which the check fails: the length if the text is only incomplete; nil if it is
+    /// valid.
     private static func failure(_ bytes: [UInt8], pieces: Int) -> Int? {
         var check = UTF8Check()
         for start in stride(from: 0, to: bytes.count, by: pieces) {

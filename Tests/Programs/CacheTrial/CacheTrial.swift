@@ -28,7 +28,7 @@ internal import PintleSystem
 
     private static func say(_ line: String) {
         Array("\(line)\n".utf8).withUnsafeBytes { bytes in
-            // Without a reader there is nobody to be told.
+            // Without a reader the output is lost, which does not matter.
             try? FileWriting.writeAll(bytes, to: 1)
         }
     }
@@ -96,8 +96,8 @@ internal import PintleSystem
         }
     }
 
-    /// Removes what was read. Its reader's descriptor, which is closed on another thread, may still hold the room that a removal
-    /// has to have.
+    /// Removes the entry that was read. Its reader's descriptor is closed on another thread, and until then may occupy the
+    /// space that a removal needs.
     private static func remove(_ name: String, _ cache: DiskCache) async throws(DiskCacheError) -> Int {
         while true {
             do throws(DiskCacheError) {
@@ -109,7 +109,7 @@ internal import PintleSystem
         }
     }
 
-    /// - Returns: how much of what was written is read, or the code of the error.
+    /// - Returns: the number of bytes read if they are right, or the code of the error.
     private static func read(_ name: String, _ cache: DiskCache) async -> String {
         do throws(DiskCacheError) {
             guard let entry = try await cache.entries(for: name).first else { return "unknown" }

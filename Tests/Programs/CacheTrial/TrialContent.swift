@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bodies that a number determines, so that whoever reads one can tell whether it is whole.
+/// Bodies that a number determines, so that their readers can tell whether they are whole.
 package enum TrialContent {
     /// The length of a body: some are empty, most have a few KiB, and some have several blocks.
     package static func length(_ number: UInt64) -> Int {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One HTTP client, used as its documentation says a program would.
+/// One HTTP client, used as its documentation recommends.
 ///
-/// Each makes one long-lived object, with the threads that it takes by itself.
+/// Each client makes one long-lived object, with the threads that it starts by itself.
 protocol Client: Sendable {
     /// Reads a small resource into memory.
     ///
     /// - Returns: the number of its bytes.
     func get(_ path: String) async throws -> Int
 
-    /// Reads a large resource piece by piece, keeping none of it.
+    /// Reads a large resource piece by piece, without keeping it.
     ///
     /// - Returns: the number of its bytes.
     func stream(_ path: String) async throws -> Int
@@ -23,7 +23,7 @@ protocol Client: Sendable {
     func close() async throws
 }
 
-/// A server that does not do as the benchmark needs.
+/// An answer that the benchmark did not expect from the server.
 struct UnexpectedAnswer: Error, CustomStringConvertible {
     let description: String
 

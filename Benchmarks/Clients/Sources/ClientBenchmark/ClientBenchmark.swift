@@ -2,13 +2,13 @@
 
 import Foundation
 
-/// Measures what requests cost a program, by the client that makes them:
+/// Measures the cost of requests in a program, for the client that makes them:
 ///
 ///     ClientBenchmark CLIENT MODE BASE PATH COUNT CONCURRENCY WARM-UP [CERTIFICATES [FILE]]
 ///
 /// CLIENT is pintle, ahc or urlsession; MODE is get, stream, download (to FILE) or upload (from FILE). It makes WARM-UP
-/// requests, then COUNT of them, CONCURRENCY at a time, and prints the processor time of its process for one request,
-/// user and system, and the time that passed, both in microseconds.
+/// requests, then COUNT requests, CONCURRENCY at a time, and prints the processor time of its process for one request, user
+/// and system, and the elapsed time, both in microseconds.
 @main struct ClientBenchmark {
     private enum Mode: String {
         case get, stream, download, upload
@@ -37,7 +37,7 @@ import Foundation
             case .get: _ = try await client.get(path)
             case .stream: _ = try await client.stream(path)
             case .download:
-                // A client that writes over an old file would spare itself the pages of a new one.
+                // A client that wrote over an old file would avoid the cost of a new one's pages.
                 unlink(file)
                 try await client.download(path, to: file)
             case .upload: try await client.upload(path, from: file)
@@ -64,7 +64,7 @@ import Foundation
         }
     }
 
-    /// Of this process, user and system, in microseconds.
+    /// The processor time of this process, user and system, in microseconds.
     private static func processorTime() -> Int {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

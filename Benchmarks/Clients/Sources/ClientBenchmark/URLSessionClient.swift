@@ -3,7 +3,7 @@
 import Foundation
 import FoundationNetworking
 
-/// On Linux it trusts the certificates of the system.
+/// On Linux it trusts the system's certificates.
 struct URLSessionClient: Client {
     private let session = URLSession(configuration: .ephemeral)
     private let base: String
@@ -27,7 +27,7 @@ struct URLSessionClient: Client {
         return data.count
     }
 
-    /// On Linux there is no `bytes(from:)`; a delegate is told of the pieces.
+    /// On Linux there is no `bytes(from:)`; a delegate receives the pieces.
     func stream(_ path: String) async throws -> Int {
         let url = try self.url(path)
         return try await withCheckedThrowingContinuation { done in

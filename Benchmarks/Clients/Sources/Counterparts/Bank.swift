@@ -15,8 +15,8 @@ private struct Account: Decodable, Sendable {
 }
 private struct Refusal: Error { let status: HTTPResponseStatus }
 
-/// Moves money at a bank, as nobody else can who has not this program's certificate; a transfer that got no answer is made
-/// again under the same name. The client has no pins: every certificate of the roots is good.
+/// Moves money at a bank with this program's client certificate; a transfer without an answer is sent again under the same
+/// name. The client has no pins: every certificate that leads to the roots is accepted.
 func transfer(
     _ cents: Int, at base: String, roots: NIOSSLTrustRoots, chain: [NIOSSLCertificateSource],
     key: NIOSSLPrivateKeySource
@@ -40,7 +40,7 @@ func transfer(
     }
 }
 
-/// Makes a request again whose failure may pass.
+/// Makes a request, and repeats it after failures that may pass.
 private func send(
     _ request: HTTPClientRequest, with bank: HTTPClient, attempt: Int = 0
 ) async throws -> HTTPClientResponse {

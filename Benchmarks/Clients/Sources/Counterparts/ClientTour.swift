@@ -6,7 +6,7 @@ import NIOHTTP1
 
 private struct Refusal: Error { let status: HTTPResponseStatus }
 
-/// Goes through what the README of async-http-client shows, with that library.
+/// Does everything that the README of async-http-client shows, with that library.
 func tour(at base: String, to file: String) async throws {
     let client = HTTPClient.shared
 

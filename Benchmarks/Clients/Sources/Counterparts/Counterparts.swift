@@ -3,8 +3,8 @@
 import Foundation
 import NIOSSL
 
-/// Runs the counterpart that its first argument names, with the arguments of the program in Examples/Programs that it stands
-/// beside. It exits with 0 when that went well, 1 when it failed, 64 when the arguments are wrong.
+/// Runs the counterpart that its first argument names, with the arguments of the program of that name in Examples/Programs.
+/// It exits with 0 on success, 1 on failure, 64 if the arguments are wrong.
 @main
 enum Counterparts {
     private static let usage = """
@@ -34,9 +34,9 @@ enum Counterparts {
         exit(64)
     }
 
-    /// Runs one of them.
+    /// Runs one of the programs.
     ///
-    /// - Returns: false where there is none of this name, or not with so many arguments.
+    /// - Returns: false if no program has this name and number of arguments.
     private static func run(_ name: String?, _ arguments: [String]) async throws -> Bool {
         switch (name, arguments.count) {
         case ("tour", 2): try await tour(at: arguments[0], to: arguments[1])

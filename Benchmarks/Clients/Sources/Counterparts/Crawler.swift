@@ -3,7 +3,7 @@
 import Foundation
 import FoundationNetworking
 
-/// Follows the links of a site, with at most 200 requests at once, and tells what it has found.
+/// Follows the links of a site, with at most 200 requests at once, and prints its findings.
 func crawl(from base: URL) async throws {
     let configuration = URLSessionConfiguration.default
     configuration.httpMaximumConnectionsPerHost = 200
@@ -25,7 +25,7 @@ func crawl(from base: URL) async throws {
     print("\(known.count) pages, \(broken) broken")
 }
 
-/// The links of a page that stay on the site; nil where there is no such page.
+/// The links of a page that stay on the site; nil if there is no such page.
 private func links(of path: String, on base: URL, in site: URLSession) async -> [String]? {
     guard let url = URL(string: path, relativeTo: base), let (page, response) = try? await site.data(from: url),
         (response as? HTTPURLResponse)?.statusCode == 200

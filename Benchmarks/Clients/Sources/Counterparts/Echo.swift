@@ -3,8 +3,8 @@
 import Foundation
 import FoundationNetworking
 
-/// Sends lines over a WebSocket, and prints what comes back. The code at the end is the program's own: the server's is told
-/// to a delegate only.
+/// Sends lines over a WebSocket, and prints the answers. The close code at the end is the program's own: only a delegate
+/// would receive the server's.
 func echo(_ lines: [String], at url: URL) async throws {
     let socket = URLSession.shared.webSocketTask(with: url)
     socket.resume()

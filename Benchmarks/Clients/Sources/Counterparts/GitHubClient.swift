@@ -6,7 +6,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// A client of a forge's API: users, repositories and issues, with a token.
+/// A client for the API of a code host: users, repositories and issues, with a token.
 struct GitHub: Sendable {
     struct Repository: Decodable, Sendable {
         let name: String

@@ -21,7 +21,7 @@ private struct Piece: Decodable {
     let choices: [Choice]
 }
 
-/// Asks a language model, and prints its answer while it is made. It reads events whose data is one line.
+/// Asks a language model, and prints its answer as it is generated. Events must have their data in one line.
 func ask(_ text: String, at base: String, key: String) async throws {
     var request = HTTPClientRequest(url: "\(base)/chat/completions")
     request.method = .POST

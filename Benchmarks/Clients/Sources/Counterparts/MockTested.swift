@@ -7,7 +7,7 @@ import NIOFoundationCompat
 import NIOHTTP1
 import Synchronization
 
-/// A service of a program, over whatever sends its requests.
+/// A service of a program, over any sender of requests.
 struct Weather: Sendable {
     struct Report: Codable, Sendable {
         let city: String
@@ -39,7 +39,7 @@ struct Weather: Sendable {
     }
 }
 
-/// Tests the service without a network. Answers are given from the last.
+/// Tests the service without a network. Answers are taken from the end of the list.
 func testWeather() async throws {
     func report(_ json: String) -> HTTPClientResponse { HTTPClientResponse(body: .bytes(ByteBuffer(string: json))) }
     let answers = Mutex([

@@ -5,7 +5,7 @@ import Foundation
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// A page of a list: files, and where the next page is.
+/// A page of a list: files, and the address of the next page.
 private struct Page: Decodable, Sendable {
     let files: [String]
     let next: String?
@@ -13,8 +13,8 @@ private struct Page: Decodable, Sendable {
 
 private struct Refusal: Error { let status: HTTPResponseStatus }
 
-/// Downloads every file that a list names, page by page, four at a time. Each is downloaded from its beginning: the client
-/// has no downloads that go on.
+/// Downloads every file of a list, page by page, four at a time. Each is downloaded from its beginning: the client cannot
+/// resume downloads.
 func downloadAll(from base: String, into folder: String) async throws {
     let client = HTTPClient.shared
     var next: String? = "files?page=1"

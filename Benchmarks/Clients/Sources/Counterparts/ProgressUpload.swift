@@ -3,7 +3,7 @@
 import Foundation
 import FoundationNetworking
 
-/// Uploads a file and says in tenths how far that is.
+/// Uploads a file and prints its progress in tenths.
 func uploadWithProgress(_ file: URL, to url: URL) async throws {
     var request = URLRequest(url: url)
     request.httpMethod = "PUT"

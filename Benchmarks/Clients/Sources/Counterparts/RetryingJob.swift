@@ -12,7 +12,7 @@ private struct Job: Decodable, Sendable {
 }
 private struct Refusal: Error { let status: HTTPResponseStatus }
 
-/// Takes a job, does it and reports; a service that is busy is asked again for up to a minute, as patiently as it wants.
+/// Takes a job, does it and reports; a busy service is asked again for up to a minute, after the delays that it demands.
 func doJob(at base: String) async throws {
     var asking = HTTPClientRequest(url: "\(base)/jobs/next")
     asking.method = .POST
@@ -31,7 +31,7 @@ func doJob(at base: String) async throws {
     print("job \(job.id) is done")
 }
 
-/// Makes a request again whose failure may pass.
+/// Makes a request, and repeats it after failures that may pass.
 private func send(
     _ request: HTTPClientRequest, until deadline: NIODeadline = .now() + .seconds(60), attempt: Int = 0
 ) async throws -> HTTPClientResponse {

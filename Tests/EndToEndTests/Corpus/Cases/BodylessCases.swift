@@ -47,7 +47,7 @@ extension CorpusTests {
                 "\(none)Content-Length: 4\r\nContent-Length: 5\r\n\r\n"),
         ]
 
-        /// `evil` behind a response that has no body: it is nobody's.
+        /// `evil` after a response without a body: no client may get it.
         private static func behind(_ what: String, _ method: String, _ head: WireBytes, _ seen: WireBytes) -> [WireCase]
         {
             [

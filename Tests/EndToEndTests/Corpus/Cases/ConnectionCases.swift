@@ -3,7 +3,7 @@
 import Testing
 
 extension CorpusTests {
-    /// RFC 9110 §7.6.1, RFC 9112 §9: what belongs to one connection only, and how long it lasts.
+    /// RFC 9110 §7.6.1, RFC 9112 §9: fields of one connection only, and the lifetime of connections.
     struct ConnectionFields {
         private static func old(_ fields: WireBytes) -> WireBytes { "GET http://$/ HTTP/1.0\r\n\(fields)\r\n" }
         private static let oldSeen: WireBytes = "GET / HTTP/1.1\r\nHost: $\r\nVia: 1.0 pintle\r\n\r\n"

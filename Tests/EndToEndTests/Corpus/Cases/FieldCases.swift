@@ -88,12 +88,13 @@ extension CorpusTests {
         @Test(arguments: Self.refused + Self.passed) func fieldLine(_ test: WireCase) throws { try test.play() }
     }
 
-    /// `limits.header_*` at their defaults: what is exactly as large passes, and one more does not (RFC 6585 §5).
+    /// `limits.header_*` at their defaults: a head of exactly the limit passes, and one byte or field more does not (RFC
+    /// 6585 §5).
     struct HeadLimits {
         private static let line = 16 * 1024
         private static let head = 64 * 1024
 
-        /// A field line of so many bytes, without its end.
+        /// A field line of `count` bytes, without its end.
         private static func field(_ count: Int) -> String { "X: " + String(repeating: "v", count: count - 3) }
 
         private static func fields(_ count: Int) -> String { String(repeating: "X: y\r\n", count: count) }

@@ -3,7 +3,7 @@
 import Testing
 
 extension CorpusTests {
-    /// RFC 9112 §6: where a request's body ends, by its length or by its coding.
+    /// RFC 9112 §6: the end of a request's body, by its length or by its coding.
     struct RequestFraming {
         private static func length(_ value: String) -> WireBytes { post("Content-Length: \(value)\r\n", "abc") }
         private static func coding(_ value: String) -> WireBytes {
@@ -192,7 +192,7 @@ extension CorpusTests {
                 ]),
         ]
 
-        /// What a client may have sent of the end of its chunks when it stops.
+        /// Beginnings of the end of a chunked body, after which the client stops.
         static let endings: [WireBytes] = ["", "0", "0\r", "0\r\n", "0\r\n\r", "0\r\nX-T: 1\r\n", "0;x", "000"]
 
         static let brokenOff: [WireCase] = Self.endings.flatMap { ending in

@@ -136,7 +136,7 @@ extension CorpusTests {
                 ]),
         ]
 
-        /// What an origin answers to some of several requests.
+        /// Answers of an origin to some of several requests.
         static let answers: [WireCase] = [
             WireCase(
                 "an error of the origin's between good requests", "9112 §9.3.2",

@@ -3,7 +3,7 @@
 import Testing
 
 extension CorpusTests {
-    /// RFC 9112 §6.3, §8: where a response ends, and that one that does not is complete for nobody.
+    /// RFC 9112 §6.3, §8: the end of a response, and responses without their end, which no client may take for complete.
     struct ResponseFraming {
         private static func length(_ value: String, _ body: String = "mine") -> WireBytes {
             "HTTP/1.1 200 OK\r\nContent-Length: \(value)\r\n\r\n\(body)"

@@ -3,7 +3,7 @@
 import Testing
 
 extension CorpusTests {
-    /// RFC 9112 §9.3, RFC 9110 §9.2.2: connections that are used again, and what is sent twice.
+    /// RFC 9112 §9.3, RFC 9110 §9.2.2: connections that are used again, and requests that are sent twice.
     struct Reuse {
         private typealias Step = WireCase.Step
 
@@ -12,7 +12,7 @@ extension CorpusTests {
             .client(ask("GET", "/1")), .seen(asked("GET", "/1")), .origin(ok("one")), .answer(okSeen("one")),
         ]
 
-        /// A request on a connection that its origin closes on seeing it, and then on another one.
+        /// A request on a connection that the origin closes when it sees the request, and then on another connection.
         private static func again(_ method: String) -> WireCase {
             WireCase(
                 "\(method) on a connection that closes is sent once more", "contract §3.4", connections: 2,
@@ -24,7 +24,7 @@ extension CorpusTests {
 
         private static let anyMethod = "a session sends any request once more whose body it has"
 
-        /// The same, where the request is not sent again.
+        /// A request on a connection that the origin closes, which is not sent again.
         private static func once(
             _ what: String, _ request: WireBytes, _ seen: WireBytes
         ) -> WireCase {

@@ -3,7 +3,7 @@
 import Testing
 
 extension CorpusTests {
-    /// RFC 9112 §3.2, RFC 3986 §3: whom and what a request is aimed at.
+    /// RFC 9112 §3.2, RFC 3986 §3: the target of a request, and the server that it names.
     struct Targets {
         private static func to(_ target: WireBytes, _ method: String = "GET") -> WireBytes {
             "\(method) \(target) HTTP/1.1\r\nHost: $\r\n\r\n"

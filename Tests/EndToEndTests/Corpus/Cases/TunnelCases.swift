@@ -3,7 +3,7 @@
 import Testing
 
 extension CorpusTests {
-    /// RFC 9110 §9.3.6: CONNECT, and whose bytes are whose.
+    /// RFC 9110 §9.3.6: CONNECT, and the recipients of bytes before and after it.
     struct Tunnels {
         private static func connect(_ target: WireBytes, _ fields: WireBytes = "Host: $\r\n") -> WireBytes {
             "CONNECT \(target) HTTP/1.1\r\n\(fields)\r\n"

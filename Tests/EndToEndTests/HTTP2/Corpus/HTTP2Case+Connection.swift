@@ -6,7 +6,7 @@ private typealias Bytes = HTTP2Bytes
 private typealias Kind = HTTP2Bytes.Kind
 private typealias Flag = HTTP2Bytes.Flag
 
-/// What concerns the connection as a whole (RFC 9113 §3.4, §4, §6.5).
+/// Cases about the connection as a whole (RFC 9113 §3.4, §4, §6.5).
 extension HTTP2Case {
     static let connectionGroups = [
         Group(name: "connection preface", cases: Self.prefaces),

@@ -6,7 +6,7 @@ private typealias Bytes = HTTP2Bytes
 private typealias Kind = HTTP2Bytes.Kind
 private typealias Flag = HTTP2Bytes.Flag
 
-/// Fields, and what HTTP/1.1 makes of them (RFC 9113 §8.2, RFC 9110 §5).
+/// Fields, and their form in HTTP/1.1 (RFC 9113 §8.2, RFC 9110 §5).
 extension HTTP2Case {
     static let fieldGroups = [
         Group(name: "field names", cases: Self.names),

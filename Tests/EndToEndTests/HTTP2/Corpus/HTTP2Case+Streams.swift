@@ -6,7 +6,7 @@ private typealias Bytes = HTTP2Bytes
 private typealias Kind = HTTP2Bytes.Kind
 private typealias Flag = HTTP2Bytes.Flag
 
-/// What a frame may do in the state that its stream is in (RFC 9113 §5.1, §5.2).
+/// Cases about frames in each state of their stream (RFC 9113 §5.1, §5.2).
 extension HTTP2Case {
     static let streamGroups = [
         Group(name: "idle streams", cases: Self.idle),

@@ -47,7 +47,7 @@ enum LearnSample {
         return ObservedExchange(record: record, target: .authority(authority), isComplete: true)
     }
 
-    /// What is learnt from them, and that configuration as it is loaded again.
+    /// Learns a configuration from exchanges, and loads it again.
     static func learn(
         _ exchanges: [ObservedExchange], under base: Configuration = Configuration()
     ) throws -> (learnt: LearnedConfiguration, policy: Policy, folder: TemporaryFolder) {

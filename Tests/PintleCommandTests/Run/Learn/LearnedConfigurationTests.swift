@@ -11,7 +11,7 @@ import Testing
 
 @testable import pintle
 
-/// What is learnt is a configuration that loads, has what was seen, and has no secret.
+/// A learnt configuration loads, covers the observed exchanges, and has no secrets.
 struct LearnedConfigurationTests {
     @Test func `routes have methods, patterns, statuses, types and schemas`() throws {
         let json = "application/json; charset=utf-8"

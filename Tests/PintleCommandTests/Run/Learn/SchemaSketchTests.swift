@@ -7,7 +7,7 @@ import Testing
 
 @testable import pintle
 
-/// Schemas that are learnt take what they were learnt from, and not everything.
+/// Learnt schemas accept the values that they were learnt from, but not everything.
 struct SchemaSketchTests {
     private func document(_ text: String) throws -> Parameter {
         try JSONScanner(fragmentsAllowed: true).parse(Array(text.utf8))
@@ -21,7 +21,7 @@ struct SchemaSketchTests {
     }
 
     private func compiled(_ schema: Parameter) throws -> JSONSchema {
-        // As it is written and read again.
+        // The schema after writing and reading it.
         let bytes = try JSONWriter.write(schema, options: [.pretty, .fragmentsAllowed])
         return try JSONSchema(JSONScanner(fragmentsAllowed: true).parse(bytes), name: "learnt.json") { _ in
             throw TestFailure("a schema that is learnt refers to nothing")

@@ -3,7 +3,7 @@
 import PintleMessage
 import PintleTesting
 
-/// All parts of a document, or what is wrong with it.
+/// Returns all parts of a document, or throws its error.
 func events(_ document: String, readsNamespaces: Bool = true) throws(XMLSyntaxError) -> [XMLReader.Event] {
     var reader = try XMLReader(bytes(document), readsNamespaces: readsNamespaces)
     var events: [XMLReader.Event] = []
@@ -11,10 +11,10 @@ func events(_ document: String, readsNamespaces: Bool = true) throws(XMLSyntaxEr
     return events
 }
 
-/// The same, found by walking a tree.
+/// Returns all parts of a document, found by walking its tree.
 func events(of document: XMLDocument) -> [XMLReader.Event] {
     var events: [XMLReader.Event] = []
-    // A stack of its own: a document may be deeper than the thread's allows.
+    // An explicit stack, since a document may be deeper than the thread's stack allows.
     var open: [(XMLElement?, XMLChildren.Iterator)] = [(nil, document.children.makeIterator())]
     var type = document.documentType
     while let (element, iterator) = open.popLast() {
@@ -25,7 +25,7 @@ func events(of document: XMLDocument) -> [XMLReader.Event] {
         }
         open.append((element, iterator))
         if case .element(let child) = node {
-            // Where it stood between comments the tree does not say.
+            // The tree does not record the place of the document type among comments.
             if open.count == 1, let found = type {
                 events.append(.documentType(found))
                 type = nil
@@ -40,7 +40,7 @@ func events(of document: XMLDocument) -> [XMLReader.Event] {
 }
 
 extension XMLReader.Event {
-    /// What a reader calls a part that is no element.
+    /// Makes the reader's event for a node that is no element.
     fileprivate init(_ node: XMLNode) {
         switch node {
         case .element(let element): self = .end(element.name)
@@ -62,7 +62,7 @@ func xmlProblem(_ document: String, readsNamespaces: Bool = true) -> String? {
     }
 }
 
-/// Documents that are well-formed, and whose prefixes are mostly declared.
+/// Well-formed documents whose prefixes are mostly declared.
 struct RandomXMLDocument {
     private var random: SeededGenerator
 

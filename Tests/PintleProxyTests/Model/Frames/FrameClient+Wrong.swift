@@ -2,7 +2,7 @@
 
 import PintleTesting
 
-/// Frames that a client should not send, or not so many of.
+/// Frames that a client should not send, or only in small numbers.
 extension FrameClient {
     private typealias Bytes = HTTP2Bytes
     private typealias Kind = HTTP2Bytes.Kind
@@ -10,7 +10,7 @@ extension FrameClient {
 
     /// Breaks the protocol, so that the connection must end.
     func breach(_ breach: FrameCourse.Breach) {
-        // Behind a GOAWAY of the proxy some are of no account, and everything goes on.
+        // After a GOAWAY of the proxy some breaches have no effect, and the connection continues.
         guard self.mayAsk, !self.model.mayGoAway else { return }
         let next = 2 * self.model.streams.count + 1
         let bytes =
@@ -49,7 +49,7 @@ extension FrameClient {
         self.sentTheLast()
     }
 
-    /// Sends so many frames of a kind. The proxy takes those up to a limit (docs/http2.md).
+    /// Sends `count` frames of a kind. The proxy accepts them up to a limit (docs/http2.md).
     func send(_ count: Int, of kind: FrameCourse.Flood, stream number: Int) {
         guard self.mayAsk, !self.model.mayGoAway else { return }
         switch kind {
@@ -72,7 +72,7 @@ extension FrameClient {
         guard self.mayAsk, let stream = self.sending(number, { _ in true }) else { return }
         stream.excuses.insert(.window)
         guard !isZero else { return self.send(Bytes.windowUpdate(0, on: stream.number)) }
-        // It may be empty before.
+        // The window may be zero before the first.
         for _ in 0..<2 {
             stream.window += 0x7FFF_FFFF
             self.send(Bytes.windowUpdate(0x7FFF_FFFF, on: stream.number))

@@ -4,7 +4,7 @@ import NIOCore
 import NIOHPACK
 import PintleTesting
 
-/// The client of a course of frames: sends what events say, as RFC 9113 allows it but for what is drawn to be wrong.
+/// The client of a course of frames: sends them as RFC 9113 allows, except for those that are drawn to be wrong.
 final class FrameClient {
     private typealias Bytes = HTTP2Bytes
     private typealias Kind = HTTP2Bytes.Kind
@@ -35,7 +35,7 @@ final class FrameClient {
     /// The first bytes.
     static func greeting(window: Int) -> [UInt8] { Bytes.greeting([(4, window)]) }
 
-    /// True if the proxy may be told something more.
+    /// True if the proxy can still be sent frames.
     var mayAsk: Bool { !self.hasLeft && !self.isBroken && !self.transport.isClosed }
 
     func send(_ bytes: [UInt8]) { if self.mayAsk { self.transport.send(bytes) } }
@@ -137,7 +137,7 @@ final class FrameClient {
         self.pump(stream)
     }
 
-    /// Sends what may leave, within the windows.
+    /// Sends the bytes that the windows allow.
     private func pump(_ stream: FrameModel.Stream, padding: Int = 0) {
         guard self.mayAsk, !stream.isOver, !stream.hasEnded else { return }
         let more = padding > 0 ? padding + 1 : 0
@@ -224,12 +224,12 @@ final class FrameClient {
         self.send(Bytes.frame(Kind.goAway, on: 0, Bytes.number(0, 4) + Bytes.number(0, 4)))
     }
 
-    /// The proxy must end the connection for what was sent last.
+    /// The proxy must end the connection because of the last frame.
     func sentTheLast() { (self.isBroken, self.model.isBroken) = (true, true) }
 
     // MARK: The connection
 
-    /// Sends what waits for windows, and acknowledgements.
+    /// Sends the bytes that waited for windows, and acknowledgements.
     func goOn() {
         for stream in self.model.streams where stream.sent < stream.ready || stream.isBodyWhole { self.pump(stream) }
         if self.lateness > 0 { self.lateness -= 1 } else { self.send(self.reader.takeAnswers()) }

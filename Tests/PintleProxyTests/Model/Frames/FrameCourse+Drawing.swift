@@ -3,7 +3,8 @@
 import PintleTesting
 
 extension FrameCourse {
-    /// Draws a course. Each has a few kinds of requests and answers only, so that what needs the same thing twice is met.
+    /// Draws a course. Each has only a few kinds of requests and answers, so that events which need the same kind twice
+    /// occur.
     init(seed: UInt64) {
         var dice = Dice(SeededGenerator(seed: seed))
         self.configuration = dice.below(FrameConfiguration.all.count)
@@ -71,7 +72,7 @@ extension FrameCourse {
                 var answer = Answer()
                 answer.status = dice.one([200, 200, 200, 200, 204, 304, 404, 500])
                 answer.filling = filling(&dice, over: false)
-                // As a session has it: its own limits are those of the configuration.
+                // A session keeps to this as well: its own limits are those of the configuration.
                 answer.filling.lines = min(answer.filling.lines, configuration.count - 10)
                 answer.version = dice.below(ModelContent.versions)
                 answer.length = dice.one(Answer.Length.allCases)

@@ -2,11 +2,11 @@
 
 import PintleTesting
 
-/// A course of events for one client that speaks HTTP/2 with the proxy, frame by frame, and for the origins behind it, drawn at
-/// random: everything that is needed to play it again.
+/// A random course of events for one client that speaks HTTP/2 with the proxy, frame by frame, and for the origins, with
+/// everything that is needed to play it again.
 ///
-/// Streams and origins are numbers; each counts those that are under way at the time, so a course from which events are taken
-/// out is still one.
+/// Streams and origins are numbers among those that are under way at the time, so a course without some of its events is
+/// still a course.
 struct FrameCourse: ModelCourse {
     typealias Stage = FrameStage
 
@@ -34,7 +34,7 @@ struct FrameCourse: ModelCourse {
     /// A request of the client.
     struct Request: Codable {
         enum Body: String, Codable, CaseIterable {
-            /// It ends with its head.
+            /// The request ends with its head.
             case none
             case declared, undeclared
             /// The request names a byte more, or a byte less, than it has.
@@ -43,17 +43,17 @@ struct FrameCourse: ModelCourse {
             var isWrong: Bool { self == .tooShort || self == .tooLong }
         }
 
-        /// How literals are written (RFC 7541 §6.2).
+        /// The encoding of literals (RFC 7541 §6.2).
         enum Form: UInt8, Codable, CaseIterable {
             case plain = 0, never = 0x10, kept = 0x40
-            /// By Huffman's code; a byte with which no other literal begins.
+            /// Huffman-coded, with a first byte that no other literal has.
             case coded = 0x1F
         }
 
-        /// Says what is wrong with a head (RFC 9113 §8.1.1).
+        /// The fault of a head (RFC 9113 §8.1.1).
         enum Fault: String, Codable, CaseIterable {
             case none, noPath, twoHosts, ofConnection, upperCase, latePseudo
-            /// Of a CONNECT (RFC 8441 §4).
+            /// A CONNECT with an unknown `:protocol` (RFC 8441 §4).
             case unknownProtocol
         }
 
@@ -142,7 +142,7 @@ struct FrameCourse: ModelCourse {
     }
 }
 
-/// A configuration for courses of frames, and what the model has to know of it.
+/// A configuration for courses of frames, and the facts about it that the model needs.
 struct FrameConfiguration {
     let yaml: String
     /// The limits of heads: all bytes, bytes of a line, and lines.

@@ -5,10 +5,10 @@ import PintleLoop
 import PintleMessage
 import PintleTesting
 
-/// The plain model of a connection of HTTP/2: what each side has sent so far, the rules of what the other must have seen, and the
-/// breaches of them. Used on one loop.
+/// The plain model of an HTTP/2 connection: the frames that each side has sent so far, the rules for what the other side
+/// must have seen, and the breaches of them. Used on one loop.
 final class FrameModel {
-    /// A request of the client, and what has come back for it.
+    /// A request of the client, and the answer so far.
     final class Stream {
         /// Names a reason for which a stream may end without the answer of its origin.
         enum Excuse { case limits, nearLimits, fault, length, time, memory, window }
@@ -51,13 +51,13 @@ final class FrameModel {
         var isBodiless: Bool { self.request.method == "HEAD" || self.status == 204 || self.status == 304 }
     }
 
-    /// The frames so far of which a connection takes so many (docs/http2.md).
+    /// The number of frames so far of each kind that is limited for a connection (docs/http2.md).
     struct Floods {
         /// SETTINGS, PING and PRIORITY; acknowledgements count as well.
         var control = 0
         /// Streams that the client has reset. One that is over when its reset comes does not count.
         var resets = 0
-        /// Streams that were reset for what the client has sent.
+        /// Streams that were reset because of the client's frames.
         var faults = 0
         /// Frames without content that have followed each other.
         var nothing = 0
@@ -112,7 +112,7 @@ final class FrameModel {
         for stream in self.streams where !stream.isSettled { stream.excuses.insert(reason) }
     }
 
-    // MARK: What the client sends
+    // MARK: Actions of the client
 
     /// The client opens its next stream.
     func open(_ request: FrameCourse.Request) -> Stream {
@@ -142,7 +142,7 @@ final class FrameModel {
         }
     }
 
-    // MARK: What origins see
+    // MARK: Observations of origins
 
     func add(_ origin: FrameOrigin) {
         self.origins.append(origin)
@@ -158,7 +158,7 @@ final class FrameModel {
         origin.checkRequest(of: stream)
     }
 
-    // MARK: What the client sees
+    // MARK: Observations of the client
 
     func sawInterim(_ head: FrameHead, on stream: Stream, endsStream: Bool) {
         if stream.status != nil { self.breach(stream, "an interim answer follows the final one") }
@@ -286,7 +286,7 @@ final class FrameModel {
         case .cancel where stream.excuses.contains(.time): break
         case .protocolError where stream.excuses.contains(.window): break
         case .flowControlError where stream.excuses.contains(.window): break
-        // It crossed the GOAWAY that named the last one.
+        // The request crossed the GOAWAY that named the last stream.
         case .refusedStream where stream.number > self.lastServed ?? .max: break
         default: self.breach(stream, "is reset with code \(code) for no reason")
         }

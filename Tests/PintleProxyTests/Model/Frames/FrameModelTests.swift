@@ -5,12 +5,13 @@ import Testing
 
 @testable import PintleProxy
 
-/// A client that speaks HTTP/2 with the proxy frame by frame, and origins behind it, driven by random events, against a plain
-/// model of what each side must have seen (``FrameModel``).
+/// A client that speaks HTTP/2 with the proxy frame by frame, and origins, driven by random events, against a plain model
+/// of what each side must have seen (``FrameModel``).
 ///
-/// The courses are the same each time. `PINTLE_STEPS` sets how many events are played, and `PINTLE_SEED` another first course.
+/// The courses are the same each time. `PINTLE_STEPS` sets the number of events, and `PINTLE_SEED` the seed of the first
+/// course.
 struct FrameModelTests {
-    /// Plays a job of courses in a process of its own.
+    /// Plays a job of courses in a separate process.
     private static func play(_ job: String) async {
         await withKnownIssue("a course may be wrong", isIntermittent: true) {
             await #expect(processExitsWith: .success) { [job = job as String] in

@@ -8,7 +8,8 @@ import PintleTrust
 @testable import PintleProxy
 @testable import PintleSession
 
-/// An origin of a course of frames: refuses what a transfer would not take, and compares the request with the client's.
+/// An origin of a course of frames: refuses calls that a transfer would not accept, and compares the request with the
+/// client's.
 final class FrameOrigin: OriginStream {
     let verdict: Verdict? = nil
     let proxyVerdict: Verdict? = nil
@@ -29,7 +30,7 @@ final class FrameOrigin: OriginStream {
     private(set) var content: ArraySlice<UInt8> = []
     /// Bytes of the content that it has given.
     private(set) var given = 0
-    /// The turns in which it has given its head, what came last, and its end.
+    /// The turns in which it has given its head, its last bytes, and its end.
     private(set) var (headTurn, lastTurn, endTurn): (UInt64?, UInt64?, UInt64?)
     var isSlow = false
     var endsWhenGiven = false
@@ -74,7 +75,7 @@ final class FrameOrigin: OriginStream {
         }
     }
 
-    // MARK: What it does
+    // MARK: Actions of the origin
 
     func play(interim filling: FrameCourse.Filling) {
         guard self.answer == nil, !self.isOver else { return }
@@ -102,7 +103,7 @@ final class FrameOrigin: OriginStream {
             self.toldLength = isBodiless ? whole.count : self.content.count
             head.fields.append("Content-Length", "\(self.toldLength ?? 0)")
         }
-        // As the stream of HTTP/2 has it that the answer comes from.
+        // The HTTP/2 stream that an answer comes from sets this as well.
         head.endsUnmeasured = answer.endsWithHead && !isBodiless && self.toldLength == nil
         (self.headTurn, self.lastTurn) = (self.model.turn, self.model.turn)
         let length = head.endsUnmeasured ? 0 : self.toldLength.map { UInt64($0) }
@@ -110,7 +111,7 @@ final class FrameOrigin: OriginStream {
         if answer.endsWithHead { self.playEnd() }
     }
 
-    /// Sends up to so many bytes, unless they are not wanted now.
+    /// Sends up to `count` bytes, unless the exchange does not want them now.
     func play(giving count: Int) {
         let rest = self.content.dropFirst(self.given)
         guard self.answer != nil, !self.isOver, !self.isPaused, !rest.isEmpty else { return }
@@ -166,7 +167,7 @@ final class FrameOrigin: OriginStream {
         self.playEnd()
     }
 
-    // MARK: What it is told
+    // MARK: Calls of the exchange
 
     func send(_ bytes: ByteBuffer) {
         guard !self.isOver, !self.hasWholeBody else {

@@ -51,10 +51,10 @@ final class FrameReader {
         return self.answers
     }
 
-    /// Has taken from the connection's window, or given to it.
+    /// Takes bytes from the connection's window; a negative count gives them back.
     func usedWindow(_ count: Int) { self.sendWindow -= count }
 
-    /// The window with which a stream begins for the client's content, and for the proxy's.
+    /// Sets the windows with which a stream begins, for the client's content and for the proxy's.
     func open(_ stream: FrameModel.Stream) {
         (stream.sendWindow, stream.window) = (self.initialSendWindow, self.initialWindow)
     }
@@ -136,7 +136,7 @@ final class FrameReader {
         let endsStream = flags & Flag.endStream != 0
         if flags & ~Flag.endStream != 0 { self.model.breach("content has flags \(flags)") }
         guard let stream = self.stream(number, mayBeOver: "content") else {
-            // It counts all the same (RFC 9113 §5.1).
+            // The content still counts for the connection's window (RFC 9113 §5.1).
             self.model.window -= payload.readableBytes
             return
         }

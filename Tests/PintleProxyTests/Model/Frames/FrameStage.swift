@@ -12,7 +12,7 @@ import PintleTesting
 
 /// Plays courses of frames on a lane.
 final class FrameStage: ModelCourseStage, @unchecked Sendable {
-    // Why @unchecked holds: what changes is touched on the loop's thread only.
+    // Why @unchecked holds: variables are touched on the loop's thread only.
     let configuration: FrameConfiguration
     let opener = FrameOpener()
     let lane: ModelLane
@@ -37,7 +37,7 @@ final class FrameStage: ModelCourseStage, @unchecked Sendable {
     func silentDescriptor() -> Int32 { dup(self.silence[0]) }
 }
 
-/// One course on its stage. Its events happen at the ends of turns, where the work of the turn before is done.
+/// One course on its stage. Its events happen at the ends of turns, when the work of the previous turn is done.
 final class FramePlay: TurnEndWork {
     /// More turns than the end of any course needs.
     private static let mostTurnsOfEnd = 4000
@@ -183,7 +183,7 @@ final class FramePlay: TurnEndWork {
 
     // MARK: The end
 
-    /// Brings everything to its end, and looks at what is left.
+    /// Brings everything to its end, and checks the final state.
     ///
     /// - Returns: false if the course is over.
     private func goesOnToEnd() -> Bool {

@@ -9,7 +9,7 @@ import PintleLoop
 final class FrameTransport: StreamTransport {
     private struct Broken: Error {}
 
-    /// Called with what the proxy sends.
+    /// Called with the bytes that the proxy sends.
     var whenSent: ((UnsafeRawBufferPointer) -> Void)?
     /// Called when the proxy says that nothing more comes.
     var whenEnded: (() -> Void)?
