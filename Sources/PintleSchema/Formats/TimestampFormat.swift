@@ -16,7 +16,7 @@ enum TimestampFormat {
         guard parts.map(\.count) == [4, 2, 2], let year = Self.number(parts[0]), let month = Self.number(parts[1]),
             let day = Self.number(parts[2])
         else { return false }
-        // RFC 3339 has a year 0, whose days are those of any leap year.
+        // RFC 3339 has a year 0, with the days of any leap year.
         return CivilDay(year: year == 0 ? 4 : Int64(year), month: month, day: Int64(day)) != nil
     }
 

@@ -159,9 +159,10 @@ final class OriginPlay: TurnEndWork {
                 return self.settling = Settling()
             }
             // If bytes are on their way when a connection ends, it is unknown if they were seen; so they arrive first.
-            if step.endsConnections, self.hasClientActed { return self.settling = Settling() }
+            if step.endsConnections || step.needsOpenRequest, self.hasClientActed { return self.settling = Settling() }
             self.position += 1
             self.play(step)
+            if step.needsOpenRequest { return self.settling = Settling() }
         }
         self.settling = Settling()
         self.phase = .ending
@@ -270,6 +271,14 @@ extension OriginCourse.Step {
     fileprivate var endsConnections: Bool {
         switch self {
         case .closes, .breaks, .verdictEnds: true
+        default: false
+        }
+    }
+
+    /// True if it breaks HTTP/2 only while the session may still send on the stream.
+    fileprivate var needsOpenRequest: Bool {
+        switch self {
+        case .errs(_, .noWindow), .errs(_, .overflow): true
         default: false
         }
     }
