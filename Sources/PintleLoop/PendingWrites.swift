@@ -10,6 +10,9 @@ package protocol PendingWriteAccount: AnyObject {
 }
 
 /// Bytes that a channel was asked to write and the kernel has not taken yet.
+///
+/// Nothing is called from here: owners of promises may write to the channel as soon as they hear of them, and the channel is
+/// within this value then.
 struct PendingWrites {
     /// Above this many bytes the channel is not writable.
     static let highWaterMark = 64 * 1024
@@ -67,12 +70,14 @@ struct PendingWrites {
         }
     }
 
-    /// Reports a changed number of waiting bytes to the account; nothing is reported while the peer keeps up.
-    mutating func settle(with account: (any PendingWriteAccount)?) {
+    /// Settles the number of waiting bytes with the account, in whole units: nothing changes while the peer keeps up.
+    ///
+    /// - Returns: the change in bytes, to be reported to the account; nil if there is none.
+    mutating func settle() -> Int? {
         let waiting = self.byteCount & ~(Self.accountUnit - 1)
-        guard waiting != self.accounted else { return }
-        account?.waitingBytes(changedBy: waiting - self.accounted)
-        self.accounted = waiting
+        guard waiting != self.accounted else { return nil }
+        defer { self.accounted = waiting }
+        return waiting - self.accounted
     }
 
     /// Takes the promises of bytes that are written.
@@ -82,21 +87,21 @@ struct PendingWrites {
         return self.written
     }
 
-    /// Takes the bytes that are not written yet, in order. Their promises fail with `ioOnClosedChannel`.
-    mutating func takeUnsent() -> ByteBuffer {
+    /// The bytes that are not written yet, in order.
+    var unsent: ByteBuffer {
         var unsent = ByteBuffer()
-        guard !self.isEmpty else { return unsent }
         for item in self.items { unsent.writeImmutableBuffer(item.buffer) }
-        self.failAll(ChannelError.ioOnClosedChannel)
         return unsent
     }
 
-    mutating func failAll(_ error: any Error) {
-        let failed = self.items
-        self.items.removeAll()
-        self.flushedItems = 0
-        self.byteCount = 0
-        for item in failed { item.promise?.fail(error) }
+    /// Forgets the bytes that are not written yet.
+    ///
+    /// - Returns: their promises, in order, which the channel fails.
+    mutating func removeAll() -> [EventLoopPromise<Void>] {
+        guard !self.isEmpty else { return [] }
+        defer { self.items.removeAll() }
+        (self.flushedItems, self.byteCount) = (0, 0)
+        return self.items.compactMap(\.promise)
     }
 
     private func writeFirst(to descriptor: Int32) -> Int {

@@ -227,9 +227,10 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         var released = ReleasedSocket(descriptor: self.descriptor, transport: self.transport)
         released.interest = self.loop.isWatched(self.descriptor) ? self.interest : nil
         released.isInputEnded = self.inputClosed
-        released.unsent = self.writes.takeUnsent()
+        released.unsent = self.writes.unsent
         self.pipeReader = nil
-        self.writes.settle(with: self.account)
+        self.failWrites(ChannelError.ioOnClosedChannel)
+        self.settleAccount()
         self.endAfterTurn()
         return released
     }
@@ -442,7 +443,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         let isWritten = self.writeFlushed()
         // The handlers notified from here on may flush again.
         self.isFlushing = false
-        self.writes.settle(with: self.account)
+        self.settleAccount()
         guard isWritten, self.state == .active else { return }
         self.wantsRoom = false
         self.updateInterest()
@@ -477,7 +478,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     private func failBehindInput(_ error: any Error) {
         guard !self.outputClosed else { return }
         self.outputClosed = true
-        self.writes.failAll(error)
+        self.failWrites(error)
         self.loop.execute {
             // A full buffer may be followed by another one.
             for _ in 0..<Self.mostReadsBeforeFailing where self.state == .active && !self.inputClosed {
@@ -485,6 +486,12 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
             }
             self.fail(error)
         }
+    }
+
+    private func failWrites(_ error: any Error) { for promise in self.writes.removeAll() { promise.fail(error) } }
+
+    private func settleAccount() {
+        if let change = self.writes.settle() { self.account?.waitingBytes(changedBy: change) }
     }
 
     private func shutdownOutput() {
@@ -525,8 +532,8 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.pipeReader = nil
         self.loop.forget(self.descriptor)
         if let transport { transport.close() } else { Glibc.close(self.descriptor) }
-        self.writes.failAll(error)
-        self.writes.settle(with: self.account)
+        self.failWrites(error)
+        self.settleAccount()
         if wasActive {
             let pipeline = self.pipeline.syncOperations
             pipeline.fireChannelInactive()

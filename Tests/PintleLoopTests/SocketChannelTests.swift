@@ -50,6 +50,22 @@ struct SocketChannelTests {
         for future in futures { try future.wait() }
     }
 
+    @Test func `LOOK-69 a write that fails may be followed by one from within the call that tells so`() throws {
+        let stage = try ChannelStage(autoRead: false)
+        stage.closePeer()
+        let futures = try stage.onLoop { channel in
+            channel.readsBeforeFailing = true
+            let promises = (0..<2).map { _ in channel.eventLoop.makePromise(of: Void.self) }
+            promises[0].futureResult.whenFailure { _ in
+                channel.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: "two")), promise: promises[1])
+            }
+            channel.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: "one")), promise: promises[0])
+            return promises.map(\.futureResult)
+        }
+        for future in futures { #expect(throws: (any Error).self) { try future.wait() } }
+        try stage.recorder.events.wait(for: "the end") { $0.last == "inactive" }
+    }
+
     @Test func `a peer that does not read makes the channel unwritable, and reading makes it writable`() throws {
         let stage = try ChannelStage()
         let bytes = try self.fill(stage)

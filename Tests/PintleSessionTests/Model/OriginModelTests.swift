@@ -51,6 +51,18 @@ struct OriginModelTests {
             ])
         ),
         (
+            "LOOK-69 a connection that takes no head any more fails its requests, which reset their streams",
+            OriginCourse(
+                [
+                    .asks(.init(method: "DELETE")), .asks(.init(method: "DELETE")), .settle,
+                    .ends(stream: 0, trailers: false, resets: false), .asks(.init(method: "DELETE")), .settle,
+                    .head(stream: 3, .init(status: 500, length: .right, size: 300_000, cut: 16_384, isIndexed: true)),
+                    .goAway(connection: 0, .highest, code: 11), .settle,
+                    .ends(stream: 2, trailers: true, resets: false), .closes(connection: 0, .inOrder),
+                    .asks(.init(method: "DELETE")),
+                ], greetings: [.init(streams: 0, frame: 70_000), .init(), .init()])
+        ),
+        (
             "a stream whose head waits to be taken, and is over the limits, is closed",
             OriginCourse([
                 .asks(.init(method: "POST", body: .unmeasured, size: 1)), .settle, .pauses(request: 0),
