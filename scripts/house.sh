@@ -94,3 +94,18 @@ END {
     if (claim) claimIsBare()
     exit failed
 }' || exit 1
+
+# A type has one name in the whole program, and a name one meaning.
+find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
+match($0, /^([a-z@]+(\([^)]*\))? )*(actor|class|enum|protocol|struct|typealias) [A-Z][A-Za-z0-9]*/) {
+    name = substr($0, RSTART, RLENGTH)
+    sub(/.* /, "", name)
+    if (name in places) {
+        printf "%s:%d: %s is a type in %s, too: one name has one meaning\n", FILENAME, FNR, name, places[name]
+        failed = 1
+    }
+    places[name] = FILENAME
+}
+END { exit failed }' || exit 1
+
+/usr/bin/python3 scripts/kit/words.py Examples Fuzz Sources Tests
