@@ -29,9 +29,9 @@ public func fuzzConfiguration(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CI
 private let file = "/nonexistent/pintle.yaml"
 
 /// The files and variables that a configuration may name.
-private let surroundings = Surroundings(
+private let surroundings = LoaderEnvironment(
     environment: ["U": "someone", "P": "secret", "EMPTY": ""],
-    read: { (path, limit) throws(Surroundings.ReadingError) in
+    read: { (path, limit) throws(LoaderEnvironment.ReadingError) in
         guard let text = files[path] else { throw .notFound }
         guard text.utf8.count <= limit else { throw .tooLarge }
         return Array(text.utf8)

@@ -32,7 +32,7 @@ public func fuzzPinFile(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 /// No files and no environment.
-private let surroundings = Surroundings(
+private let surroundings = LoaderEnvironment(
     environment: [:],
-    read: { (_, _) throws(Surroundings.ReadingError) in throw .notFound },
+    read: { (_, _) throws(LoaderEnvironment.ReadingError) in throw .notFound },
     exists: { _ in false })

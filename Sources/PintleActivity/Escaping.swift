@@ -4,7 +4,7 @@ internal import PintleSystem
 
 /// A scalar that must be escaped in a log line: one that JSON escapes, or that is deceptive
 /// (``Unicode/Scalar/isDeceptive``).
-enum Hazard {
+enum UnsafeCharacter {
     /// A quotation mark or a backslash.
     case quoting(UInt8)
     /// A control or another invisible character, with its length in UTF-8 bytes.
@@ -44,7 +44,7 @@ extension [UInt8] {
             var clean = 0
             var index = 0
             while index < bytes.count {
-                guard let hazard = Hazard(in: bytes, at: index), quoting || !hazard.isQuoting else {
+                guard let hazard = UnsafeCharacter(in: bytes, at: index), quoting || !hazard.isQuoting else {
                     index += 1
                     continue
                 }
@@ -90,7 +90,7 @@ extension [UInt8] {
     }
 
     /// Appends the escape of a hazard. Returns the number of bytes of the text that it replaces.
-    private mutating func append(_ hazard: Hazard) -> Int {
+    private mutating func append(_ hazard: UnsafeCharacter) -> Int {
         switch hazard {
         case .quoting(let byte):
             self += [UInt8(ascii: "\\"), byte]
@@ -117,7 +117,7 @@ extension String {
             bytes.contains(UInt8(ascii: "\""))
                 && bytes.indices.allSatisfy { index in
                     bytes[index] == UInt8(ascii: "\"")
-                        || bytes[index] != UInt8(ascii: "'") && Hazard(in: bytes, at: index) == nil
+                        || bytes[index] != UInt8(ascii: "'") && UnsafeCharacter(in: bytes, at: index) == nil
                 }
         }
     }
@@ -127,7 +127,7 @@ extension String {
         return text.withUTF8 { bytes in
             !bytes.isEmpty && bytes[0] != UInt8(ascii: "'")
                 && bytes.indices.allSatisfy { index in
-                    bytes[index] != UInt8(ascii: " ") && Hazard(in: bytes, at: index) == nil
+                    bytes[index] != UInt8(ascii: " ") && UnsafeCharacter(in: bytes, at: index) == nil
                 }
         }
     }

@@ -49,7 +49,7 @@ extension StoredResponse {
     package init?(decoding bytes: some Collection<UInt8>) {
         let bytes = Array(bytes)
         guard bytes.count <= Self.longestForm else { return nil }
-        var reader = FormReader(bytes)
+        var reader = StoredFormReader(bytes)
         guard reader.byte() == Self.version, let head = reader.head(),
             let requestTime = reader.time(), let responseTime = reader.time(),
             let initialAge = reader.number(), initialAge <= UInt64(CacheTime.longest),
@@ -90,7 +90,7 @@ private struct FormWriter {
 }
 
 /// Reads the parts of the form; nil if they are missing or malformed.
-private struct FormReader {
+private struct StoredFormReader {
     private let bytes: [UInt8]
     private var place = 0
 
@@ -137,7 +137,7 @@ private struct FormReader {
     mutating func text() -> String? { self.string().flatMap { String(validating: $0, as: UTF8.self) } }
 
     /// Reads a list whose members have at least one byte each, so that a count never asks for more memory than there are bytes.
-    mutating func list<Member>(_ member: (inout FormReader) -> Member?) -> [Member]? {
+    mutating func list<Member>(_ member: (inout StoredFormReader) -> Member?) -> [Member]? {
         guard let count = self.number(), count <= UInt64(self.bytes.count - self.place) else { return nil }
         var members: [Member] = []
         for _ in 0..<count {

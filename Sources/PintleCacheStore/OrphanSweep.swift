@@ -11,7 +11,7 @@ final class OrphanSweep: Sendable {
     private static let batch = 512
 
     /// Happens when all files were examined, or when the sweep was stopped.
-    let finished = OneTimeEvent()
+    let finished = Latch()
     private let folder: CacheFolder
     private let index: CacheIndex
     /// The generations without an index, listed at the beginning: a later one belongs to the index that has replaced this one.

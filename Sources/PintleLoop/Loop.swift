@@ -36,13 +36,13 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     private let wakeup: Int32
     /// Not private: tests set the time of timers through it.
     let local = LoopState()
-    private let turnGuard: TurnGuard?
+    private let turnGuard: LoopStallDetector?
 
     /// Starts a thread of this name and waits until it runs.
     ///
     /// - Parameter turnGuard: hears of turns that take too long; nil for none.
     /// - Throws: `IOError` if the system has no more epoll sets, event descriptors or threads.
-    package init(name: String, index: Int = 0, turnGuard: TurnGuard? = nil) throws {
+    package init(name: String, index: Int = 0, turnGuard: LoopStallDetector? = nil) throws {
         self.index = index
         self.turnGuard = turnGuard
         self.epoll = pintle_epoll()

@@ -4,7 +4,7 @@ internal import Glibc
 internal import NIOCore
 
 /// A connected, open socket that has no channel, or that its channel has released.
-package struct ReleasedSocket {
+package struct DetachedSocket {
     package let descriptor: Int32
     /// Nil if bytes are received and sent as they are.
     let transport: (any StreamTransport)?
@@ -61,7 +61,7 @@ final class RelayEnd {
     /// True if bytes that are read are thrown away: the peer must still get its last bytes, which a reset would destroy.
     var isDiscarding = false
 
-    init(_ socket: ReleasedSocket) {
+    init(_ socket: DetachedSocket) {
         self.descriptor = socket.descriptor
         self.transport = socket.transport
         self.stream = socket.transport as? any RelayStream

@@ -5,7 +5,7 @@
 /// Only the stream itself knows when it is ready, so it notifies its watcher. Used on the loop's thread only.
 package protocol RelayStream: StreamTransport {
     /// Notifies `watcher` whenever the stream is ready for one of `interest`, until ``forget()``: once a turn as long as it
-    /// is ready, and never during a call that the watcher makes. It passes ``ReleasedSocket/noDescriptor`` as the
+    /// is ready, and never during a call that the watcher makes. It passes ``DetachedSocket/noDescriptor`` as the
     /// descriptor.
     func watch(for interest: Readiness, by watcher: any DescriptorWatcher)
 

@@ -110,7 +110,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     ///
     /// - Parameter transport: owns the descriptor, as in the designated initializer.
     package convenience init(
-        adopting socket: ReleasedSocket, loop: Loop, remoteAddress: SocketAddress?, transport: any StreamTransport
+        adopting socket: DetachedSocket, loop: Loop, remoteAddress: SocketAddress?, transport: any StreamTransport
     ) {
         precondition(socket.unsent.readableBytes == 0, "BUG: a socket is adopted before its last bytes have left")
         self.init(descriptor: socket.descriptor, loop: loop, remoteAddress: remoteAddress, transport: transport)
@@ -219,12 +219,12 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// it has not ended. Promises for unsent bytes fail.
     ///
     /// - Returns: nil if the channel is closed, or its output is closed or about to be.
-    package func release() -> ReleasedSocket? {
+    package func release() -> DetachedSocket? {
         self.loop.assertInEventLoop()
         guard self.state != .closed, !self.outputClosed, !self.closeOutputWhenFlushed else { return nil }
         self.state = .closed
         self.isReleased = true
-        var released = ReleasedSocket(descriptor: self.descriptor, transport: self.transport)
+        var released = DetachedSocket(descriptor: self.descriptor, transport: self.transport)
         released.interest = self.loop.isWatched(self.descriptor) ? self.interest : nil
         released.isInputEnded = self.inputClosed
         released.unsent = self.writes.unsent

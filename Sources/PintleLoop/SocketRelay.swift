@@ -41,7 +41,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
     ///
     /// - Parameter account: counts the copied bytes that wait to be written.
     package init(
-        client: ReleasedSocket, server: ReleasedSocket, on loop: Loop, account: (any PendingWriteAccount)?
+        client: DetachedSocket, server: DetachedSocket, on loop: Loop, account: (any PendingWriteAccount)?
     ) {
         self.loop = loop
         self.client = RelayEnd(client)

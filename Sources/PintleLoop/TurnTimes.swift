@@ -14,7 +14,7 @@ package struct TurnTimes: Sendable, Equatable {
     package private(set) var total: Int64 = 0
     /// The longest turn, in nanoseconds.
     package private(set) var longest: Int64 = 0
-    /// The number of turns that a ``TurnGuard`` has reported, by the processor time of the thread; 0 without a guard.
+    /// The number of turns that a ``LoopStallDetector`` has reported, by the processor time of the thread; 0 without a guard.
     package var slow = 0
 
     package init() {}

@@ -47,10 +47,10 @@ package enum PinFormat: String, Sendable, CaseIterable {
     ///
     /// - Parameter path: a file; for ``cer`` also a folder.
     /// - Throws: `.malformed`, naming file and line, also if there is no pin; `.unreadable`.
-    package func read(path: String, _ surroundings: Surroundings) throws(PinFormatError) -> Content {
+    package func read(path: String, _ surroundings: LoaderEnvironment) throws(PinFormatError) -> Content {
         if self == .cer { return try CertificateFolder.read(path) }
         let bytes: [UInt8]
-        do throws(Surroundings.ReadingError) {
+        do throws(LoaderEnvironment.ReadingError) {
             bytes = try surroundings.read(path, Self.byteLimit)
         } catch {
             throw PinFormatError(.unreadable, error.words(for: path, limit: Self.byteLimit))
@@ -62,7 +62,7 @@ package enum PinFormat: String, Sendable, CaseIterable {
     ///
     /// - Parameter file: the name of the file, for messages.
     package func read(
-        _ bytes: [UInt8], file: String, _ surroundings: Surroundings
+        _ bytes: [UInt8], file: String, _ surroundings: LoaderEnvironment
     ) throws(PinFormatError) -> Content {
         var content: Content
         switch self {

@@ -46,7 +46,7 @@ package final class Policy: Sendable {
     ///   - surroundings: access to the files that the configuration names.
     /// - Throws: the problems that only compiling finds, such as pins, certificates and schemas that cannot be read.
     package convenience init(
-        _ configuration: Configuration, file: String, surroundings: Surroundings = .system(environment: [:])
+        _ configuration: Configuration, file: String, surroundings: LoaderEnvironment = .system(environment: [:])
     ) throws(ConfigurationError) {
         var problems: [ConfigurationProblem] = []
         let report = { message, path, position in

@@ -18,7 +18,7 @@ package final class ActiveConfiguration: Sendable {
     let via: String?
     let headLimits: HeadLimits
     let limits: LimitsConfiguration
-    let patience: Patience
+    let patience: Timeouts
     /// The counters of the routes, in the order of the routes.
     let routeCounters: [RouteCounters]
     let activity: Activity
@@ -30,7 +30,7 @@ package final class ActiveConfiguration: Sendable {
     let precheck: NetworkPrecheck
     /// The addresses on which this proxy listens; filled when it does.
     let ownAddresses: OwnAddresses
-    let tunnelProofs: TunnelProofs
+    let verifications: VerificationCache
     /// The uses of trust policies by requests.
     let trustUses = TrustUses()
     /// Nil if no tunnel is intercepted.
@@ -73,7 +73,7 @@ package final class ActiveConfiguration: Sendable {
         self.ownAddresses = previous?.ownAddresses ?? OwnAddresses()
         self.via = configuration.via
         self.limits = configuration.limits
-        self.patience = Patience(configuration.limits)
+        self.patience = Timeouts(configuration.limits)
         self.headLimits = HeadLimits(
             bytes: configuration.limits.headerBytes, line: configuration.limits.headerLine,
             count: configuration.limits.headerCount)
@@ -94,7 +94,7 @@ package final class ActiveConfiguration: Sendable {
         self.observer = observer
         self.logger = logger
         self.precheck = NetworkPrecheck(reachability: reachability)
-        self.tunnelProofs = TunnelProofs(validity: TimeAmount(configuration.tunnels.verifyTTL))
+        self.verifications = VerificationCache(validity: TimeAmount(configuration.tunnels.verifyTTL))
         self.routeCounters = policy.routes.routes.map { counters[$0.index] }
         var settings = SessionConfiguration(configuration.engine)
         settings.responseHead = self.headLimits
@@ -208,7 +208,7 @@ package final class ActiveConfiguration: Sendable {
         for trust in self.sessions + [self.systemSession] {
             known[trust.session.evaluator] = await trust.session.verdicts()
         }
-        for (question, verdict) in self.tunnelProofs.all {
+        for (question, verdict) in self.verifications.all {
             known[question.evaluator, default: [:]][question.authority] = verdict
         }
         return self.trustUses.all.compactMap { use in
@@ -231,7 +231,7 @@ package final class ActiveConfiguration: Sendable {
 }
 
 /// The timeouts in the unit of the event loop, converted once because each request uses them several times.
-struct Patience: Sendable {
+struct Timeouts: Sendable {
     let head: TimeAmount
     let idle: TimeAmount
     let body: TimeAmount

@@ -11,9 +11,9 @@ package import PintleSession
 package final class Proxy: Sendable {
     /// The places where clients are served, with the ports that the system chose.
     package var places: [ListenAddress] { self.listeners.places }
-    private let lanes: [Lane]
+    private let workers: [Worker]
     private let listeners: ListenerGroup
-    private let census: ConnectionCensus
+    private let limiter: ConnectionLimiter
 
     /// An error for an address on which the proxy cannot listen.
     package struct BindError: Error, Sendable, CustomStringConvertible {
@@ -26,12 +26,12 @@ package final class Proxy: Sendable {
     ///
     /// - Parameter given: sockets that already listen, one for each place of the configuration; empty if there are none.
     package init(active: ActiveConfiguration, engine: Engine, given: [Int32] = []) throws(BindError) {
-        let census = ConnectionCensus()
-        self.census = census
+        let limiter = ConnectionLimiter()
+        self.limiter = limiter
         let pool = WorkPool(memory: active.counters.memory)
-        self.lanes = engine.loops.map { Lane(loop: $0, active: active, census: census, pool: pool) }
+        self.workers = engine.loops.map { Worker(loop: $0, active: active, limiter: limiter, pool: pool) }
         self.listeners = try ListenerGroup(
-            active.policy.configuration.listen, given: given, on: self.lanes, accept: Self.accept)
+            active.policy.configuration.listen, given: given, on: self.workers, accept: Self.accept)
         active.ownAddresses.set(self.listeners.addresses)
         self.listeners.start()
     }
@@ -41,29 +41,29 @@ package final class Proxy: Sendable {
     ///
     /// - Parameter configuration: made as the continuation of the present one; its `listen` is ignored.
     package func replace(active: ActiveConfiguration) async {
-        for lane in self.lanes {
+        for worker in self.workers {
             // An event loop that has stopped takes no more requests.
-            try? await lane.loop.submit { lane.replace(active: active) }.get()
+            try? await worker.loop.submit { worker.replace(active: active) }.get()
         }
     }
 
     /// The number of connected clients.
-    package var connections: Int { self.census.total }
+    package var connections: Int { self.limiter.total }
 
     /// Stops accepting, waits for exchanges and tunnels to end, and cuts the remaining ones after `patience`.
     ///
     /// - Returns: true if everything ended by itself.
     package func drain(patience: TimeAmount) async -> Bool {
         self.listeners.stop()
-        let ends = self.lanes.map { lane in
-            let promise = lane.loop.makePromise(of: Void.self)
-            lane.loop.execute { lane.drain(promise) }
+        let ends = self.workers.map { worker in
+            let promise = worker.loop.makePromise(of: Void.self)
+            worker.loop.execute { worker.drain(promise) }
             return promise
         }
-        guard let loop = self.lanes.first?.loop else { return true }
+        guard let loop = self.workers.first?.loop else { return true }
         let all = EventLoopFuture.andAllSucceed(ends.map(\.futureResult), on: loop).map { true }
-        let timeUp = loop.scheduleTask(in: patience) { [lanes = self.lanes] in
-            for lane in lanes { lane.loop.execute { lane.closeAll() } }
+        let timeUp = loop.scheduleTask(in: patience) { [workers = self.workers] in
+            for worker in workers { worker.loop.execute { worker.closeAll() } }
         }
         let clean = loop.makePromise(of: Bool.self)
         timeUp.futureResult.whenSuccess { clean.succeed(false) }
@@ -78,33 +78,33 @@ package final class Proxy: Sendable {
     private static let refusalsAtATime = 256
 
     @Sendable
-    private static func accept(_ descriptor: Int32, from peer: Listener.Peer, on lane: Lane, isTLS: Bool) {
+    private static func accept(_ descriptor: Int32, from peer: Listener.Peer, on worker: Worker, isTLS: Bool) {
         let client = Client(peer)
-        // A connection dealt to a draining lane has sent nothing yet, so its client can retry elsewhere. A TLS listener without
+        // A connection dealt to a draining worker has sent nothing yet, so its client can retry elsewhere. A TLS listener without
         // a certificate cannot exist.
-        guard !lane.isDraining, !isTLS || lane.active.policy.listenTLS != nil else {
+        guard !worker.isDraining, !isTLS || worker.active.policy.listenTLS != nil else {
             close(descriptor)
             return
         }
-        let tls = lane.active.policy.listenTLS.flatMap { isTLS ? TLSTransport($0, descriptor: descriptor) : nil }
+        let tls = worker.active.policy.listenTLS.flatMap { isTLS ? TLSTransport($0, descriptor: descriptor) : nil }
         let channel = SocketChannel(
-            descriptor: descriptor, loop: lane.loop, remoteAddress: peer.address, transport: tls)
-        channel.account = lane.memory
-        let overLimit = lane.census.enter(client, lane.active.limits)
-        guard lane.census.total <= lane.active.limits.connections + Self.refusalsAtATime else {
-            lane.census.leave(client)
+            descriptor: descriptor, loop: worker.loop, remoteAddress: peer.address, transport: tls)
+        channel.account = worker.memory
+        let overLimit = worker.limiter.enter(client, worker.active.limits)
+        guard worker.limiter.total <= worker.active.limits.connections + Self.refusalsAtATime else {
+            worker.limiter.leave(client)
             return channel.close0(error: ChannelError.eof, mode: .all, promise: nil)
         }
         let refusal = overLimit.map {
             Problem(.overloaded, "there are as many connections as \($0) allows")
         }
         let connection = ClientConnection(
-            lane: lane, channel: channel, tls: tls, client: client, refusal: refusal)
+            worker: worker, channel: channel, tls: tls, client: client, refusal: refusal)
         do {
             try channel.pipeline.syncOperations.addHandler(connection)
             channel.start()
         } catch {
-            lane.census.leave(client)
+            worker.limiter.leave(client)
             channel.close0(error: error, mode: .all, promise: nil)
         }
     }

@@ -26,7 +26,7 @@ public final class Reachability: Sendable {
         /// The status that subscribers received last; nil before the first delivery.
         var announced: ReachabilityStatus?
         var block: (@Sendable (ReachabilityStatus) -> Void)?
-        var observation: Observation?
+        var observation: DestinationObservation?
         /// True if the current observation has delivered nothing yet.
         var isFresh = false
     }
@@ -77,7 +77,7 @@ public final class Reachability: Sendable {
     ///
     /// - Throws: `SessionError` with `internalError` if the kernel's routing tables cannot be read.
     public func start() throws(SessionError) {
-        let observation = try Observation(of: self.destination, on: self.loop)
+        let observation = try DestinationObservation(of: self.destination, on: self.loop)
         let replaced = self.state.withLockedValue { state in
             defer { (state.observation, state.isFresh) = (observation, true) }
             return state.observation
@@ -112,7 +112,7 @@ public final class Reachability: Sendable {
     }
 
     /// Delivers a status: sets the property first, then calls the block, then notifies the subscribers.
-    private func deliver(_ status: ReachabilityStatus, from observation: Observation) {
+    private func deliver(_ status: ReachabilityStatus, from observation: DestinationObservation) {
         let delivery: (block: (@Sendable (ReachabilityStatus) -> Void)?, isDue: Bool)
         delivery = self.state.withLockedValue { state in
             guard state.observation === observation, state.isFresh || status != state.status else {

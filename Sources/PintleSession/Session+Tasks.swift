@@ -81,7 +81,7 @@ extension Session {
     }
 
     func stream(
-        _ request: SessionRequest, from source: UploadSource?, interception: Interception?
+        _ request: SessionRequest, from source: UploadSource?, interception: InterceptorChain?
     ) async throws(SessionError) -> SessionResponse {
         try Self.checkCancellation()
         let handoff = ResponseHandoff()

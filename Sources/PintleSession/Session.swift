@@ -174,7 +174,7 @@ public final class Session: Sendable {
     /// Makes a suspended task.
     func makeTask(
         _ kind: SessionTask.Kind, _ request: SessionRequest, source: UploadSource? = nil, output: TaskRun.Output,
-        interception: Interception? = nil
+        interception: InterceptorChain? = nil
     ) throws(SessionError) -> SessionTask {
         let task = try self.registry.add { id, loop in
             let run = TaskRun(

@@ -53,7 +53,7 @@ public struct FormBreach: Sendable, Hashable, CustomStringConvertible {
     public let certificate: Certificate
 
     /// Makes a breach; nil for a finding that is not about a certificate.
-    init?(_ finding: Finding) {
+    init?(_ finding: RuleFinding) {
         guard let certificate = finding.certificate?.certificate else { return nil }
         self.rule = finding.rule
         self.certificate = certificate

@@ -27,7 +27,7 @@ struct ConfigurationOptions: ParsableArguments {
     static func load(
         _ file: String?, listen: [ListenAddress]? = nil, telling files: ReadFiles? = nil
     ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
-        let system = Surroundings.system(environment: Inherited.environment)
+        let system = LoaderEnvironment.system(environment: Inherited.environment)
         do throws(ConfigurationError) {
             let surroundings =
                 files.map { files in system.telling({ files.note($0) }, listings: { files.noteListing($0) }) } ?? system

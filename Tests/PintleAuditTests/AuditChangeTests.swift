@@ -6,21 +6,21 @@ import Testing
 
 /// Changes between two audits.
 @Suite struct AuditChangeTests {
-    private func leaf(_ pin: String, _ digest: String, issuer: String = "CN=CA") -> Observation.Leaf {
-        Observation.Leaf(
+    private func leaf(_ pin: String, _ digest: String, issuer: String = "CN=CA") -> KeyObservation.Leaf {
+        KeyObservation.Leaf(
             pin: pin, digest: digest, serial: digest, subject: "CN=site", issuer: issuer,
             notBefore: UnixTime(seconds: 0), notAfter: UnixTime(seconds: 1_800_000_000))
     }
 
     private func seen(
-        _ leaf: Observation.Leaf?, keys: String = "rsa", verdict: String = "trusted", host: String = "a.test:443",
+        _ leaf: KeyObservation.Leaf?, keys: String = "rsa", verdict: String = "trusted", host: String = "a.test:443",
         address: String = "10.0.0.1"
-    ) -> Observation {
-        Observation(
+    ) -> KeyObservation {
+        KeyObservation(
             policy: "p", host: host, address: address, keys: leaf == nil ? "" : keys, verdict: verdict, leaf: leaf)
     }
 
-    private func lines(_ old: [Observation], _ new: [Observation]) -> [String] {
+    private func lines(_ old: [KeyObservation], _ new: [KeyObservation]) -> [String] {
         AuditChange.changes(from: old, to: new).map(\.line)
     }
 

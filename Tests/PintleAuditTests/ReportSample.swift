@@ -25,8 +25,8 @@ struct ReportSample {
             roots: .only([root.certificate]))
         let evaluator = try TrustEvaluator(policy: policy)
         self.pin = leaf.pin
-        func chain(_ host: String) -> ChainReport {
-            ChainReport(
+        func chain(_ host: String) -> AuditedChain {
+            AuditedChain(
                 keys: [.rsa, .ecdsa], presented: leaf.chain,
                 verdict: evaluator.evaluate(chain: leaf.chain, host: host))
         }
@@ -38,7 +38,7 @@ struct ReportSample {
         let good = target("good.test", "first", line: 3)
         let bad = target("bad.test", "second", line: 8)
         let gone = target("gone.test", "second", line: nil)
-        func address(_ chains: [ChainReport]) -> AddressReport {
+        func address(_ chains: [AuditedChain]) -> AddressReport {
             AddressReport(
                 address: Self.address,
                 handshakes: [
@@ -54,8 +54,8 @@ struct ReportSample {
         ]
         func finding(
             _ rule: FindingRule, _ target: AuditTarget, _ addresses: [String], _ message: String
-        ) -> Finding {
-            Finding(
+        ) -> AuditFinding {
+            AuditFinding(
                 rule, policy: target.policy, authority: target.authority, addresses: addresses, keys: [.rsa],
                 at: target.position, source: target.source, message: message)
         }
@@ -65,7 +65,7 @@ struct ReportSample {
             findings: [
                 finding(.nameMismatch, bad, [Self.address], "for \(Self.hostileName)\nsecond line"),
                 finding(.unreachable, gone, [], "gone.test:443: it is gone"),
-                Finding(
+                AuditFinding(
                     .noBackupPin, policy: "first", at: SourcePosition(line: 4, column: 12),
                     source: "trust.first.pins[0]", message: "a single pin"),
                 finding(.unusedPin, good, [], "a note [of a link](http://x)"),

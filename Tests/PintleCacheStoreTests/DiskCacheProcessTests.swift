@@ -14,8 +14,8 @@ import Testing
     @Test func `a process that is killed loses the entry that it was writing and nothing else`() async throws {
         let seed = Seed.ofThisRun
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<4 as Range<UInt64> {
-                group.addTask { try await Self.kill(50, seed: seed &+ lane) }
+            for worker in 0..<4 as Range<UInt64> {
+                group.addTask { try await Self.kill(50, seed: seed &+ worker) }
             }
             try await group.waitForAll()
         }

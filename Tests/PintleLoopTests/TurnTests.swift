@@ -12,7 +12,9 @@ struct TurnTests {
     private let slow = Watched<[SlowTurn]>([])
 
     private func makeLoop(limit: Duration = .milliseconds(10)) throws -> Loop {
-        try Loop(name: "guarded", turnGuard: TurnGuard(limit: limit) { [slow] turn in slow.change { $0.append(turn) } })
+        try Loop(
+            name: "guarded",
+            turnGuard: LoopStallDetector(limit: limit) { [slow] turn in slow.change { $0.append(turn) } })
     }
 
     @Test func `a task that takes more of the processor than a turn may is reported with its time`() throws {
@@ -76,7 +78,7 @@ struct TurnTests {
         let (slow, thief) = (self.slow, Watched(Duration.milliseconds(40)))
         let loop = try Loop(
             name: "robbed",
-            turnGuard: TurnGuard(
+            turnGuard: LoopStallDetector(
                 limit: .milliseconds(10),
                 stolen: {
                     looks.change { $0 += 1 }; return thief.current * looks.current
@@ -96,7 +98,7 @@ struct TurnTests {
         let (slow, thief) = (self.slow, Watched(Duration.zero))
         let loop = try Loop(
             name: "idle",
-            turnGuard: TurnGuard(
+            turnGuard: LoopStallDetector(
                 limit: .milliseconds(10), stolen: { thief.current },
                 report: { turn in slow.change { $0.append(turn) } }))
         try loop.submit {}.wait()
@@ -110,9 +112,9 @@ struct TurnTests {
 
     @Test func `the time that was stolen is the eighth number of all processors`() {
         let line = "cpu  6298687 943639 772640 3650942 23414 0 109683 1769 5 6\ncpu0 1 1 1 1 1 1 1 1 0 0\n"
-        #expect(StolenTime.total(in: line) == .milliseconds(17_690))
+        #expect(StealTime.total(in: line) == .milliseconds(17_690))
         for other in ["", "cpu", "cpu0 1 1 1 1 1 1 1 1 0 0", "cpu 1 1 1 1 1 1 1", "cpu 1 1 1 1 1 1 1 x"] {
-            #expect(StolenTime.total(in: other) == .zero)
+            #expect(StealTime.total(in: other) == .zero)
         }
     }
 

@@ -6,8 +6,8 @@ import Testing
 
 /// `include`: further files, and the places of mistakes in them.
 struct IncludeTests {
-    /// Surroundings with these files, among which patterns of the form `folder/*.yaml` are looked for.
-    private func surroundings(_ files: [String: String], environment: [String: String] = [:]) -> Surroundings {
+    /// An environment with these files, among which patterns of the form `folder/*.yaml` are looked for.
+    private func surroundings(_ files: [String: String], environment: [String: String] = [:]) -> LoaderEnvironment {
         var surroundings = PintlePolicyTests.surroundings(environment: environment, files: files)
         surroundings.matches = { pattern in
             let parts = pattern.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)

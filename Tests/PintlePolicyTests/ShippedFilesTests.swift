@@ -6,7 +6,7 @@ import PintlePolicy
 import Testing
 
 struct ShippedFilesTests {
-    private static let system = Surroundings.system(environment: [:])
+    private static let system = LoaderEnvironment.system(environment: [:])
 
     @Test func `the documented default is the embedded default`() throws {
         let path = Repository.path("conf/pintle.yaml")

@@ -5,9 +5,9 @@ import Testing
 
 /// `env:` and `file:` within text.
 struct ValueReferenceTests {
-    private let surroundings = Surroundings(
+    private let surroundings = LoaderEnvironment(
         environment: ["TOKEN": "s3cret"],
-        read: { (path, _) throws(Surroundings.ReadingError) in
+        read: { (path, _) throws(LoaderEnvironment.ReadingError) in
             guard path == "/a file" else { throw .notFound }
             return Array("f1le\n".utf8)
         },

@@ -64,9 +64,9 @@ struct AgreementTests {
                 func serve(_ received: ReceivedRequest) -> Outcome {
                     let transcript = Transcript()
                     let opener = RecordingOpener(transcript)
-                    let lane = Lane(
-                        loop: loop, active: active, census: ConnectionCensus(), pool: pool, origins: opener)
-                    return Self.serve(request, received, lane, opener, transcript)
+                    let worker = Worker(
+                        loop: loop, active: active, limiter: ConnectionLimiter(), pool: pool, origins: opener)
+                    return Self.serve(request, received, worker, opener, transcript)
                 }
                 let before = counters.snapshot().overall.violations.total
                 guard let framing = try? head.bodyFraming() else {
@@ -118,12 +118,12 @@ struct AgreementTests {
     }
 
     private static func serve(
-        _ request: MadeUp.Request, _ received: ReceivedRequest, _ lane: Lane, _ opener: RecordingOpener,
+        _ request: MadeUp.Request, _ received: ReceivedRequest, _ worker: Worker, _ opener: RecordingOpener,
         _ transcript: Transcript
     ) -> Outcome {
         let client = RecordingClient(transcript, method: received.head.method)
         let framing = received.framing
-        let exchange = Exchange(received, from: client, of: nil, on: lane)
+        let exchange = Exchange(received, from: client, of: nil, on: worker)
         client.serve(exchange)
         exchange.begin()
         if framing != .none {

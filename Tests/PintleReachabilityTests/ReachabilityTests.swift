@@ -29,7 +29,7 @@ struct ReachabilityTests {
         self.engine = try EngineOwner()
     }
 
-    // MARK: Surroundings
+    // MARK: The environment
 
     private func make(_ destination: Reachability.Destination = .system) -> Reachability {
         Reachability(destination, engine: self.engine.engine)

@@ -86,7 +86,7 @@ import Testing
 
     @Test func `invariant 3 - the address that is dialled is the address that is judged`() async throws {
         let judge = NoLoopback()
-        let plain = try ScriptedOrigin(answering: response("reached"))
+        let plain = try RawOrigin(answering: response("reached"))
         let stage = try SessionStage(judge: judge)
         for host in ["localhost", "127.0.0.1"] {
             let error = await sessionError { _ = try await stage.fetch(request(plain.port, host: host)) }
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `invariant 4 - framing is written anew, whatever the request's fields say`() async throws {
-        let plain = try ScriptedOrigin(answering: response("done"))
+        let plain = try RawOrigin(answering: response("done"))
         let stage = try SessionStage()
         _ = try await stage.fetch(request(plain.port, method: "POST"), from: .bytes(ByteBuffer(string: "abc")))
         let seen = try await plain.reachRequests(1)[0]
@@ -114,7 +114,7 @@ import Testing
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX: 1\r\n",
         ] {
-            let cut = try ScriptedOrigin { connection in
+            let cut = try RawOrigin { connection in
                 _ = try connection.readRequest()
                 try connection.send(bytes)
             }

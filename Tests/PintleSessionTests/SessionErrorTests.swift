@@ -17,8 +17,8 @@ import Testing
     }
 
     /// An origin that reads a request, sends bytes and closes.
-    private func origin(sending bytes: String) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func origin(sending bytes: String) throws -> RawOrigin {
+        try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(bytes)
         }
@@ -33,12 +33,12 @@ import Testing
     }
 
     @Test func `silence before the head is timeout`() async throws {
-        let origin = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let origin = try RawOrigin { connection in _ = try connection.waitForEnd() }
         #expect(await self.code(request(origin.port, timeout: .milliseconds(200))) == .timeout)
     }
 
     @Test func `silence within the body is timeout`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
             _ = try connection.waitForEnd()
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `LOOK-58 silence of the reader is no silence of the origin`() async throws {
-        let origin = try ScriptedOrigin(answering: response(String(repeating: "x", count: 1 << 20)))
+        let origin = try RawOrigin(answering: response(String(repeating: "x", count: 1 << 20)))
         let response = try await self.stage.session.stream(request(origin.port, timeout: .milliseconds(300)))
         // Another request has a time limit of the same length that begins later, and ends by it.
         try await self.stage.waitForTimeout(300)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `a TLS handshake with something else is tlsFailure`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.stream.readSome()
             try connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")
         }
@@ -88,7 +88,7 @@ import Testing
 
     @Test func `after every failure the session goes on`() async throws {
         let bad = try self.origin(sending: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
-        let good = try ScriptedOrigin(answering: response("done"))
+        let good = try RawOrigin(answering: response("done"))
         for _ in 0..<20 {
             #expect(await self.code(request(bad.port)) == .truncated)
             #expect(try await self.stage.fetch(request(good.port)).text == "done")

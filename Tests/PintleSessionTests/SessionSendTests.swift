@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `a second request uses the connection of the first`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         for number in 0..<5 {
             let answer = try await self.stage.fetch(request(origin.port))
             #expect(answer.text == "done" && answer.metrics.reusedConnection == (number > 0))
@@ -34,14 +34,14 @@ import Testing
     }
 
     @Test func `a request of a session that was closed has failed, and ends nothing else`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         self.stage.session.close()
         await #expect(throws: SessionError.self) { _ = try await self.stage.fetch(request(origin.port)) }
         #expect(self.stage.session.runningTransfers() == 0 && origin.connections.isEmpty)
     }
 
     @Test func `a target of megabytes is sent whole, and the connection goes on`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let long = "/" + String(repeating: "x", count: 2_000_001)
         #expect(try await self.stage.fetch(request(origin.port, long)).text == "done")
         #expect(try await self.stage.fetch(request(origin.port, "/last")).text == "done")
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `a body of known bytes is sent with its length`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let answer = try await self.stage.fetch(
             request(origin.port, method: "POST"), from: .bytes(ByteBuffer(string: "all of it")))
         #expect(answer.text == "done")
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `a body from a stream is sent chunked, whole and in order`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let (stream, feed) = AsyncStream.makeStream(of: ByteBuffer.self)
         let pieces = (0..<300).map { String(repeating: "\($0 % 10)", count: 1000) }
         for piece in pieces { feed.yield(ByteBuffer(string: piece)) }
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `a stream of known length is sent with it`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let (stream, feed) = AsyncStream.makeStream(of: ByteBuffer.self)
         feed.yield(ByteBuffer(string: "abc"))
         feed.yield(ByteBuffer(string: "de"))
@@ -83,14 +83,14 @@ import Testing
     }
 
     @Test func `an empty body is a body of no bytes`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         _ = try await self.stage.fetch(request(origin.port, method: "POST"), from: .bytes(ByteBuffer()))
         #expect(try await origin.reachRequests(1)[0]["Content-Length"] == "0")
     }
 
     @Test func `cancelling the task ends the transfer and the connection`() async throws {
         let ended = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
             ended.change { $0 = true }
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func `a task that is cancelled before it sends never connects`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = self.stage
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -119,7 +119,7 @@ import Testing
 
     @Test func `letting go of the body ends the transfer`() async throws {
         let ended = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome")
             _ = try connection.waitForEnd()
@@ -138,7 +138,7 @@ import Testing
     @Test func `LOOK-58 a reader that is slow holds the origin back`() async throws {
         let total = 32 << 20
         let sent = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
             let block = [UInt8](repeating: 7, count: 1 << 16)
@@ -169,7 +169,7 @@ import Testing
         var configuration = SessionConfiguration()
         configuration.connectionsPerHost = 3
         let stage = try SessionStage(configuration: configuration)
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<50 { group.addTask { try await stage.fetch(request(origin.port)).text } }
             for try await text in group { #expect(text == "done") }
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test func `closing the session cancels what is running`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }

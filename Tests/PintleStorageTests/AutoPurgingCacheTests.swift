@@ -243,10 +243,10 @@ import Testing
     @Test func `many threads at once lose no byte of the account`() async {
         let cache = Self.things(capacity: 5000, preferred: 3000)
         await withTaskGroup(of: Void.self) { group in
-            for lane in 0..<8 {
+            for worker in 0..<8 {
                 group.addTask {
                     for number in 0..<2000 {
-                        let key = CacheIdentifier("\((number &* 7 &+ lane) % 500)")
+                        let key = CacheIdentifier("\((number &* 7 &+ worker) % 500)")
                         switch number % 3 {
                         case 0: cache.add(Thing(number % 50), for: key)
                         case 1: _ = cache.value(for: key)

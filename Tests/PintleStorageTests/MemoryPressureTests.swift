@@ -46,7 +46,7 @@ import Testing
             AutoPurgingCache<String, Int>(pressure: nil) { $0 }
         )
         for cache in [emptied, kept] { cache.add(7, for: "a") }
-        let event = OneTimeEvent()
+        let event = Latch()
         let receiver = pair.receiver
         let subscription = pressure.whenItRises {
             // The kernel's own descriptors need no reading.
@@ -71,7 +71,7 @@ import Testing
         let ended = Locked(0)
         var first: MemoryPressure.Subscription? = pressure.whenItRises { ended.withLock { $0 += 1 } }
         for turn in 1...3 {
-            let event = OneTimeEvent()
+            let event = Latch()
             let subscription = pressure.whenItRises {
                 var byte: UInt8 = 0
                 if recv(receiver, &byte, 1, Int32(MSG_OOB)) == 1 { event.happen() }

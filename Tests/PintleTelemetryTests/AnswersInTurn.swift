@@ -2,7 +2,7 @@
 
 import PintleTesting
 
-extension ScriptedOrigin {
+extension RawOrigin {
     /// Gives one answer after another, and the last one for ever.
     convenience init(answeringInTurn answers: String...) throws {
         let count = Watched(0)

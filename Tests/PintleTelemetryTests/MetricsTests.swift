@@ -13,14 +13,14 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct MetricsTests {
     private let metrics = TestMetrics()
 
-    private func client(_ origin: ScriptedOrigin, _ steps: Interceptor...) throws -> HTTPSession {
+    private func client(_ origin: RawOrigin, _ steps: Interceptor...) throws -> HTTPSession {
         var client = try HTTPSession(base: "http://127.0.0.1:\(origin.port)")
         client.interceptors = steps
         return client
     }
 
     @Test func `an answer is measured: its time, its bytes, its method and its status`() async throws {
-        let origin = try ScriptedOrigin(answeringInTurn: "HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\ndone")
+        let origin = try RawOrigin(answeringInTurn: "HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\ndone")
         let client = try self.client(origin, .metrics(to: self.metrics) { [("route", $0.originalRequest.url.path)] })
         try await client.post("orders?secret", body: .text("12345"))
         let dimensions = [
@@ -38,7 +38,7 @@ import Testing
     @Test func `requests that were made again are counted, and a method of somebody's making is no dimension`()
         async throws
     {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answeringInTurn: "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
@@ -54,7 +54,7 @@ import Testing
     @Test func `a task without a response is measured under its error, by the factory of the task that made it`()
         async throws
     {
-        let origin = try ScriptedOrigin { _ in }
+        let origin = try RawOrigin { _ in }
         let client = try self.client(origin, .metrics())
         await withMetricsFactory(self.metrics) {
             _ = try? await client.get("nothing") { $0.isIdempotent = false }

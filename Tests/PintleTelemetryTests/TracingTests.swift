@@ -13,7 +13,7 @@ import Tracing
 @Suite(.timeLimit(.minutes(15))) struct TracingTests {
     private let tracer = InMemoryTracer()
 
-    private func client(_ origin: ScriptedOrigin, _ steps: Interceptor...) throws -> HTTPSession {
+    private func client(_ origin: RawOrigin, _ steps: Interceptor...) throws -> HTTPSession {
         var client = try HTTPSession(base: "http://127.0.0.1:\(origin.port)")
         client.interceptors = steps
         return client
@@ -23,7 +23,7 @@ import Tracing
     private static let done = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"
 
     @Test func `a request's span lies below the one that it was made in, and its context goes along`() async throws {
-        let origin = try ScriptedOrigin(answeringInTurn: Self.done)
+        let origin = try RawOrigin(answeringInTurn: Self.done)
         let client = try self.client(origin, .tracing(with: self.tracer))
         let outer = try await self.tracer.withSpan("outer") { span in
             _ = try await client.get("a?secret=1")
@@ -47,7 +47,7 @@ import Tracing
     }
 
     @Test func `each attempt has a span of its own, which ends before the next begins`() async throws {
-        let origin = try ScriptedOrigin(answeringInTurn: Self.busy, Self.done)
+        let origin = try RawOrigin(answeringInTurn: Self.busy, Self.done)
         let client = try self.client(origin, .tracing(with: self.tracer) { "\($0.method) a" }, .retry())
         _ = try await client.get("a")
         let spans = self.tracer.finishedSpans
@@ -65,8 +65,8 @@ import Tracing
     @Test func `a task that fails ends its span with its error, and another origin hears nothing of the trace`()
         async throws
     {
-        let base = try ScriptedOrigin(answeringInTurn: Self.done)
-        let other = try ScriptedOrigin { _ = try $0.readRequest() }
+        let base = try RawOrigin(answeringInTurn: Self.done)
+        let other = try RawOrigin { _ = try $0.readRequest() }
         let client = try self.client(base, .tracing(with: self.tracer))
         let error = await #expect(throws: SessionError.self) {
             _ = try await client.get("http://127.0.0.1:\(other.port)/b") { $0.isIdempotent = false }
@@ -78,7 +78,7 @@ import Tracing
     }
 
     @Test func `the tracer of the task that made a request has its span`() async throws {
-        let origin = try ScriptedOrigin(answeringInTurn: Self.done)
+        let origin = try RawOrigin(answeringInTurn: Self.done)
         let client = try self.client(origin, .tracing())
         try await withTracer(self.tracer) { _ = try await client.get("a") }
         #expect(self.tracer.finishedSpans.count == 1)

@@ -38,7 +38,7 @@ struct BrowserTests {
     @Test(.enabled(if: access(browser, X_OK) == 0, "Chromium is not installed"))
     func `a browser gets every message back, compressed, and closes`() throws {
         let (closed, result) = (Watched<WebSocketClose?>(nil), Watched<String?>(nil))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.stream.readRequest()
                 let target = request.head.startLine.split(separator: " ")[1]
@@ -68,7 +68,7 @@ struct BrowserTests {
 
     /// Serves one connection until it is closed.
     private static func echo(
-        _ connection: ScriptedOrigin.Connection, _ request: Message, _ closed: Watched<WebSocketClose?>
+        _ connection: RawOrigin.Connection, _ request: Message, _ closed: Watched<WebSocketClose?>
     ) throws {
         var fields = Fields()
         for field in request.head.fields { fields.append(field.name, field.value) }

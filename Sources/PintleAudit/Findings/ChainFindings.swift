@@ -12,7 +12,7 @@ struct ChainFindings {
 
     let target: AuditTarget
     let address: String
-    let chain: ChainReport
+    let chain: AuditedChain
     /// The places of the policy's pins in the configuration.
     let pins: PinPlaces
     let moment: UnixTime
@@ -21,8 +21,8 @@ struct ChainFindings {
     /// The verdict on the same chain without a host name to match; set only for chains whose name is wrong.
     let unnamedVerdict: Verdict?
 
-    var findings: [Finding] {
-        var findings: [Finding] = []
+    var findings: [AuditFinding] {
+        var findings: [AuditFinding] = []
         let verdict = self.chain.verdict
         if let error = verdict.error { findings.append(self.finding(error)) }
         if verdict.error?.problem == .wrongName, let further = self.unnamedVerdict?.error {
@@ -34,19 +34,19 @@ struct ChainFindings {
         return findings + self.badForm + self.expiring
     }
 
-    private var badForm: [Finding] {
+    private var badForm: [AuditFinding] {
         self.chain.verdict.form.map { breach in
-            Finding(
+            AuditFinding(
                 .badForm, policy: self.target.policy, authority: self.target.authority, addresses: [self.address],
                 keys: self.chain.keys, at: self.target.position, source: self.target.source,
                 message: "\(self.target.authority.host): \(breach) (\(breach.rule.rawValue))")
         }
     }
 
-    private func finding(_ error: TrustError, severity: Severity? = nil) -> Finding {
+    private func finding(_ error: TrustError, severity: Severity? = nil) -> AuditFinding {
         let rule = self.rule(for: error)
         let pin = rule == .pinMismatch || rule == .pinSetExpired ? self.pins.first : nil
-        return Finding(
+        return AuditFinding(
             rule, severity: severity, policy: self.target.policy, authority: self.target.authority,
             addresses: [self.address], keys: self.chain.keys, at: pin?.position ?? self.target.position,
             source: pin?.source ?? self.target.source, message: error.description)
@@ -75,7 +75,7 @@ struct ChainFindings {
         return !self.chain.presented.dropFirst().contains { $0.subject == leaf.issuer }
     }
 
-    private var expiring: [Finding] {
+    private var expiring: [AuditFinding] {
         guard self.chain.verdict.chainOrigin == .verified else { return [] }
         return self.chain.verdict.chain.compactMap { entry in
             let certificate = entry.certificate
@@ -83,7 +83,7 @@ struct ChainFindings {
             let life = certificate.notAfter.seconds - certificate.notBefore.seconds
             guard left >= 0, left < min(Self.warningTime.components.seconds, life / 3) else { return nil }
             let subject = certificate.subject.prefix(200)
-            return Finding(
+            return AuditFinding(
                 .certificateExpiring, policy: self.target.policy, authority: self.target.authority,
                 addresses: [self.address], keys: self.chain.keys, at: self.target.position, source: self.target.source,
                 message: "\(self.target.authority.host): the \(entry.position.rawValue) certificate \"\(subject)\" has "

@@ -14,14 +14,14 @@ struct PolicyFindings {
     /// True if the audit covered all servers of the policy.
     let isWhole: Bool
 
-    var findings: [Finding] {
+    var findings: [AuditFinding] {
         guard self.policy.pinning != .none else { return [] }
         return self.missingBackup + self.expiry + self.unusedPins
     }
 
     /// Pins that have expired or soon will. If the policy refuses its servers for it, each server has its own finding
     /// instead.
-    private var expiry: [Finding] {
+    private var expiry: [AuditFinding] {
         guard let expiry = self.policy.pinExpiry, !self.targets.isEmpty else { return [] }
         let name = "trust.\(self.trust.name)"
         if expiry.moment <= self.moment {
@@ -38,14 +38,14 @@ struct PolicyFindings {
         return [self.finding(.pinSetExpiring, "the pins of \(name) expire on \(expiry.moment)")]
     }
 
-    private func finding(_ rule: FindingRule, severity: Severity? = nil, _ message: String) -> Finding {
+    private func finding(_ rule: FindingRule, severity: Severity? = nil, _ message: String) -> AuditFinding {
         let place = self.pins.first
-        return Finding(
+        return AuditFinding(
             rule, severity: severity, policy: self.trust.name, at: place?.position ?? self.trust.position,
             source: place?.source ?? "trust.\(self.trust.name)", message: message)
     }
 
-    private var missingBackup: [Finding] {
+    private var missingBackup: [AuditFinding] {
         guard self.policy.configuredPins.count == 1, !self.targets.isEmpty else { return [] }
         return [
             self.finding(
@@ -53,7 +53,7 @@ struct PolicyFindings {
         ]
     }
 
-    private var unusedPins: [Finding] {
+    private var unusedPins: [AuditFinding] {
         // Nothing can be said of a single pin if a server was not seen, or if no server had any of the pins.
         let areAllSeen = self.targets.allSatisfy { target in
             !target.addresses.isEmpty && target.addresses.allSatisfy { !$0.chains.isEmpty }
@@ -65,7 +65,7 @@ struct PolicyFindings {
         }
         return self.pins.places.filter { seen.isDisjoint(with: $0.pins) }.map { place in
             let first = place.pins.first.map { " (\($0))" } ?? ""
-            return Finding(
+            return AuditFinding(
                 .unusedPin, policy: self.trust.name, at: place.position, source: place.source,
                 message: "\(place.source)\(first) is in no chain of the \(self.targets.count) servers of "
                     + "trust.\(self.trust.name)")

@@ -14,22 +14,22 @@ struct TargetFindings {
 
     private var target: AuditTarget { self.report.target }
 
-    var findings: [Finding] {
+    var findings: [AuditFinding] {
         self.report.addresses.flatMap { self.oldProtocols($0) } + self.disagreements
     }
 
     private func finding(
         _ rule: FindingRule, severity: Severity? = nil, addresses: [String], keys: [HandshakeOffer.Keys] = [],
         _ message: String
-    ) -> Finding {
-        Finding(
+    ) -> AuditFinding {
+        AuditFinding(
             rule, severity: severity, policy: self.target.policy, authority: self.target.authority,
             addresses: addresses, keys: keys, at: self.target.position, source: self.target.source, message: message)
     }
 
     /// A server that accepts both old and new versions is a risk only to clients that accept old ones too. A server that
     /// accepts only old versions will not be reached.
-    private func oldProtocols(_ address: AddressReport) -> [Finding] {
+    private func oldProtocols(_ address: AddressReport) -> [AuditFinding] {
         if let minimumTLS, let newest = address.versions.last, newest < minimumTLS {
             return [
                 self.finding(
@@ -51,9 +51,9 @@ struct TargetFindings {
 
     // MARK: Addresses
 
-    private var disagreements: [Finding] {
+    private var disagreements: [AuditFinding] {
         HandshakeOffer.Keys.allCases.compactMap { keys in
-            let shown = self.report.addresses.compactMap { address -> (address: String, chain: ChainReport)? in
+            let shown = self.report.addresses.compactMap { address -> (address: String, chain: AuditedChain)? in
                 address.chains.first { $0.keys.contains(keys) }.map { (address.address, $0) }
             }
             guard let first = shown.first, shown.contains(where: { $0.chain.pins != first.chain.pins }) else {
@@ -73,7 +73,7 @@ struct TargetFindings {
     }
 }
 
-extension ChainReport {
+extension AuditedChain {
     /// The keys of the chain. Addresses of the same service share them even if their certificates differ for a while.
     fileprivate var pins: [Pin] { self.presented.map(\.spkiPin) }
 }

@@ -35,7 +35,7 @@ package struct AuditChange: Sendable, Hashable {
     }
 
     /// Returns the changes from `old` to `new`. Addresses are ignored: those of a name with many addresses come and go.
-    package static func changes(from old: [Observation], to new: [Observation]) -> [AuditChange] {
+    package static func changes(from old: [KeyObservation], to new: [KeyObservation]) -> [AuditChange] {
         let (before, after) = (Self.servers(old), Self.servers(new))
         return Set(before.keys).union(after.keys).sorted().flatMap { server -> [AuditChange] in
             func change(_ kind: Kind, _ keys: String?, _ details: String) -> AuditChange {
@@ -66,7 +66,7 @@ package struct AuditChange: Sendable, Hashable {
     }
 
     private static func changes(
-        _ old: [Observation.Leaf], _ new: [Observation.Leaf]
+        _ old: [KeyObservation.Leaf], _ new: [KeyObservation.Leaf]
     ) -> [(kind: Kind, details: String)] {
         let (pins, digests) = (Set(old.map(\.pin)), Set(old.map(\.digest)))
         let before = pins.isEmpty ? "none" : pins.sorted().joined(separator: ", ")
@@ -101,12 +101,12 @@ package struct AuditChange: Sendable, Hashable {
     /// The observations of one server, at all of its addresses.
     private struct Sight {
         /// The leaf certificates by kind of key; each certificate once.
-        var leaves: [String: [Observation.Leaf]] = [:]
+        var leaves: [String: [KeyObservation.Leaf]] = [:]
         /// The verdicts, each once, sorted.
         var verdicts: [String] = []
     }
 
-    private static func servers(_ observations: [Observation]) -> [Server: Sight] {
+    private static func servers(_ observations: [KeyObservation]) -> [Server: Sight] {
         Dictionary(grouping: observations) { Server(policy: $0.policy, host: $0.host) }.mapValues { seen in
             var sight = Sight()
             for observation in seen {

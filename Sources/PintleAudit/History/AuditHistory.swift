@@ -107,7 +107,7 @@ package struct AuditHistory: Sendable {
         }
     }
 
-    private static func insert(_ observation: Observation, _ audit: Int64, _ database: Database) throws {
+    private static func insert(_ observation: KeyObservation, _ audit: Int64, _ database: Database) throws {
         let leaf = observation.leaf
         try database.execute(
             sql: """
@@ -173,14 +173,14 @@ package struct AuditHistory: Sendable {
     }
 
     /// Returns the observations of an audit.
-    package func observations(of entry: Entry) throws(HistoryError) -> [Observation] {
+    package func observations(of entry: Entry) throws(HistoryError) -> [KeyObservation] {
         try self.read { database in
             let chains = try Self.certificates(in: "chain", order: "position", of: entry, database)
             let strays = try Self.certificates(in: "stray", order: "digest", of: entry, database)
             return try Row.fetchAll(
                 database, sql: "SELECT * FROM observation WHERE audit_id = ? ORDER BY id", arguments: [entry.id]
             ).map { row in
-                var observation = Observation(row)
+                var observation = KeyObservation(row)
                 let id: Int64 = row["id"]
                 observation.chain = chains[id] ?? []
                 observation.strays = strays[id] ?? []
@@ -248,7 +248,7 @@ extension AuditHistory.Entry {
     }
 }
 
-extension Observation {
+extension KeyObservation {
     fileprivate init(_ row: Row) {
         self.init(
             policy: row["policy"] ?? "", host: row["host"] ?? "", address: row["address"] ?? "",

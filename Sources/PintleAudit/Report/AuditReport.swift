@@ -16,12 +16,12 @@ package struct AuditReport: Sendable, Equatable {
     package var scope: [String]
     /// The audited servers, in the order of the configuration.
     package var targets: [TargetReport]
-    /// All findings, in the order of `Finding.merged`.
-    package var findings: [Finding]
+    /// All findings, in the order of `AuditFinding.merged`.
+    package var findings: [AuditFinding]
 
     package init(
         file: String?, version: String, startedAt: UnixTime, moment: UnixTime, duration: Duration, scope: [String],
-        targets: [TargetReport], findings: [Finding]
+        targets: [TargetReport], findings: [AuditFinding]
     ) {
         self.file = file
         self.version = version
@@ -30,7 +30,7 @@ package struct AuditReport: Sendable, Equatable {
         self.duration = duration
         self.scope = scope
         self.targets = targets
-        self.findings = Finding.merged(findings)
+        self.findings = AuditFinding.merged(findings)
     }
 
     /// True if at least one server showed a chain.
@@ -62,10 +62,10 @@ package struct AddressReport: Sendable, Equatable {
     /// All handshakes, in the order in which they were tried.
     package var handshakes: [HandshakeReport]
     /// The different chains that the address showed, in the order in which they came.
-    package var chains: [ChainReport]
+    package var chains: [AuditedChain]
     package var duration: Duration
 
-    package init(address: String, handshakes: [HandshakeReport], chains: [ChainReport], duration: Duration) {
+    package init(address: String, handshakes: [HandshakeReport], chains: [AuditedChain], duration: Duration) {
         self.address = address
         self.handshakes = handshakes
         self.chains = chains
@@ -94,7 +94,7 @@ package struct HandshakeReport: Sendable, Equatable {
 }
 
 /// One chain that an address showed, in one handshake or several.
-package struct ChainReport: Sendable, Equatable {
+package struct AuditedChain: Sendable, Equatable {
     /// The kinds of keys that the client offered, in the order of the handshakes.
     package var keys: [HandshakeOffer.Keys]
     /// The certificates that the server sent, leaf first.

@@ -39,7 +39,7 @@ struct JSONReport {
         ]
     }
 
-    private func finding(_ finding: Finding) -> Parameter {
+    private func finding(_ finding: AuditFinding) -> Parameter {
         .object([
             ("rule", .string(finding.rule.id)), ("name", .string(finding.rule.name)),
             ("severity", .string(finding.severity.description)), ("policy", .string(finding.policy)),
@@ -79,7 +79,7 @@ struct JSONReport {
         ])
     }
 
-    private func chain(_ chain: ChainReport) -> Parameter {
+    private func chain(_ chain: AuditedChain) -> Parameter {
         let verdict = chain.verdict
         return .object([
             ("keys", .strings(chain.keys.map(\.rawValue))), ("trusted", .bool(verdict.isTrusted)),

@@ -15,7 +15,7 @@ struct JUnitReport {
     private struct Case {
         let name: String
         let duration: Duration
-        let findings: [Finding]
+        let findings: [AuditFinding]
         /// True if the server could not be judged: it was unreachable, or the handshake failed.
         let isError: Bool
     }
@@ -58,7 +58,7 @@ struct JUnitReport {
         return lines + ["    <system-err></system-err>", "  </testsuite>"]
     }
 
-    private func fails(_ finding: Finding) -> Bool { self.failure.map { finding.severity >= $0 } ?? false }
+    private func fails(_ finding: AuditFinding) -> Bool { self.failure.map { finding.severity >= $0 } ?? false }
 
     private func cases(of policy: String) -> [Case] {
         let findings = self.report.findings.filter { $0.policy == policy && self.fails($0) }
@@ -95,7 +95,7 @@ struct JUnitReport {
         ]
     }
 
-    private func words(of finding: Finding) -> String {
+    private func words(of finding: AuditFinding) -> String {
         let place = finding.place(in: self.report).map { "\($0): " } ?? ""
         let circumstances = finding.circumstances.isEmpty ? "" : "\n(\(finding.circumstances))"
         return "\(place)\(finding.message)\(circumstances)"

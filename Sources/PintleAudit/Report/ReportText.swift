@@ -114,7 +114,7 @@ package enum ReportText {
     }
 }
 
-extension Finding {
+extension AuditFinding {
     /// Returns the file, line and column: `pintle.yaml:12:9`; nil if the finding has no line.
     func place(in report: AuditReport) -> String? {
         guard let file = report.file, let position = self.position else { return nil }

@@ -55,7 +55,7 @@ struct SARIFReport {
         ])
     }
 
-    private func result(_ finding: Finding) -> Parameter {
+    private func result(_ finding: AuditFinding) -> Parameter {
         let circumstances = finding.circumstances.isEmpty ? "" : "\n(\(finding.circumstances))"
         // Viewers show only the first line.
         let text = ReportText.sarif("\(finding.message)\(circumstances)\n\(finding.rule.remedy)")
@@ -76,7 +76,7 @@ struct SARIFReport {
         ])
     }
 
-    private func location(of finding: Finding) -> Parameter {
+    private func location(of finding: AuditFinding) -> Parameter {
         var physical: Parameter?
         if let file = self.report.file {
             let region = finding.position.map { position in
@@ -95,7 +95,7 @@ struct SARIFReport {
     }
 
     /// Returns an id that the same finding has in every report, even if its line has moved.
-    private static func identity(of finding: Finding) -> String {
+    private static func identity(of finding: AuditFinding) -> String {
         [finding.rule.id, finding.policy, finding.authority?.description ?? finding.source].joined(separator: "/")
     }
 

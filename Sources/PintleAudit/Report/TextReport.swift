@@ -59,7 +59,7 @@ struct TextReport {
     /// The lines that draw each chain of a server once, with all addresses that showed it.
     private var chains: [String] {
         self.report.targets.flatMap { target -> [String] in
-            var drawn: [(chain: ChainReport, addresses: [String])] = []
+            var drawn: [(chain: AuditedChain, addresses: [String])] = []
             for address in target.addresses {
                 for chain in address.chains {
                     let known = drawn.firstIndex { $0.chain.verdict == chain.verdict && $0.chain.keys == chain.keys }

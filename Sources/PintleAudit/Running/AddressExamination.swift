@@ -38,7 +38,7 @@ struct AddressExamination {
     func run(on loop: Loop) async -> Outcome {
         let began = ContinuousClock.now
         var handshakes: [HandshakeReport] = []
-        var chains: [ChainReport] = []
+        var chains: [AuditedChain] = []
         var failures: [ProbeFailure] = []
         for offer in Self.offers where offer != HandshakeOffer() || chains.isEmpty {
             var probe = Probe(address: self.address, host: self.target.authority.host, evaluator: self.evaluator)
@@ -67,7 +67,7 @@ struct AddressExamination {
     /// Repeats the handshakes as a request would make them if the policy checks stapled statuses, because only these
     /// handshakes judge them.
     private func judgeStatuses(
-        of chains: inout [ChainReport], until deadline: ContinuousClock.Instant, _ loop: Loop
+        of chains: inout [AuditedChain], until deadline: ContinuousClock.Instant, _ loop: Loop
     ) async {
         guard self.evaluator.policy.stapling != .off else { return }
         for (index, chain) in chains.enumerated() where chain.verdict.isTrusted {
@@ -80,10 +80,10 @@ struct AddressExamination {
         }
     }
 
-    private static func note(_ result: ProbeResult, _ offer: HandshakeOffer, in chains: inout [ChainReport]) {
+    private static func note(_ result: ProbeResult, _ offer: HandshakeOffer, in chains: inout [AuditedChain]) {
         guard let verdict = result.verdict else { return }
         guard let known = chains.firstIndex(where: { $0.presented == result.presented }) else {
-            chains.append(ChainReport(keys: [offer.keys], presented: result.presented, verdict: verdict))
+            chains.append(AuditedChain(keys: [offer.keys], presented: result.presented, verdict: verdict))
             return
         }
         // A handshake with an old version mostly shows a chain that was seen before.

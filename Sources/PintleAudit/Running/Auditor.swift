@@ -74,13 +74,13 @@ package struct Auditor: Sendable {
         let address: SocketAddress
     }
 
-    private func examine(on loops: [Loop], _ progress: @escaping Progress) async -> ([TargetReport], [Finding]) {
+    private func examine(on loops: [Loop], _ progress: @escaping Progress) async -> ([TargetReport], [AuditFinding]) {
         let width = self.settings.concurrency
         let found = await concurrentMap(Array(self.list.targets.enumerated()), width: width) { index, target in
             await self.resolve(target, on: loops[index % loops.count])
         }
         var jobs: [Job] = []
-        var findings: [Finding] = []
+        var findings: [AuditFinding] = []
         for (index, result) in found.enumerated() {
             switch result {
             case .success(let addresses): jobs += addresses.map { Job(targetIndex: index, address: $0) }
@@ -117,7 +117,7 @@ package struct Auditor: Sendable {
         }
     }
 
-    private func failed(_ report: TargetReport, _ address: String, _ failure: ProbeFailure) -> Finding {
+    private func failed(_ report: TargetReport, _ address: String, _ failure: ProbeFailure) -> AuditFinding {
         let target = report.target
         switch failure {
         case .unreachable where report.addresses.contains { !$0.chains.isEmpty }:
@@ -126,7 +126,7 @@ package struct Auditor: Sendable {
         case .refused, .unreachable, .timedOut(.connecting), .local, .cancelled:
             return self.unreachable(target, [address], failure.description)
         case .timedOut(.handshaking), .reset, .handshake:
-            return Finding(
+            return AuditFinding(
                 .handshakeFailed, policy: target.policy, authority: target.authority, addresses: [address],
                 at: target.position, source: target.source, message: "\(target.authority): \(failure)")
         }
@@ -134,8 +134,8 @@ package struct Auditor: Sendable {
 
     private func unreachable(
         _ target: AuditTarget, _ addresses: [String], _ reason: String, severity: Severity? = nil
-    ) -> Finding {
-        Finding(
+    ) -> AuditFinding {
+        AuditFinding(
             .unreachable, severity: severity, policy: target.policy, authority: target.authority,
             addresses: addresses, at: target.position, source: target.source,
             message: "\(target.authority): \(reason)")
@@ -146,8 +146,8 @@ package struct Auditor: Sendable {
     /// Returns the index of a target's policy in `evaluators`.
     private func place(of target: AuditTarget) -> Int { target.policyIndex ?? self.evaluators.count - 1 }
 
-    private func judge(_ reports: [TargetReport], at moment: UnixTime) -> [Finding] {
-        var findings: [Finding] = []
+    private func judge(_ reports: [TargetReport], at moment: UnixTime) -> [AuditFinding] {
+        var findings: [AuditFinding] = []
         for report in reports {
             let place = self.place(of: report.target)
             for address in report.addresses {
@@ -185,9 +185,9 @@ package struct Auditor: Sendable {
         return expiry.map { $0.moment <= moment && $0.action == .fail } ?? false
     }
 
-    private var notes: [Finding] {
+    private var notes: [AuditFinding] {
         self.list.unnamed.map { unnamed in
-            Finding(
+            AuditFinding(
                 .notAudited, policy: unnamed.policy, at: unnamed.position, source: unnamed.source,
                 message:
                     "\(unnamed.source) \"\(unnamed.pattern)\" stands for servers that cannot be told from it; audit "

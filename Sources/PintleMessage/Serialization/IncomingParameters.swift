@@ -94,7 +94,7 @@ package enum IncomingParameters {
         guard encoding.keepsASCII else {
             throw SerializationError(.unsupportedBody, "a form in \(encoding) cannot be read; send it in UTF-8.")
         }
-        return try FormReader.read(body, encoding: encoding)
+        return try FormDecoder.read(body, encoding: encoding)
     }
 
     private static func json(_ body: [UInt8]) throws(SerializationError) -> Parameter {

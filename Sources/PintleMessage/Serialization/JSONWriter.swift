@@ -30,7 +30,7 @@ public struct JSONWriter {
     ///   nesting beyond ``nestingLimit``, and for scalars at the top level unless `.fragmentsAllowed`.
     public static func write(_ parameter: Parameter, options: Options = []) throws(SerializationError) -> [UInt8] {
         var writing = JSONWriting(options: options)
-        do throws(Misfit) {
+        do throws(Mismatch) {
             try writing.document(parameter)
         } catch {
             throw error.error
@@ -49,45 +49,45 @@ private struct JSONWriting: ~Copyable {
 
     init(options: JSONWriter.Options) { self.options = options }
 
-    mutating func document(_ parameter: Parameter) throws(Misfit) {
+    mutating func document(_ parameter: Parameter) throws(Mismatch) {
         switch parameter {
         case .array, .dictionary, .set, .data, .date, .file: break
         case .null, .bool, .integer, .number, .decimal, .string:
             guard self.options.contains(.fragmentsAllowed) else {
-                throw Misfit("the top of a JSON document must be an array or a dictionary.")
+                throw Mismatch("the top of a JSON document must be an array or a dictionary.")
             }
         }
         try self.value(parameter)
     }
 
-    private mutating func value(_ parameter: Parameter) throws(Misfit) {
+    private mutating func value(_ parameter: Parameter) throws(Mismatch) {
         switch parameter {
         case .null: self.append("null")
         case .bool(let value): self.append(value ? "true" : "false")
         case .integer(let value): self.append(String(value))
         case .number(let value):
-            guard value.isFinite else { throw Misfit("\(value) is not a JSON number.") }
+            guard value.isFinite else { throw Mismatch("\(value) is not a JSON number.") }
             // Swift's description is already JSON: shortest digits, `1e+20`, `-0.0`.
             self.append(value.description)
         case .decimal(let text):
-            guard JSONScanner.isNumber(text) else { throw Misfit("“\(text.cutName)” is not a JSON number.") }
+            guard JSONScanner.isNumber(text) else { throw Mismatch("“\(text.cutName)” is not a JSON number.") }
             self.append(text)
         case .string(let text): self.string(text)
-        case .data: throw Misfit("bytes have no form in JSON.")
-        case .date: throw Misfit("a date has no form in JSON; write text or a number.")
-        case .file: throw Misfit("a file has no form in JSON; only multipart carries files.")
-        case .set: throw Misfit("a set has no form in JSON; write an array.")
+        case .data: throw Mismatch("bytes have no form in JSON.")
+        case .date: throw Mismatch("a date has no form in JSON; write text or a number.")
+        case .file: throw Mismatch("a file has no form in JSON; only multipart carries files.")
+        case .set: throw Mismatch("a set has no form in JSON; write an array.")
         case .array(let elements): try self.array(elements)
         case .dictionary(let entries): try self.dictionary(entries)
         }
     }
 
-    private mutating func array(_ elements: [Parameter]) throws(Misfit) {
+    private mutating func array(_ elements: [Parameter]) throws(Mismatch) {
         try self.open(UInt8(ascii: "["))
         let span = elements.span
         for index in span.indices {
             self.separate(isFirst: index == 0)
-            do throws(Misfit) {
+            do throws(Mismatch) {
                 try self.value(span[index])
             } catch {
                 throw error.inside(.index(index))
@@ -96,7 +96,7 @@ private struct JSONWriting: ~Copyable {
         self.close(UInt8(ascii: "]"), isEmpty: elements.isEmpty)
     }
 
-    private mutating func dictionary(_ entries: [Parameter.Entry]) throws(Misfit) {
+    private mutating func dictionary(_ entries: [Parameter.Entry]) throws(Mismatch) {
         var entries = entries
         if self.options.contains(.sortedKeys) { entries.sort { $0.key.precedesByCodeUnit($1.key) } }
         try self.open(UInt8(ascii: "{"))
@@ -106,7 +106,7 @@ private struct JSONWriting: ~Copyable {
             self.string(span[index].key)
             self.bytes.append(UInt8(ascii: ":"))
             if self.options.contains(.pretty) { self.bytes.append(0x20) }
-            do throws(Misfit) {
+            do throws(Mismatch) {
                 try self.value(span[index].value)
             } catch {
                 throw error.inside(.key(span[index].key))
@@ -115,7 +115,7 @@ private struct JSONWriting: ~Copyable {
         self.close(UInt8(ascii: "}"), isEmpty: entries.isEmpty)
     }
 
-    private mutating func open(_ bracket: UInt8) throws(Misfit) {
+    private mutating func open(_ bracket: UInt8) throws(Mismatch) {
         guard self.depth < JSONWriter.nestingLimit else { throw .nesting(beyond: JSONWriter.nestingLimit) }
         self.depth += 1
         self.bytes.append(bracket)

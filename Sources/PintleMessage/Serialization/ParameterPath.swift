@@ -9,7 +9,7 @@ enum ParameterStep {
 /// An error about a value that a format has no form for, on its way up through the containers around the value.
 ///
 /// Each container adds its own step as the error passes, so that paths cost nothing if there is no error.
-struct Misfit: Error {
+struct Mismatch: Error {
     private let code: SerializationError.Code
     private let message: String
     /// The steps to the value, the innermost first.
@@ -27,18 +27,18 @@ struct Misfit: Error {
     }
 
     /// Too many levels of containers. It has no path, because one with so many steps would not help a reader.
-    static func nesting(beyond limit: Int) -> Misfit {
-        Misfit(.unserializable, "more than \(limit) levels of nesting.", hasPath: false)
+    static func nesting(beyond limit: Int) -> Mismatch {
+        Mismatch(.unserializable, "more than \(limit) levels of nesting.", hasPath: false)
     }
 
     /// Names that are too long in total, because each is written again for every value below it.
-    static func names(beyond limit: Int) -> Misfit {
-        Misfit(
+    static func names(beyond limit: Int) -> Mismatch {
+        Mismatch(
             .unserializable, "the names in it are more than \(limit >> 20) MiB; use shorter keys, or nest less deeply.",
             hasPath: false)
     }
 
-    func inside(_ step: @autoclosure () -> ParameterStep) -> Misfit {
+    func inside(_ step: @autoclosure () -> ParameterStep) -> Mismatch {
         guard self.hasPath else { return self }
         var outer = self
         outer.steps.append(step())

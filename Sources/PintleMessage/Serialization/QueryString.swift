@@ -31,21 +31,21 @@ public enum QueryString {
     /// - Throws: `.unserializable` for an array or set at the top, which has no name to repeat, for nesting beyond
     ///   ``nestingLimit``, and for names beyond ``nameLimit``.
     public static func pairs(of parameter: Parameter) throws(SerializationError) -> [Pair] {
-        try Self.pairs(of: parameter) { (_) throws(Misfit) in }
+        try Self.pairs(of: parameter) { (_) throws(Mismatch) in }
     }
 
     /// Flattens `parameter` into pairs. Calls `check` for each value, and adds the value's path to its error.
     static func pairs(
-        of parameter: Parameter, check: (Parameter) throws(Misfit) -> Void
+        of parameter: Parameter, check: (Parameter) throws(Mismatch) -> Void
     ) throws(SerializationError) -> [Pair] {
         switch parameter {
         case .array, .set:
-            throw Misfit("a list has no name at the top of a query; put it into a dictionary.").error
+            throw Mismatch("a list has no name at the top of a query; put it into a dictionary.").error
         case .null, .bool, .integer, .number, .decimal, .string, .data, .date, .file, .dictionary: break
         }
         var pairs: [Pair] = []
         var room = Self.nameLimit
-        do throws(Misfit) {
+        do throws(Mismatch) {
             try Self.flatten(parameter, name: nil, depth: 0, into: &pairs, room: &room, check: check)
         } catch {
             throw error.error
@@ -71,19 +71,19 @@ public enum QueryString {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func checkHasText(_ value: Parameter) throws(Misfit) {
+    private static func checkHasText(_ value: Parameter) throws(Mismatch) {
         switch value {
-        case .data: throw Misfit("bytes have no form in a query; only multipart carries them.")
-        case .date: throw Misfit("a date has no form in a query; write text or a number.")
-        case .file: throw Misfit("a file has no form in a query; only multipart carries files.")
+        case .data: throw Mismatch("bytes have no form in a query; only multipart carries them.")
+        case .date: throw Mismatch("a date has no form in a query; write text or a number.")
+        case .file: throw Mismatch("a file has no form in a query; only multipart carries files.")
         case .null, .bool, .integer, .number, .decimal, .string, .array, .set, .dictionary: break
         }
     }
 
     private static func flatten(
         _ parameter: Parameter, name: String?, depth: Int, into pairs: inout [Pair], room: inout Int,
-        check: (Parameter) throws(Misfit) -> Void
-    ) throws(Misfit) {
+        check: (Parameter) throws(Mismatch) -> Void
+    ) throws(Mismatch) {
         guard depth <= Self.nestingLimit else { throw .nesting(beyond: Self.nestingLimit) }
         // Containers count as well: an empty one produces no pair, but its name has been built.
         room -= name?.utf8.count ?? 0
@@ -92,7 +92,7 @@ public enum QueryString {
         case .dictionary(let entries):
             for entry in entries.sorted(by: { $0.key.precedesByCodeUnit($1.key) }) {
                 let child = name.map { "\($0)[\(entry.key)]" } ?? entry.key
-                do throws(Misfit) {
+                do throws(Mismatch) {
                     try Self.flatten(
                         entry.value, name: child, depth: depth + 1, into: &pairs, room: &room, check: check)
                 } catch {
@@ -102,7 +102,7 @@ public enum QueryString {
         case .array(let elements):
             let child = "\(name ?? "")[]"
             for (index, element) in elements.enumerated() {
-                do throws(Misfit) {
+                do throws(Mismatch) {
                     try Self.flatten(element, name: child, depth: depth + 1, into: &pairs, room: &room, check: check)
                 } catch {
                     throw error.inside(.index(index))
@@ -119,12 +119,12 @@ public enum QueryString {
     /// Returns the pairs of a set, sorted by the text of its members; the text of a container is that of its pairs. Members
     /// without text, and those with equal text, keep their order.
     private static func sorted(
-        _ members: [Parameter], name: String, depth: Int, room: inout Int, check: (Parameter) throws(Misfit) -> Void
-    ) throws(Misfit) -> [Pair] {
+        _ members: [Parameter], name: String, depth: Int, room: inout Int, check: (Parameter) throws(Mismatch) -> Void
+    ) throws(Mismatch) -> [Pair] {
         var groups: [(text: String, index: Int, pairs: [Pair])] = []
         for (index, member) in members.enumerated() {
             var pairs: [Pair] = []
-            do throws(Misfit) {
+            do throws(Mismatch) {
                 try Self.flatten(member, name: name, depth: depth + 1, into: &pairs, room: &room, check: check)
             } catch {
                 throw error.inside(.index(index))

@@ -5,7 +5,7 @@ internal import PintleTrust
 /// Android's `network-security-config`: a `domain-config` has domains and one `pin-set`, which nested ones inherit.
 enum AndroidFormat {
     static func read(_ bytes: [UInt8], _ file: String) throws(PinFormatError) -> PinFormat.Content {
-        let tree = try XMLTree(bytes, file: file)
+        let tree = try PinFileTree(bytes, file: file)
         guard tree.root.name == "network-security-config" else {
             throw PinFormatError(
                 file: file, line: tree.root.line,
@@ -54,13 +54,13 @@ private struct AndroidReader {
         self.notes = notes
     }
 
-    mutating func remark(_ element: XMLElement) {
+    mutating func remark(_ element: PinFileElement) {
         self.content.remarks.append("\(self.file):\(element.line): <\(element.name)> is not about pins")
     }
 
     /// Reads an element and those within it. The scanner limits the depth, and this does not recurse.
-    mutating func read(_ element: XMLElement) throws(PinFormatError) {
-        var waiting: [(element: XMLElement, inherited: PinSet?)] = [(element, nil)]
+    mutating func read(_ element: PinFileElement) throws(PinFormatError) {
+        var waiting: [(element: PinFileElement, inherited: PinSet?)] = [(element, nil)]
         while let (element, inherited) = waiting.popLast() {
             let set = try self.pinSet(of: element) ?? inherited
             try self.add(set, element)
@@ -77,7 +77,7 @@ private struct AndroidReader {
         }
     }
 
-    private mutating func add(_ pinned: PinSet?, _ element: XMLElement) throws(PinFormatError) {
+    private mutating func add(_ pinned: PinSet?, _ element: PinFileElement) throws(PinFormatError) {
         var hosts: [PinnedHost] = []
         for domain in element.children("domain") {
             let isWide = try self.truth(domain.attributes["includeSubdomains"] ?? "false", domain)
@@ -100,7 +100,7 @@ private struct AndroidReader {
         self.content.sets.append(set)
     }
 
-    private func pinSet(of element: XMLElement) throws(PinFormatError) -> PinSet? {
+    private func pinSet(of element: PinFileElement) throws(PinFormatError) -> PinSet? {
         let found = element.children("pin-set")
         guard let element = found.first else { return nil }
         guard found.count == 1 else {
@@ -128,7 +128,7 @@ private struct AndroidReader {
         return set
     }
 
-    private func truth(_ text: String, _ element: XMLElement) throws(PinFormatError) -> Bool {
+    private func truth(_ text: String, _ element: PinFileElement) throws(PinFormatError) -> Bool {
         switch text {
         case "true": return true
         case "false": return false

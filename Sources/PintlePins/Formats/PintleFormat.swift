@@ -11,7 +11,7 @@ enum PintleFormat {
     private static let notedKeys: Set<Note.Key> = [.maxAge, .reportURIs]
 
     static func read(
-        _ bytes: [UInt8], _ file: String, _ surroundings: Surroundings
+        _ bytes: [UInt8], _ file: String, _ surroundings: LoaderEnvironment
     ) throws(PinFormatError) -> PinFormat.Content {
         let policy: Policy
         do throws(ConfigurationError) {

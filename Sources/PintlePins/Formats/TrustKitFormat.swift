@@ -84,7 +84,7 @@ private struct TrustKitReader {
             self.notes = Notes([], file: file)
             return
         }
-        let tree = try XMLTree(bytes, file: file)
+        let tree = try PinFileTree(bytes, file: file)
         self.notes = try tree.notes(file)
         var waiting = [tree.root]
         while let element = waiting.popLast() {

@@ -218,7 +218,7 @@ package struct PinLint {
         zip(self.trust, self.known.pinned).first { $0.0.name == configuration.name }?.1.map(\.certificate.spkiPin) ?? []
     }
 
-    private func finding(_ rule: PinRule, _ named: KnownCertificates.Named, _ message: String) -> PinFinding {
+    private func finding(_ rule: PinLintRule, _ named: KnownCertificates.Named, _ message: String) -> PinFinding {
         PinFinding(rule: rule, position: named.path.position, path: named.place, message: message)
     }
 }

@@ -22,7 +22,7 @@ package struct APIContract: Sendable {
     /// - Throws: the fault of the document, and its place.
     init(
         _ configuration: ContractConfiguration, isGlobal: Bool, decodedLimit: Int, options: SchemaOptions,
-        surroundings: Surroundings
+        surroundings: LoaderEnvironment
     ) throws(Malformed) {
         let file = configuration.file.value
         let document = try DocumentFile.read(file, surroundings)

@@ -24,7 +24,7 @@ struct ContractCompiler {
     /// Receives a fault, with its path and position.
     typealias Report = (_ message: String, _ path: String, _ position: SourcePosition) -> Void
 
-    private let surroundings: Surroundings
+    private let surroundings: LoaderEnvironment
     private let decodedLimit: Int
     private let options: SchemaOptions
     private let report: Report
@@ -32,7 +32,7 @@ struct ContractCompiler {
     /// Compiles the contracts of `configuration`. A faulty one is reported and left out; the caller discards the result if
     /// anything was reported.
     static func compile(
-        _ configuration: Configuration, surroundings: Surroundings, report: @escaping Report
+        _ configuration: Configuration, surroundings: LoaderEnvironment, report: @escaping Report
     ) -> CompiledContracts {
         let compiler = ContractCompiler(
             surroundings: surroundings, decodedLimit: configuration.limits.bodyBuffer,

@@ -34,7 +34,7 @@ enum AccessReader {
         guard let name = node.nonEmptyString() else { return nil }
         let path = node.context.resolve(name)
         let bytes: [UInt8]
-        do throws(Surroundings.ReadingError) {
+        do throws(LoaderEnvironment.ReadingError) {
             bytes = try node.context.surroundings.read(path, PasswordFile.byteLimit)
         } catch {
             node.report(error.words(for: path, limit: PasswordFile.byteLimit))

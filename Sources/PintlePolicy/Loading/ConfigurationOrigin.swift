@@ -16,7 +16,7 @@ package enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
     /// The first of these sources that is given or exists.
     ///
     /// Does not check if a file that was asked for exists: if it is missing, loading reports that instead of using another.
-    package static func locate(flag: String?, surroundings: Surroundings) -> ConfigurationOrigin {
+    package static func locate(flag: String?, surroundings: LoaderEnvironment) -> ConfigurationOrigin {
         if let flag { return .flag(flag) }
         if let path = surroundings.variable("PINTLE_CONFIG") { return .environment(path) }
         if surroundings.exists("pintle.yaml") { return .workingDirectory("pintle.yaml") }
@@ -47,7 +47,7 @@ package enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-extension Surroundings {
+extension LoaderEnvironment {
     /// The value of a variable that is set and not empty.
     fileprivate func variable(_ name: String) -> String? {
         self.environment[name].flatMap { $0.isEmpty ? nil : $0 }

@@ -8,9 +8,9 @@ enum DocumentFile {
     /// The value of the file at `path`: JSON if its name ends in `.json`, else YAML.
     ///
     /// - Throws: the reason, with the file and, if known, the place in it.
-    static func read(_ path: String, _ surroundings: Surroundings) throws(Malformed) -> Parameter {
+    static func read(_ path: String, _ surroundings: LoaderEnvironment) throws(Malformed) -> Parameter {
         let bytes: [UInt8]
-        do throws(Surroundings.ReadingError) {
+        do throws(LoaderEnvironment.ReadingError) {
             bytes = try surroundings.read(path, YAMLDocument.byteLimit)
         } catch {
             throw Malformed(error.words(for: path, limit: YAMLDocument.byteLimit))
@@ -24,7 +24,7 @@ enum DocumentFile {
     }
 
     private static func yaml(
-        _ bytes: [UInt8], _ path: String, _ surroundings: Surroundings
+        _ bytes: [UInt8], _ path: String, _ surroundings: LoaderEnvironment
     ) throws(Malformed) -> Parameter {
         let context = LoadingContext(file: path, surroundings: surroundings)
         guard let root = YAMLDocument.compose(bytes, context), let value = Self.value(root) else {

@@ -56,7 +56,7 @@ struct IncludeReader {
         }
         self.files.append(path)
         let bytes: [UInt8]
-        do throws(Surroundings.ReadingError) {
+        do throws(LoaderEnvironment.ReadingError) {
             bytes = try surroundings.read(path, YAMLDocument.byteLimit)
         } catch {
             return node.report(error.words(for: path, limit: YAMLDocument.byteLimit))

@@ -11,13 +11,13 @@ final class LoadingContext {
     let file: String
     /// True if another file includes this one.
     let isIncluded: Bool
-    let surroundings: Surroundings
+    let surroundings: LoaderEnvironment
     /// The listeners that replace those of the file; nil if the file decides.
     let listen: [ListenAddress]?
     private let findings: Findings
     var problems: [ConfigurationProblem] { self.findings.problems }
 
-    init(file: String, surroundings: Surroundings, listen: [ListenAddress]? = nil) {
+    init(file: String, surroundings: LoaderEnvironment, listen: [ListenAddress]? = nil) {
         self.file = file
         self.isIncluded = false
         self.findings = Findings()

@@ -9,7 +9,7 @@ package enum PolicyLoader {
     ///   - listen: the listeners that replace those of the file; nil if the file decides.
     /// - Throws: all problems of the file, at once.
     package static func load(
-        flag: String?, surroundings: Surroundings, listen: [ListenAddress]? = nil
+        flag: String?, surroundings: LoaderEnvironment, listen: [ListenAddress]? = nil
     ) throws(ConfigurationError) -> (policy: Policy, origin: ConfigurationOrigin) {
         let origin = ConfigurationOrigin.locate(flag: flag, surroundings: surroundings)
         guard let path = origin.path else {
@@ -23,7 +23,7 @@ package enum PolicyLoader {
 
     /// Reads, checks and compiles a configuration from memory. Problems of reading and compiling are reported together.
     package static func policy(
-        yaml: [UInt8], file: String, surroundings: Surroundings, listen: [ListenAddress]? = nil
+        yaml: [UInt8], file: String, surroundings: LoaderEnvironment, listen: [ListenAddress]? = nil
     ) throws(ConfigurationError) -> Policy {
         let context = LoadingContext(file: file, surroundings: surroundings, listen: listen)
         guard let configuration = YAMLDocument.compose(yaml, context).map(ConfigurationReader.read) else {
@@ -45,7 +45,7 @@ package enum PolicyLoader {
 
     /// Reads and checks the file at `path`.
     package static func configuration(
-        path: String, surroundings: Surroundings
+        path: String, surroundings: LoaderEnvironment
     ) throws(ConfigurationError) -> Configuration {
         try Self.configuration(yaml: try Self.read(path, surroundings), file: path, surroundings: surroundings)
     }
@@ -56,7 +56,7 @@ package enum PolicyLoader {
     ///   - yaml: the text in UTF-8.
     ///   - file: the name in messages; paths in the text are relative to its folder.
     package static func configuration(
-        yaml: [UInt8], file: String, surroundings: Surroundings
+        yaml: [UInt8], file: String, surroundings: LoaderEnvironment
     ) throws(ConfigurationError) -> Configuration {
         let context = LoadingContext(file: file, surroundings: surroundings)
         guard let configuration = YAMLDocument.compose(yaml, context).map(ConfigurationReader.read) else {
@@ -66,8 +66,8 @@ package enum PolicyLoader {
         return configuration
     }
 
-    private static func read(_ path: String, _ surroundings: Surroundings) throws(ConfigurationError) -> [UInt8] {
-        do throws(Surroundings.ReadingError) {
+    private static func read(_ path: String, _ surroundings: LoaderEnvironment) throws(ConfigurationError) -> [UInt8] {
+        do throws(LoaderEnvironment.ReadingError) {
             return try surroundings.read(path, YAMLDocument.byteLimit)
         } catch {
             let message = error.words(for: path, limit: YAMLDocument.byteLimit)

@@ -63,7 +63,7 @@ enum ResponseRulesReader {
         guard let name = file.nonEmptyString() else { return nil }
         let path = file.context.resolve(name)
         var placeholder: ResponseRules.Placeholder
-        do throws(Surroundings.ReadingError) {
+        do throws(LoaderEnvironment.ReadingError) {
             let bytes = try file.context.surroundings.read(path, Self.placeholderLimit)
             placeholder = ResponseRules.Placeholder(body: bytes, mediaType: FileMediaType.named(name))
         } catch {

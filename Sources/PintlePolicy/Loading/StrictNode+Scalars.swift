@@ -86,7 +86,7 @@ extension StrictNode {
     }
 }
 
-extension Surroundings.ReadingError {
+extension LoaderEnvironment.ReadingError {
     /// The error in words, with the path as it was opened.
     package func words(for path: String, limit: Int) -> String {
         switch self {

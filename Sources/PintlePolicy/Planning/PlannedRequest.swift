@@ -24,7 +24,7 @@ package struct PlannedRequest: Sendable {
     /// The protocols that the origin may switch to.
     package var offer: UpgradeOffer?
     /// The rules for the response; nil if it may be anything.
-    package var judge: ResponseJudge?
+    package var judge: ResponseValidator?
     /// The breaches that are only reported.
     package var breaches: [Breach] = []
 
@@ -197,11 +197,11 @@ extension RequestPlan {
         }
     }
 
-    private func makeJudge(_ operation: ContractedOperation?, method: String) -> ResponseJudge? {
+    private func makeJudge(_ operation: ContractedOperation?, method: String) -> ResponseValidator? {
         let route = self.decision?.route
         let maxBody = route?.configuration.response.maxBody
         guard route?.contract != nil || maxBody != nil || operation != nil else { return nil }
-        return ResponseJudge(
+        return ResponseValidator(
             route?.contract, operation, method: method, onViolation: self.onViolation, maxBody: maxBody)
     }
 

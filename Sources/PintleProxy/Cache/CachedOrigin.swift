@@ -82,7 +82,7 @@ final class CachedOrigin: OriginStream {
     /// The cache outcome of the request, for the log.
     private(set) var cacheOutcome: CacheOutcome?
     private var state = State.over
-    private let question: CacheQuestion
+    private let question: CacheLookup
     private let transfer: TransferRequest
     private let loop: Loop
     private let turns: AnswerTurns
@@ -106,7 +106,7 @@ final class CachedOrigin: OriginStream {
     private static let piecesInTurn = 4
 
     init(
-        _ transfer: TransferRequest, _ question: CacheQuestion, _ turns: AnswerTurns, loop: Loop,
+        _ transfer: TransferRequest, _ question: CacheLookup, _ turns: AnswerTurns, loop: Loop,
         for delegate: any TransferDelegate,
         open: @escaping (TransferRequest, any TransferDelegate) -> any OriginStream
     ) {
@@ -603,10 +603,10 @@ extension CachedOrigin: TransferDelegate {
 
     func bodyBeginsAgain() { self.delegate?.bodyBeginsAgain() }
 
-    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
+    func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics) {
         let delegate = self.delegate
         self.end()
-        if let delegate { delegate.originHandedOver(handover, metrics) } else { handover.connection.close() }
+        if let delegate { delegate.originHandedOver(handoff, metrics) } else { handoff.connection.close() }
     }
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {

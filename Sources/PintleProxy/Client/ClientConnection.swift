@@ -33,7 +33,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case closed
     }
 
-    let lane: Lane
+    let worker: Worker
     let channel: SocketChannel
     /// Nil if the system does not identify the client.
     let client: Client?
@@ -50,7 +50,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private var reader: BodyReader
     private var inbox = ByteBuffer()
     /// The share of the common memory that the inbox uses.
-    private var inboxShare = MemoryShare()
+    private var inboxShare = MemoryReservation()
     private var isProcessing = false
     /// The number of heads taken in the turn with the given number.
     private var (headsInTurn, turn) = (0, UInt64(0))
@@ -78,17 +78,17 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private static let largePiece = 16 * 1024
 
     init(
-        lane: Lane, channel: SocketChannel, tls: TLSTransport?, client: Client?, refusal: Problem? = nil,
+        worker: Worker, channel: SocketChannel, tls: TLSTransport?, client: Client?, refusal: Problem? = nil,
         inside tunnel: InterceptedTunnel? = nil
     ) {
         self.tunnel = tunnel
-        self.lane = lane
+        self.worker = worker
         self.channel = channel
         self.client = client
         self.tls = tls
         self.refusal = refusal
-        self.parser = RequestParser(limits: lane.active.headLimits)
-        self.reader = BodyReader(.none, limits: lane.active.headLimits)
+        self.parser = RequestParser(limits: worker.active.headLimits)
+        self.reader = BodyReader(.none, limits: worker.active.headLimits)
     }
 
     // MARK: The channel's events
@@ -97,7 +97,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.tls?.whenPlainText = { [weak self] in
             if let tunnel = self?.tunnel { tunnel.speaksPlainly() } else { self?.refusal = .plainTextForTLS }
         }
-        self.lane.add(self)
+        self.worker.add(self)
         self.timer = ConnectionTimer(connection: self)
         self.timer?.expect(.firstHead)
         self.channel.allowsHalfClosure = true
@@ -150,7 +150,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let failure = error as? TLSFailure, failure.isOfHandshake {
             self.tunnel?.handshakeFailed(failure)
-            if self.tunnel == nil { self.lane.noteHandshakeFailure(of: self.client, "\(failure)") }
+            if self.tunnel == nil { self.worker.noteHandshakeFailure(of: self.client, "\(failure)") }
         }
         context.close(promise: nil)
     }
@@ -202,13 +202,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             self.timer?.expect(.clientToRead)
             return false
         }
-        if self.turn != self.lane.loop.turn { (self.turn, self.headsInTurn) = (self.lane.loop.turn, 0) }
+        if self.turn != self.worker.loop.turn { (self.turn, self.headsInTurn) = (self.worker.loop.turn, 0) }
         guard self.headsInTurn < Self.mostHeadsInTurn else {
             self.rest()
             return false
         }
         // The present limits, not those at the time of the connection.
-        self.parser.limits = self.lane.active.headLimits
+        self.parser.limits = self.worker.active.headLimits
         do throws(WireError) {
             guard let (request, length) = try self.readRequest() else {
                 self.timer?.expect(.restOfHead)
@@ -228,7 +228,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private func rest() {
         guard !self.isResting else { return }
         self.isResting = true
-        LoopBound(self, loop: self.lane.loop).run { connection in
+        LoopBound(self, loop: self.worker.loop).run { connection in
             connection.isResting = false
             // A task sent within a turn may run in that turn; the connection then rests again.
             connection.process()
@@ -257,35 +257,35 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         let bytes = UnsafeRawBufferPointer(rebasing: bytes[place])
         // In a tunnel the same bytes are another request.
         let known = self.tunnel == nil ? RecurrentRequests.Head(bytes) : nil
-        if let known, let request = self.lane.recurrent.find(known, in: bytes) { return (request, place.upperBound) }
+        if let known, let request = self.worker.recurrent.find(known, in: bytes) { return (request, place.upperBound) }
         let head = try self.parser.read(bytes)
         let framing = try head.bodyFraming()
-        guard let known, framing == .none, self.lane.recurrent.note(known) else {
+        guard let known, framing == .none, self.worker.recurrent.note(known) else {
             return (ReceivedRequest(head, framing), place.upperBound)
         }
         let request = ReceivedRequest(head, framing, isRecurrent: true)
-        self.lane.recurrent.remember(request, known, in: bytes)
+        self.worker.recurrent.remember(request, known, in: bytes)
         return (request, place.upperBound)
     }
 
     private func begin(_ request: ReceivedRequest) {
         var request = request
-        let refusal = self.refusal ?? self.lane.active.refusal(of: self.client) ?? self.complete(&request)
+        let refusal = self.refusal ?? self.worker.active.refusal(of: self.client) ?? self.complete(&request)
         self.answer = ClientAnswer(
             method: request.head.method, minorVersion: request.head.minorVersion,
             wantsKeepAlive: refusal == nil && request.keepsConnection)
-        let exchange = Exchange(request, from: self, of: self.client, on: self.lane, inside: self.tunnel)
+        let exchange = Exchange(request, from: self, of: self.client, on: self.worker, inside: self.tunnel)
         if request.framing == .none {
             self.phase = .answering(exchange)
         } else {
-            self.reader = BodyReader(request.framing, limits: self.lane.active.headLimits)
+            self.reader = BodyReader(request.framing, limits: self.worker.active.headLimits)
             self.phase = .body(exchange)
             if self.channel.takesPipes, (self.reader.missingBytes ?? 0) >= PipedBytes.leastBody {
                 self.channel.pipeReader = self
             }
         }
         self.expectNext()
-        self.lane.watchProgress()
+        self.worker.watchProgress()
         if let refusal { exchange.refuse(refusal) } else { exchange.begin() }
     }
 
@@ -329,7 +329,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private func refuse(_ problem: Problem) {
         let head = RequestHead(method: "", target: .asterisk, minorVersion: 1)
         let request = ReceivedRequest(head, .none)
-        let exchange = Exchange(request, from: self, of: self.client, on: self.lane, inside: self.tunnel)
+        let exchange = Exchange(request, from: self, of: self.client, on: self.worker, inside: self.tunnel)
         self.answer = ClientAnswer(method: "", minorVersion: 1, wantsKeepAlive: false)
         self.phase = .answering(exchange)
         exchange.refuse(problem)
@@ -349,7 +349,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private func write(_ body: (inout ByteBuffer) -> Void) {
         if case .closed = self.phase { return }
         // Moved out of the property while it is written to, so that it is never copied.
-        var buffer = self.output ?? self.lane.takeOutput()
+        var buffer = self.output ?? self.worker.takeOutput()
         self.output = nil
         body(&buffer)
         let count = buffer.readableBytes
@@ -361,7 +361,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
         guard !self.flushRequested else { return }
         self.flushRequested = true
-        self.lane.loop.atEndOfTurn(self)
+        self.worker.loop.atEndOfTurn(self)
     }
 
     /// Writes a piece of a body. A large one is sent without copying, together with the gathered bytes before it, because a
@@ -385,14 +385,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         if output.readableBytes > 0 {
             self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(output), promise: nil)
         }
-        self.lane.giveBack(output)
+        self.worker.giveBack(output)
     }
 
     // MARK: The end of an answer
 
     /// Takes the next request, or closes the connection if there cannot or must not be one.
     private func answered(keepAlive: Bool) {
-        if keepAlive, case .answering = self.phase, !self.lane.isDraining {
+        if keepAlive, case .answering = self.phase, !self.worker.isDraining {
             self.phase = .head
             self.flush()
             self.timer?.expect(self.inbox.readableBytes > 0 ? .restOfHead : .nextHead)
@@ -442,14 +442,15 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Counts the bytes received ahead. If the common memory is exhausted, an incomplete head is refused; bytes of a body, or
     /// bytes that wait for a response, are limited, and are accepted.
     private func countInbox() {
-        let memory = self.lane.memory
+        let memory = self.worker.memory
         guard
-            !self.inboxShare.resize(to: self.inbox.readableBytes, of: memory, limit: self.lane.active.limits.heldBytes)
+            !self.inboxShare.resize(
+                to: self.inbox.readableBytes, of: memory, limit: self.worker.active.limits.heldBytes)
         else { return }
         guard case .head = self.phase else {
             return self.inboxShare.resize(to: self.inbox.readableBytes, of: memory)
         }
-        self.refuse(Problem(.overloaded, self.lane.active.limits.memoryShortage))
+        self.refuse(Problem(.overloaded, self.worker.active.limits.memoryShortage))
     }
 
     private func adjustReading() {
@@ -473,7 +474,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         if case .closed = self.phase { return }
         self.phase = .lingering
         self.inbox = ByteBuffer()
-        self.inboxShare.resize(to: 0, of: self.lane.memory)
+        self.inboxShare.resize(to: 0, of: self.worker.memory)
         self.channel.close0(error: ChannelError.eof, mode: .output, promise: nil)
         self.channel.setAutoRead(true)
         self.channel.goOnMoving()
@@ -488,9 +489,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.timer = nil
         self.phase = .closed
         self.inbox = ByteBuffer()
-        self.inboxShare.resize(to: 0, of: self.lane.memory)
-        if countingOut { self.lane.census.leave(self.client) }
-        self.lane.remove(self)
+        self.inboxShare.resize(to: 0, of: self.worker.memory)
+        if countingOut { self.worker.limiter.leave(self.client) }
+        self.worker.remove(self)
     }
 
     /// Called when the client was too slow to do what was expected.
@@ -508,7 +509,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case .nextHead where self.channel.pendingWriteBytes > 0: self.timer?.expect(.clientToRead)
         case .firstHead:
             if self.tls?.isShakingHands == true {
-                self.lane.noteHandshakeFailure(of: self.client, "it was not complete in time (limits.header_timeout)")
+                self.worker.noteHandshakeFailure(of: self.client, "it was not complete in time (limits.header_timeout)")
             }
             self.channel.close(promise: nil)
         case .nextHead, .clientToClose, .nothing: self.channel.close(promise: nil)
@@ -531,7 +532,7 @@ extension ClientConnection: ClientStream {
         let isTaken = if case .answering = self.phase { true } else { false }
         let mayAskMore = !self.hasFinished || self.inbox.readableBytes > 0
         let keepsAlive =
-            isTaken && self.answer.wantsKeepAlive && framing != .untilClose && !self.lane.isDraining && mayAskMore
+            isTaken && self.answer.wantsKeepAlive && framing != .untilClose && !self.worker.isDraining && mayAskMore
         self.answer.framing = framing
         self.answer.keepsAlive = keepsAlive
         if case .length(let length) = framing { self.answer.owedBytes = length }
@@ -612,8 +613,8 @@ extension ClientConnection: ClientStream {
         var sent = ByteBuffer()
         swap(&sent, &self.inbox)
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
-        Tunnel.open(terms, to: self.channel, of: self.client, on: self.lane, sent: sent)
-        // After the tunnel has begun, so that a draining lane is not empty in between.
+        Tunnel.open(terms, to: self.channel, of: self.client, on: self.worker, sent: sent)
+        // After the tunnel has begun, so that a draining worker is not empty in between.
         self.leave(countingOut: false)
     }
 }
@@ -651,18 +652,18 @@ extension ClientConnection {
         // Further bytes belong to the tunnel.
         self.channel.setAutoRead(false)
         self.timer?.expect(.clientToRead)
-        let written = self.lane.loop.makePromise(of: Void.self)
-        let both = NIOLoopBound((self, tunnel), eventLoop: self.lane.loop)
+        let written = self.worker.loop.makePromise(of: Void.self)
+        let both = NIOLoopBound((self, tunnel), eventLoop: self.worker.loop)
         written.futureResult.whenSuccess { both.value.0.enter(both.value.1) }
         self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(output), promise: written)
-        self.lane.giveBack(output)
+        self.worker.giveBack(output)
     }
 
     /// Hands the connection over, because the client has chosen HTTP/2.
     private func leave(to tls: TLSTransport, _ bytes: ByteBuffer) {
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
         let caller = HTTP2ClientConnection.Caller(client: self.client, refusal: self.refusal, tunnel: self.tunnel, tls)
-        HTTP2ClientConnection.begin(on: self.channel, for: caller, on: self.lane, with: bytes)
+        HTTP2ClientConnection.begin(on: self.channel, for: caller, on: self.worker, with: bytes)
         self.leave(countingOut: false)
     }
 
@@ -676,7 +677,7 @@ extension ClientConnection {
             tunnel.interception.context, descriptor: socket.descriptor, inside: self.tls, behind: early
         ) { tunnel.choose($0) }
         let channel = SocketChannel(
-            adopting: socket, loop: self.lane.loop, remoteAddress: self.channel.remoteAddress, transport: transport)
+            adopting: socket, loop: self.worker.loop, remoteAddress: self.channel.remoteAddress, transport: transport)
         // Not counted out: it is the same client. Removed first, so that the old pipeline gets no further events.
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
         tunnel.serve(over: channel, transport, of: self.client)

@@ -44,7 +44,7 @@ final class ConnectionTimer {
 
     /// Owns this timer, and stops it when it leaves.
     private unowned let connection: ClientConnection
-    private let lane: Lane
+    private let worker: Worker
     private let loop: Loop
     private let channel: SocketChannel
     private var timer: LoopTimer?
@@ -58,8 +58,8 @@ final class ConnectionTimer {
 
     init(connection: ClientConnection) {
         self.connection = connection
-        self.lane = connection.lane
-        self.loop = connection.lane.loop
+        self.worker = connection.worker
+        self.loop = connection.worker.loop
         self.channel = connection.channel
         // `stop` disarms the timer before this object is released.
         self.timer = LoopTimer { [unowned self] in self.fired() }
@@ -87,7 +87,7 @@ final class ConnectionTimer {
     /// True if another request has been awaited since `end` or earlier.
     func isIdle(since end: NIODeadline) -> Bool {
         guard case .nextHead = self.expectation, let deadline else { return false }
-        return deadline - self.lane.active.patience.idle <= end
+        return deadline - self.worker.active.patience.idle <= end
     }
 
     func stop() {
@@ -97,7 +97,7 @@ final class ConnectionTimer {
 
     private var limit: TimeAmount? {
         // The present timeouts, not those at the time of the connection.
-        let patience = self.lane.active.patience
+        let patience = self.worker.active.patience
         return switch self.expectation {
         case .firstHead, .restOfHead: patience.head
         case .nextHead: patience.idle

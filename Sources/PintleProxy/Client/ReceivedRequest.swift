@@ -22,7 +22,7 @@ final class ReceivedRequest {
     private var plan: (plan: RequestPlan, policy: Policy)?
     private var made: Result<PlannedRequest, Problem>?
     /// The cache lookup, if it depends on the request alone and any stored response may answer.
-    private(set) var question: CacheQuestion?
+    private(set) var question: CacheLookup?
 
     init(_ head: consuming RequestHead, _ framing: BodyFraming, isRecurrent: Bool = false) {
         self.accept = head.fields[.accept]
@@ -58,7 +58,7 @@ final class ReceivedRequest {
     }
 
     /// Remembers the cache lookup for equal requests.
-    func note(_ question: CacheQuestion) {
+    func note(_ question: CacheLookup) {
         if self.isRecurrent { self.question = question }
     }
 

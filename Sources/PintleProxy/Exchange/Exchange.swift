@@ -13,7 +13,7 @@ internal import PintleSession
 /// traps with `BUG:`; every behaviour of a peer is handled. One event loop owns it and both streams, so it needs no lock.
 final class Exchange {
     private let client: any ClientStream
-    private let lane: Lane
+    private let worker: Worker
     private let active: ActiveConfiguration
     /// The client in the form for limits and logs; nil if the system does not identify it.
     private let peer: Client?
@@ -30,24 +30,24 @@ final class Exchange {
     private var dialler: Dialler?
     /// The protocols that the origin may switch to.
     private var offer: UpgradeOffer?
-    private var judge: ResponseJudge?
+    private var judge: ResponseValidator?
     /// Limits the wait for the head of the response, if the route does.
-    private var lateness: Lateness?
+    private var lateness: ResponseDeadline?
     private var (requestTrailers, responseTrailers) = (Fields(), Fields())
     /// True if the client connection is to deliver more of the body at the end of this turn.
     private var resumesBody = false
-    private var held: HeldShares
+    private var held: ExchangeReservation
 
     /// - Parameter tunnel: the tunnel that contains the request, and knows its user; nil for a request to the proxy.
     init(
-        _ request: ReceivedRequest, from client: any ClientStream, of peer: Client?, on lane: Lane,
+        _ request: ReceivedRequest, from client: any ClientStream, of peer: Client?, on worker: Worker,
         inside tunnel: InterceptedTunnel? = nil
     ) {
-        (self.client, self.lane, self.active) = (client, lane, lane.active)
+        (self.client, self.worker, self.active) = (client, worker, worker.active)
         (self.peer, self.request) = (peer, request)
-        self.upload = RequestUpload(request.framing, limit: lane.active.limits.bodyBuffer)
-        self.held = HeldShares(limit: lane.active.limits.heldBytes, of: lane.memory)
-        self.report = ExchangeReport(request, of: peer, on: lane, inside: tunnel)
+        self.upload = RequestUpload(request.framing, limit: worker.active.limits.bodyBuffer)
+        self.held = ExchangeReservation(limit: worker.active.limits.heldBytes, of: worker.memory)
+        self.report = ExchangeReport(request, of: peer, on: worker, inside: tunnel)
     }
 
     // Normally everything was released before; this is for exchanges that a stopping event loop leaves behind.
@@ -60,11 +60,11 @@ final class Exchange {
 
     /// Begins the request of a client whose address may use the proxy.
     func begin() {
-        guard !self.lane.memory.isOver(self.active.limits.heldBytes) else {
+        guard !self.worker.memory.isOver(self.active.limits.heldBytes) else {
             return self.refuse(Problem(.overloaded, self.active.limits.memoryShortage))
         }
         guard let passwords = self.active.passwords, self.report.mode != .intercept else { return self.performPlan() }
-        self.lane.check(self.request.head.fields, of: self.peer, by: passwords, for: self)
+        self.worker.check(self.request.head.fields, of: self.peer, by: passwords, for: self)
     }
 
     /// Begins the request for a user, or for a client without a name, unless the client has left in the meantime.
@@ -175,13 +175,13 @@ final class Exchange {
         }
         self.trail?.wasSent(planned.transfer)
         self.held.wholeBody = planned.wholeBytes + (self.trail?.heldBytes ?? 0)
-        self.lateness = self.lateness ?? Lateness(decision.route, on: self.lane.loop, for: self)
+        self.lateness = self.lateness ?? ResponseDeadline(decision.route, on: self.worker.loop, for: self)
         self.active.cookies.fill(&planned.transfer, of: decision)
         // A remembered lookup has just failed in `makeRequest`; so it is not tried again here.
         let noted = self.request.question
         let mayBeKept = !self.client.owner.isBound && !planned.transfer.fields.logConnectionIn
         let use = mayBeKept && noted == nil ? self.active.cacheUse(decision) : nil
-        let question = mayBeKept ? noted ?? use.map { CacheQuestion(planned.transfer, $0) } : nil
+        let question = mayBeKept ? noted ?? use.map { CacheLookup(planned.transfer, $0) } : nil
         if let question, noted == nil, planned.isPlain, self.trail == nil {
             if self.active.cookies.addsNothing(to: decision) { self.request.note(question) }
             if self.answerPromptly(question) { return }
@@ -191,7 +191,8 @@ final class Exchange {
             self.upload.stop()
             return self.countUpload()
         }
-        self.upload.stream(to: origin, BodyPacer(decision.route, to: origin, on: self.lane.loop, client: self.client))
+        self.upload.stream(
+            to: origin, BodyThrottle(decision.route, to: origin, on: self.worker.loop, client: self.client))
         if planned.isWhole { self.requestTrailers = planned.trailers }
         if planned.content.readableBytes > 0 { self.upload.sink?.send(planned.content) }
         if planned.isWhole || self.upload.hasEnded { self.upload.finish()?.finish(trailers: self.requestTrailers) }
@@ -199,7 +200,7 @@ final class Exchange {
     }
 
     /// Answers at once if a response in memory can; otherwise does nothing, and returns false.
-    private func answerPromptly(_ question: CacheQuestion) -> Bool {
+    private func answerPromptly(_ question: CacheLookup) -> Bool {
         guard let (head, body) = question.promptAnswer({ self.forwarded($0, mark: nil) }),
             self.client.needsSwitch(insteadOf: head.received) == nil
         else { return false }
@@ -221,11 +222,11 @@ final class Exchange {
     }
 
     /// Opens the stream to the origin.
-    private func open(_ request: consuming TransferRequest, in session: Session, _ question: CacheQuestion? = nil) {
+    private func open(_ request: consuming TransferRequest, in session: Session, _ question: CacheLookup? = nil) {
         guard let decision = self.plan?.decision else { preconditionFailure("BUG: nothing says where a request goes") }
         request.way = self.active.way(decision.way)
         (request.client, request.owner, request.limitsWaiting) = (self.peer?.forTransfers, self.client.owner, true)
-        self.origin = self.lane.open(consume request, in: session, for: self, question)
+        self.origin = self.worker.open(consume request, in: session, for: self, question)
     }
 
     // MARK: The client's events
@@ -330,7 +331,7 @@ final class Exchange {
     private func makeInspection() -> ResponseInspection? {
         self.judge.map { judge in
             ResponseInspection(
-                judge, limits: self.active.limits, loop: self.lane.loop,
+                judge, limits: self.active.limits, loop: self.worker.loop,
                 // unowned: the exchange owns the inspection, which calls this only within calls of the exchange.
                 reserve: { [unowned self] in self.held.holdResponse($0) },
                 whenBehind: { [weak self] in self?.proceedWithInspection() })
@@ -373,7 +374,7 @@ final class Exchange {
     func originTookBody(_ count: Int) {
         guard !self.resumesBody else { return }
         self.resumesBody = true
-        self.lane.loop.atEndOfTurn(self)
+        self.worker.loop.atEndOfTurn(self)
     }
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
@@ -394,16 +395,16 @@ final class Exchange {
     }
 
     /// Called with the connection for a tunnel, or with a connection that has switched protocols.
-    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
+    func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics) {
         self.report.note(metrics)
         guard let origin else { preconditionFailure("BUG: a connection comes that nobody asked for") }
         // A tunnel's destination is verified separately.
         self.report.noteVerdicts(of: origin, self.opening == nil ? self.plan?.decision : nil, in: self.active)
         self.letOriginGo()
-        if let head = handover.head {
-            return self.switchProtocols(handover, self.active.cookies.taking(from: head, to: self.plan?.decision))
+        if let head = handoff.head {
+            return self.switchProtocols(handoff, self.active.cookies.taking(from: head, to: self.plan?.decision))
         }
-        self.perform(self.opening?.connected(handover.connection, verdict: origin.verdict))
+        self.perform(self.opening?.connected(handoff.connection, verdict: origin.verdict))
     }
 
     private func fail(with error: SessionError) {
@@ -447,7 +448,7 @@ final class Exchange {
         }
     }
 
-    private func leave(_ held: HeldResponse, to judge: ResponseJudge, _ inspection: ResponseInspection) {
+    private func leave(_ held: HeldResponse, to judge: ResponseValidator, _ inspection: ResponseInspection) {
         do throws(WorkPool.Refusal) {
             try self.leaveLoop(within: .response(self.active.limits)) { budget in
                 ResponseInspection.judge(held, by: judge, within: budget)
@@ -608,18 +609,17 @@ final class Exchange {
         case nil: break
         case .connect(let request, let session): self.open(request, in: session)
         case .prove(let question, let socket, let patience):
-            self.lane.verifier.ask(question, over: socket, patience: patience, keepingIn: self.active.tunnelProofs) {
-                answer in
+            self.worker.verifier.ask(question, over: socket, for: patience, in: self.active.verifications) { answer in
                 // The client may have left in the meantime.
                 self.perform(self.opening?.proved(answer))
             }
         case .dial(let address, let patience):
-            self.dialler = Dialler(address, for: self.plan?.decision?.route, patience: patience, loop: self.lane.loop)
+            self.dialler = Dialler(address, for: self.plan?.decision?.route, patience: patience, loop: self.worker.loop)
             self.dialler?.start { result in
                 self.dialler = nil
                 self.perform(self.opening?.dialled(result))
             }
-        case .relay(let connection, let watch): self.relay(Handover(connection: connection), watch, head: nil)
+        case .relay(let connection, let watch): self.relay(ConnectionHandoff(connection: connection), watch, head: nil)
         case .fail(let error): self.fail(with: error)
         case .refuse(let problem, let verdict):
             self.report.noteUntrusted(problem.name, verdict)
@@ -628,31 +628,31 @@ final class Exchange {
     }
 
     /// Relays bytes from now on, because the origin switches protocols.
-    private func switchProtocols(_ handover: Handover, _ head: ResponseHead) {
-        (self.report.upstreamStatus, self.report.upstreamVersion) = (head.status, handover.version)
+    private func switchProtocols(_ handoff: ConnectionHandoff, _ head: ResponseHead) {
+        (self.report.upstreamStatus, self.report.upstreamVersion) = (head.status, handoff.version)
         switch ProtocolSwitch(head, offered: self.offer, to: self.client, self.makeInspection()) {
         case .refused(let reason):
-            handover.connection.close()
+            handoff.connection.close()
             self.refuse(Problem(.upstreamProtocol, reason))
         case .violates(let violation):
-            handover.connection.close()
+            handoff.connection.close()
             self.reject(violation)
         case .passes(let accepted, let violation):
             if let violation { self.report.violated(violation) }
             var head = self.forwarded(head, mark: violation)
             head.fields.append("Connection", "Upgrade")
             head.fields.append("Upgrade", accepted)
-            self.relay(handover, nil, head: head)
+            self.relay(handoff, nil, head: head)
         }
     }
 
-    private func relay(_ handover: Handover, _ watch: TunnelWatch?, head: ResponseHead?) {
+    private func relay(_ handoff: ConnectionHandoff, _ watch: ServerCertificateInspector?, head: ResponseHead?) {
         (self.answer, self.opening) = (.over, nil)
         self.giveBack()
         self.report.status = head?.status ?? 200
         self.client.relay(
             TunnelTerms(
-                origin: handover.connection.release(), head: head, early: handover.early, watch: watch,
+                origin: handoff.connection.release(), head: head, early: handoff.early, watch: watch,
                 authority: head == nil ? self.plan?.decision?.authority : nil, report: self.report, active: self.active)
         )
     }
@@ -666,7 +666,7 @@ final class Exchange {
         within limits: WorkPool.Limits, _ work: @escaping @Sendable (WorkBudget) -> Value,
         then proceed: @escaping @Sendable (Exchange, Value, WorkBudget.Interruption?) -> Void
     ) throws(WorkPool.Refusal) {
-        self.held.job = try self.lane.work(for: self, of: self.peer, within: limits, work) {
+        self.held.job = try self.worker.work(for: self, of: self.peer, within: limits, work) {
             exchange, value, interruption in
             exchange.held.job = nil
             if case .over = exchange.answer { return }
@@ -682,7 +682,7 @@ final class Exchange {
     }
 
     private func giveBack() {
-        if self.held.giveBack(self.lane.pool) { _ = self.lane.resume(self.sequence) }
+        if self.held.giveBack(self.worker.pool) { _ = self.worker.resume(self.sequence) }
     }
 
     func tellProgress() { self.report.tellProgress() }

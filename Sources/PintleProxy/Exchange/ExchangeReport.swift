@@ -21,7 +21,7 @@ final class ExchangeReport {
     }
 
     let id: ExchangeID
-    let lane: Lane
+    let worker: Worker
     let client: Client?
     let request: ReceivedRequest
     private let start: NIODeadline
@@ -79,13 +79,13 @@ final class ExchangeReport {
     /// The most keys of a chain in a log line; a peer may send hundreds of certificates.
     private static let longestChain = 16
 
-    init(_ request: ReceivedRequest, of client: Client?, on lane: Lane, inside tunnel: InterceptedTunnel? = nil) {
-        self.id = lane.nextID()
-        self.lane = lane
+    init(_ request: ReceivedRequest, of client: Client?, on worker: Worker, inside tunnel: InterceptedTunnel? = nil) {
+        self.id = worker.nextID()
+        self.worker = worker
         self.client = client
         self.request = request
-        self.start = lane.loop.turnTime
-        self.counters = lane.active.counters.unrouted
+        self.start = worker.loop.turnTime
+        self.counters = worker.active.counters.unrouted
         if let tunnel { (self.mode, self.user) = (.intercept, tunnel.user) }
     }
 
@@ -214,7 +214,7 @@ final class ExchangeReport {
     func holdTunnel(within limits: LimitsConfiguration) -> Problem? {
         // A redirect may lead from one offered upgrade to another.
         if self.holdsTunnel { return nil }
-        if let limit = self.lane.census.enterTunnel(self.client, limits) {
+        if let limit = self.worker.limiter.enterTunnel(self.client, limits) {
             return Problem(.overloaded, "there are as many tunnels as \(limit) allows")
         }
         self.holdsTunnel = true
@@ -322,7 +322,7 @@ final class ExchangeReport {
         active.activity.finished(
             route: self.counters, outcome: outcome, bytesUp: self.bytesIn - self.told.up,
             bytesDown: self.bytesOut - self.told.down)
-        if self.holdsTunnel { self.lane.census.leaveTunnel(self.client) }
+        if self.holdsTunnel { self.worker.limiter.leaveTunnel(self.client) }
         guard active.exchangeLog.isEnabled else { return }
         let record = self.record(outcome)
         active.exchangeLog.write(record)

@@ -13,7 +13,7 @@ struct RequestUpload {
         /// The body is collected, because all of it is needed at once.
         case collecting(ByteBuffer)
         /// The body is streamed to the origin, at the pace of the route if it has one.
-        case streaming(any OriginStream, BodyPacer?)
+        case streaming(any OriginStream, BodyThrottle?)
         /// Nothing is left of the body, or it is not needed.
         case over
     }
@@ -90,7 +90,7 @@ struct RequestUpload {
     // MARK: Streaming
 
     /// Starts to stream the body to the origin.
-    mutating func stream(to origin: any OriginStream, _ pacer: BodyPacer?) {
+    mutating func stream(to origin: any OriginStream, _ pacer: BodyThrottle?) {
         guard case .waiting = self.state else { preconditionFailure("BUG: a body goes to two places") }
         self.state = .streaming(origin, pacer)
     }
@@ -109,7 +109,7 @@ struct RequestUpload {
     /// call.
     struct Sink {
         fileprivate let origin: any OriginStream
-        let pacer: BodyPacer?
+        let pacer: BodyThrottle?
 
         func send(_ bytes: ByteBuffer) {
             if let pacer { pacer.send(bytes) } else { self.origin.send(bytes) }
@@ -177,7 +177,7 @@ struct RequestUpload {
     }
 
     /// Keeps the pace of the route, if it has one.
-    var pacer: BodyPacer? { self.sink?.pacer }
+    var pacer: BodyThrottle? { self.sink?.pacer }
 
     /// Ends the upload, whatever is left.
     mutating func stop() {

@@ -22,7 +22,7 @@ final class ResponseInspection {
         /// There is not enough memory to validate it; so it is not passed on.
         case refuse(String)
         /// The response is to be validated on another thread, with ``judge(_:by:within:)``.
-        case judge(HeldResponse, by: ResponseJudge)
+        case judge(HeldResponse, by: ResponseValidator)
         /// The given bytes are passed on; they have these violations.
         case forward([ValidationError])
         /// The response is cut: sent bytes cannot be taken back, and must not look complete.
@@ -47,7 +47,7 @@ final class ResponseInspection {
     /// head.
     private static let reportWindow = 64 * 1024
 
-    private var judge: ResponseJudge
+    private var judge: ResponseValidator
     private let bodyBuffer: Int
     private let shortage: String
     private let loop: Loop
@@ -57,7 +57,7 @@ final class ResponseInspection {
     private let whenBehind: () -> Void
     private var phase = Phase.fresh
     /// Checks the body while it streams.
-    private var check: StreamedCheck?
+    private var check: StreamingValidator?
     private var status: UInt16 = 0
     private var receivedBytes = 0
     /// True once an excessive body was reported.
@@ -66,7 +66,7 @@ final class ResponseInspection {
     private var hasEnded = false
 
     init(
-        _ judge: ResponseJudge, limits: LimitsConfiguration, loop: Loop, reserve: @escaping (Int) -> Bool,
+        _ judge: ResponseValidator, limits: LimitsConfiguration, loop: Loop, reserve: @escaping (Int) -> Bool,
         whenBehind: @escaping () -> Void
     ) {
         self.judge = judge
@@ -98,7 +98,7 @@ final class ResponseInspection {
             return self.settle(HeldResponse(head: head, length: length, need: .nothing), violation)
         }
         if need == .whole, let check = self.judge.streamedCheck(of: head) {
-            self.check = StreamedCheck(check, loop: self.loop, proceed: self.whenBehind)
+            self.check = StreamingValidator(check, loop: self.loop, proceed: self.whenBehind)
         }
         self.phase = .holding(HeldResponse(head: head, length: length, need: need, violation: violation))
         return .wait
@@ -138,7 +138,7 @@ final class ResponseInspection {
             return .forward(found)
         }
         self.hasExceeded = true
-        found.append(ResponseJudge.beyond(maxBody, ResponseHead(status: self.status)))
+        found.append(ResponseValidator.beyond(maxBody, ResponseHead(status: self.status)))
         return self.judge.onViolation == .report ? .forward(found) : .cut(found)
     }
 
@@ -151,7 +151,7 @@ final class ResponseInspection {
         let count = held.body.readableBytes
         self.receivedBytes = count
         if let maxBody = self.judge.maxBody, count > maxBody {
-            return self.settle(held, ResponseJudge.beyond(maxBody, held.head))
+            return self.settle(held, ResponseValidator.beyond(maxBody, held.head))
         }
         if let violation { return self.settle(held, violation) }
         if held.need == .firstByte { return self.judgeWhole(held) }
@@ -225,7 +225,7 @@ final class ResponseInspection {
 
     /// Validates a response as a whole, on any thread.
     static func judge(
-        _ held: HeldResponse, by judge: ResponseJudge, within budget: WorkBudget
+        _ held: HeldResponse, by judge: ResponseValidator, within budget: WorkBudget
     ) -> (HeldResponse, ValidationError?) {
         var held = held
         do throws(ValidationError) {

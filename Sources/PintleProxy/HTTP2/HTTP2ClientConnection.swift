@@ -23,7 +23,7 @@ final class HTTP2ClientConnection {
         let place: HTTP2RequestHead.Place
     }
 
-    let lane: Lane
+    let worker: Worker
     let caller: Caller
     let owner = ConnectionOwner()
     private let channel: SocketChannel
@@ -44,7 +44,7 @@ final class HTTP2ClientConnection {
     /// The request bytes that no exchange has taken.
     private var untaken = 0
     /// The share of the common memory for both.
-    private var share = MemoryShare()
+    private var share = MemoryReservation()
     private var isCongested = false
     private var ownResets = 0
 
@@ -68,26 +68,26 @@ final class HTTP2ClientConnection {
     private static let lingering = TimeAmount.seconds(2)
 
     /// Takes over a connection on which the client has chosen `h2`; only `bytes` were read from it.
-    static func begin(on channel: SocketChannel, for caller: Caller, on lane: Lane, with bytes: ByteBuffer) {
+    static func begin(on channel: SocketChannel, for caller: Caller, on worker: Worker, with bytes: ByteBuffer) {
         // An HTTP/2 client that has ended its side does not wait for responses.
         channel.allowsHalfClosure = false
-        let connection = HTTP2ClientConnection(channel, caller, lane)
-        let box = NIOLoopBound(connection, eventLoop: lane.loop)
+        let connection = HTTP2ClientConnection(channel, caller, worker)
+        let box = NIOLoopBound(connection, eventLoop: worker.loop)
         let handler = NIOHTTP2Handler(
-            mode: .server, eventLoop: lane.loop, connectionConfiguration: Self.configuration(lane.active),
+            mode: .server, eventLoop: worker.loop, connectionConfiguration: Self.configuration(worker.active),
             streamConfiguration: Self.streamConfiguration
         ) { channel in
             channel.eventLoop.makeCompletedFuture { try box.value.accept(channel) }
         }
         let watch = HTTP2FrameWatch(connection)
-        let reader = HTTP2HeadFrames(.server, limit: lane.active.headLimits.bytes, watcher: watch)
+        let reader = HTTP2HeadFrames(.server, limit: worker.active.headLimits.bytes, watcher: watch)
         connection.frames = (reader, watch)
         do {
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(reader)
             try pipeline.addHandler(handler)
-            try pipeline.addHandler(ConnectionHandler(connection))
-            lane.add(connection)
+            try pipeline.addHandler(ClientConnectionHandler(connection))
+            worker.add(connection)
             // The channel may have ended while the codec wrote its settings, before the handler was there.
             channel.closeFuture.assumeIsolated().whenComplete { _ in connection.closed() }
             pipeline.fireChannelRead(NIOAny(bytes))
@@ -130,15 +130,15 @@ final class HTTP2ClientConnection {
         return stream
     }
 
-    private init(_ channel: SocketChannel, _ caller: Caller, _ lane: Lane) {
+    private init(_ channel: SocketChannel, _ caller: Caller, _ worker: Worker) {
         self.channel = channel
         self.caller = caller
-        self.lane = lane
-        self.emptySince = lane.loop.turnTime
+        self.worker = worker
+        self.emptySince = worker.loop.turnTime
         // unowned: `closed` disarms the timer.
         let timer = LoopTimer { [unowned self] in self.beat() }
         self.timer = timer
-        lane.loop.arm(timer, at: lane.loop.turnTime + Self.pulse)
+        worker.loop.arm(timer, at: worker.loop.turnTime + Self.pulse)
     }
 
     // MARK: Streams
@@ -158,7 +158,7 @@ final class HTTP2ClientConnection {
         guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil else { return }
         self.streamsByNumber[stream.number] = nil
         guard self.streams.isEmpty else { return }
-        self.emptySince = self.lane.loop.turnTime
+        self.emptySince = self.worker.loop.turnTime
         if self.isLeaving { self.finish() }
     }
 
@@ -177,14 +177,14 @@ final class HTTP2ClientConnection {
     /// Stops reading for this turn, and continues in the next.
     func goOnLater() {
         self.channel.setAutoRead(false)
-        let box = NIOLoopBound(self, eventLoop: self.lane.loop)
-        let turn = self.lane.loop.turn
-        self.lane.loop.execute { box.value.goOn(after: turn) }
+        let box = NIOLoopBound(self, eventLoop: self.worker.loop)
+        let turn = self.worker.loop.turn
+        self.worker.loop.execute { box.value.goOn(after: turn) }
     }
 
     private func goOn(after turn: UInt64) {
         guard let reader = self.frames?.reader else { return }
-        guard self.lane.loop.turn != turn else { return self.goOnLater() }
+        guard self.worker.loop.turn != turn else { return self.goOnLater() }
         reader.goOn()
         if !reader.isPausing { self.channel.setAutoRead(true) }
     }
@@ -224,13 +224,13 @@ final class HTTP2ClientConnection {
     private func count() {
         // After the end, no memory is held.
         guard self.timer != nil else { return }
-        self.share.resize(to: self.unsent + self.untaken, of: self.lane.memory)
+        self.share.resize(to: self.unsent + self.untaken, of: self.worker.memory)
     }
 
     // MARK: Time
 
     private func beat() {
-        let (now, patience) = (self.lane.loop.turnTime, self.lane.active.patience)
+        let (now, patience) = (self.worker.loop.turnTime, self.worker.active.patience)
         if let finishedSince {
             let limit = self.channel.pendingWriteBytes > 0 ? patience.body : Self.lingering
             if finishedSince + limit <= now { return self.channel.reset() }
@@ -239,7 +239,7 @@ final class HTTP2ClientConnection {
             if let since = self.frames?.watch.sectionSince, since + patience.head <= now { self.fail(.protocolError) }
             if self.streams.isEmpty, self.emptySince + patience.idle <= now { self.drain() }
         }
-        if let timer { self.lane.loop.arm(timer, at: now + Self.pulse) }
+        if let timer { self.worker.loop.arm(timer, at: now + Self.pulse) }
     }
 
     // MARK: The end
@@ -248,7 +248,7 @@ final class HTTP2ClientConnection {
     /// written last.
     private func finish() {
         guard self.finishedSince == nil else { return }
-        self.finishedSince = self.lane.loop.turnTime
+        self.finishedSince = self.worker.loop.turnTime
         self.channel.close(mode: .output, promise: nil)
     }
 
@@ -279,12 +279,12 @@ final class HTTP2ClientConnection {
     fileprivate func closed() {
         guard let timer else { return }
         self.owner.end()
-        self.lane.loop.disarm(timer)
-        self.share.resize(to: 0, of: self.lane.memory)
+        self.worker.loop.disarm(timer)
+        self.share.resize(to: 0, of: self.worker.memory)
         self.timer = nil
         self.frames = nil
-        self.lane.census.leave(self.caller.client)
-        self.lane.remove(self)
+        self.worker.limiter.leave(self.caller.client)
+        self.worker.remove(self)
     }
 }
 
@@ -320,7 +320,7 @@ extension HTTP2ClientConnection.Caller {
 }
 
 /// Handles the events of the connection as a whole.
-private final class ConnectionHandler: ChannelInboundHandler {
+private final class ClientConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
 
     private let connection: HTTP2ClientConnection

@@ -20,7 +20,7 @@ extension HTTP2ClientStream {
         }
         self.waiting.removeAll()
         self.took(self.untaken)
-        let socket = HTTP2StreamSocket(self, on: self.lane.loop, waiting: bytes, hasEnded: self.hasRequest)
+        let socket = HTTP2StreamSocket(self, on: self.worker.loop, waiting: bytes, hasEnded: self.hasRequest)
         self.socket = socket
         self.expectation = .nothing
         if bytes.isEmpty || self.hasRequest { self.ask() }
@@ -32,7 +32,7 @@ extension HTTP2ClientStream {
     func sendThroughTunnel(_ bytes: UnsafeRawBufferPointer) { self.write(content: bytes) }
 
     func endTunnelOutput() {
-        let sent = self.lane.loop.makePromise(of: Void.self)
+        let sent = self.worker.loop.makePromise(of: Void.self)
         self.tunnelEnd = sent.futureResult
         self.write(.end, promise: sent)
     }

@@ -31,7 +31,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     /// The number of the stream on its connection.
     let number: Int
     private let connection: HTTP2ClientConnection
-    let lane: Lane
+    let worker: Worker
     let channel: any Channel
     private var kind = HTTP2RequestHead.Kind.exchange
     /// The stream as the end of a tunnel, once it is one.
@@ -86,7 +86,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     init(on connection: HTTP2ClientConnection, channel: any Channel, number: Int) {
         self.number = number
         self.connection = connection
-        self.lane = connection.lane
+        self.worker = connection.worker
         self.channel = channel
     }
 
@@ -177,7 +177,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         // A tunnel has only bytes (RFC 9113 §8.5).
         guard case .exchange = self.kind, self.expects(0, isLast: true) else { return self.fault() }
         do throws(WireError) {
-            self.receivedEnd(try HTTP2RequestHead.trailers(trailers, within: self.lane.active.headLimits))
+            self.receivedEnd(try HTTP2RequestHead.trailers(trailers, within: self.worker.active.headLimits))
         } catch {
             return self.fault()
         }
@@ -200,19 +200,20 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         let request: HTTP2RequestHead
         do throws(WireError) {
             request = try HTTP2RequestHead(
-                headers.headers, endsStream: headers.endStream, at: caller.place, within: self.lane.active.headLimits)
+                headers.headers, endsStream: headers.endStream, at: caller.place, within: self.worker.active.headLimits)
         } catch {
             return self.refuse(Problem(error))
         }
         var head = request.head
         self.kind = request.kind
         if case .length(let length) = request.framing { self.owed = length }
-        let refusal = caller.refusal ?? self.lane.active.refusal(of: caller.client) ?? caller.tunnel?.complete(&head)
+        let refusal = caller.refusal ?? self.worker.active.refusal(of: caller.client) ?? caller.tunnel?.complete(&head)
         let exchange = Exchange(
-            ReceivedRequest(head, request.framing), from: self, of: caller.client, on: self.lane, inside: caller.tunnel)
+            ReceivedRequest(head, request.framing), from: self, of: caller.client, on: self.worker,
+            inside: caller.tunnel)
         self.exchange = exchange
         self.expectNext()
-        self.lane.watchProgress()
+        self.worker.watchProgress()
         if let refusal { exchange.refuse(refusal) } else { exchange.begin() }
         self.process()
     }
@@ -221,7 +222,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     private func refuse(_ problem: Problem) {
         let exchange = Exchange(
             ReceivedRequest(RequestHead(method: "", target: .asterisk), .none), from: self,
-            of: self.connection.caller.client, on: self.lane, inside: self.connection.caller.tunnel)
+            of: self.connection.caller.client, on: self.worker, inside: self.connection.caller.tunnel)
         self.exchange = exchange
         exchange.refuse(problem)
     }
@@ -270,13 +271,13 @@ final class HTTP2ClientStream: ChannelInboundHandler {
             !self.isWritable
             ? .clientToRead : !self.hasRequest && self.waiting.isEmpty && self.kind.isExchange ? .body : .nothing
         self.expectation = next
-        self.expectedSince = self.lane.loop.turnTime
+        self.expectedSince = self.worker.loop.turnTime
     }
 
     /// Ends the stream if the client has not done in time what is expected of it.
     func checkTime() {
-        let patience = self.lane.active.patience.body
-        guard self.expectation != .nothing, self.expectedSince + patience <= self.lane.loop.turnTime else { return }
+        let patience = self.worker.active.patience.body
+        guard self.expectation != .nothing, self.expectedSince + patience <= self.worker.loop.turnTime else { return }
         switch self.expectation {
         case .body where self.exchange?.wantsBody == true:
             self.exchange?.fail(
@@ -337,7 +338,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.isOver = true
         self.waiting.removeAll()
         self.took(self.untaken)
-        if let endTimer { self.lane.loop.disarm(endTimer) }
+        if let endTimer { self.worker.loop.disarm(endTimer) }
         if let content = self.waitingContent { self.uncounting(content).succeed() }
         self.waitingContent = nil
         self.expectation = .nothing
@@ -353,7 +354,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         if let exchange {
             self.exchange = nil
             self.abandoned = exchange
-            self.lane.loop.atEndOfTurn(self)
+            self.worker.loop.atEndOfTurn(self)
         }
         self.connection.ended(self)
     }
@@ -382,7 +383,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     /// Returns a promise that stops counting the content when it was sent.
     private func uncounting(_ content: ByteBuffer) -> EventLoopPromise<Void> {
         let (connection, count) = (self.connection, content.readableBytes)
-        let sent = self.lane.loop.makePromise(of: Void.self)
+        let sent = self.worker.loop.makePromise(of: Void.self)
         sent.futureResult.assumeIsolated().whenComplete { _ in connection.unsent(changedBy: -count) }
         return sent
     }
@@ -404,7 +405,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     private func flushLater() {
         guard !self.needsFlush else { return }
         self.needsFlush = true
-        self.lane.loop.atEndOfTurn(self)
+        self.worker.loop.atEndOfTurn(self)
     }
 
     /// Holds back the waiting content a little longer if only the end of the response is missing.
@@ -420,14 +421,14 @@ final class HTTP2ClientStream: ChannelInboundHandler {
             self.channel.flush()
         }
         self.endTimer = timer
-        self.lane.loop.arm(timer, at: self.lane.loop.turnTime + Self.patienceForEnd)
+        self.worker.loop.arm(timer, at: self.worker.loop.turnTime + Self.patienceForEnd)
         return true
     }
 
     private func end(with payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>? = nil) {
         self.exchange = nil
         self.expectation = .nothing
-        if let endTimer { self.lane.loop.disarm(endTimer) }
+        if let endTimer { self.worker.loop.disarm(endTimer) }
         guard !self.hasRequest else { return self.write(payload, promise: promise) }
         self.writeWaiting()
         let sent = promise ?? self.channel.eventLoop.makePromise(of: Void.self)
@@ -514,14 +515,14 @@ extension HTTP2ClientStream: ClientStream {
         head.status = 200
         head.fields.remove("Sec-WebSocket-Accept")
         self.tunnel = Tunnel.open(
-            terms, over: self.becomeTunnel(answering: head), of: self.connection.caller.client, on: self.lane)
+            terms, over: self.becomeTunnel(answering: head), of: self.connection.caller.client, on: self.worker)
     }
 
     func open(_ tunnel: InterceptedTunnel) {
         self.exchange = nil
         guard !self.isOver else { return }
-        let stream = ReleasedSocket(self.becomeTunnel(answering: ResponseHead(status: 200)))
-        InterceptedStream.begin(tunnel, over: stream, of: self.connection.caller.client, on: self.lane)
+        let stream = DetachedSocket(self.becomeTunnel(answering: ResponseHead(status: 200)))
+        InterceptedStream.begin(tunnel, over: stream, of: self.connection.caller.client, on: self.worker)
     }
 }
 

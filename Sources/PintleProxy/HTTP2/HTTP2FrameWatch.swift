@@ -34,7 +34,7 @@ final class HTTP2FrameWatch: HTTP2FrameWatcher {
 
     init(_ connection: HTTP2ClientConnection) {
         self.connection = connection
-        self.loop = connection.lane.loop
+        self.loop = connection.worker.loop
     }
 
     func admits(_ frame: HTTP2FrameHead, content: Int) -> Bool {

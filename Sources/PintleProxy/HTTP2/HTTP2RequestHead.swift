@@ -25,7 +25,7 @@ package struct HTTP2RequestHead {
         /// A tunnel, if the response is a success (RFC 9113 §8.5).
         case tunnel
         /// A WebSocket, if the response is a success (RFC 8441 §5); Pintle makes the handshake with the origin.
-        case webSocket(ClientHandshake)
+        case webSocket(OpeningHandshake)
 
         package var isExchange: Bool { if case .exchange = self { true } else { false } }
     }
@@ -57,7 +57,7 @@ package struct HTTP2RequestHead {
             guard name.lowercased() == "websocket" else {
                 throw WireError(.unknownTransferCoding, "the only :protocol that is known here is websocket")
             }
-            let handshake = ClientHandshake()
+            let handshake = OpeningHandshake()
             self.kind = .webSocket(handshake)
             made = try section.request("GET", at: place)
             more = "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: \(handshake.keyText)\r\n"

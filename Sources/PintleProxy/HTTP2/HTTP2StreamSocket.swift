@@ -99,7 +99,7 @@ final class HTTP2StreamSocket: RelayStream {
         self.isScheduled = false
         let readiness = self.ready.intersection(self.interest)
         guard let watcher, !readiness.isEmpty else { return }
-        watcher.descriptorReady(ReleasedSocket.noDescriptor, readiness)
+        watcher.descriptorReady(DetachedSocket.noDescriptor, readiness)
         self.tellLater()
     }
 

@@ -16,26 +16,26 @@ final class InterceptedStream: SocketRelayDelegate {
     /// Begins to serve the client in its tunnel.
     ///
     /// - Parameter stream: closed if no socket pair can be made.
-    static func begin(_ tunnel: InterceptedTunnel, over stream: ReleasedSocket, of client: Client?, on lane: Lane) {
+    static func begin(_ tunnel: InterceptedTunnel, over stream: DetachedSocket, of client: Client?, on worker: Worker) {
         var pair: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else {
             let reason = "there is no pair of sockets: \(SystemError(errno))"
-            lane.active.logger.error(LogKeys.handshakeFailed, metadata: [LogKeys.reason: "\(reason)"])
-            return stream.close(on: lane.loop)
+            worker.active.logger.error(LogKeys.handshakeFailed, metadata: [LogKeys.reason: "\(reason)"])
+            return stream.close(on: worker.loop)
         }
         let transport = TLSTransport(
             tunnel.interception.context, descriptor: pair[1], inside: nil, behind: ByteBuffer()
         ) { tunnel.choose($0) }
-        let channel = SocketChannel(descriptor: pair[1], loop: lane.loop, transport: transport)
+        let channel = SocketChannel(descriptor: pair[1], loop: worker.loop, transport: transport)
         // It counts as one more connection of the client, for limits and memory.
-        let refusal = lane.census.enter(client, lane.active.limits).map {
+        let refusal = worker.limiter.enter(client, worker.active.limits).map {
             Problem(.overloaded, "there are as many connections as \($0) allows")
         }
         tunnel.serve(over: channel, transport, of: client, refusal: refusal)
         SocketRelay(
-            client: stream, server: ReleasedSocket(descriptor: pair[0], transport: nil), on: lane.loop,
-            account: lane.memory
+            client: stream, server: DetachedSocket(descriptor: pair[0], transport: nil), on: worker.loop,
+            account: worker.memory
         ).start(InterceptedStream(), sent: ByteBuffer(), answered: ByteBuffer())
     }
 

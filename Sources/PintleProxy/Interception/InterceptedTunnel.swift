@@ -21,7 +21,7 @@ final class InterceptedTunnel {
     /// The CONNECT request.
     let request: ReceivedRequest
     let active: ActiveConfiguration
-    private let lane: Lane
+    private let worker: Worker
     private let client: Client?
     /// The client's channel, which continues the handshake when there is a certificate.
     weak var channel: SocketChannel?
@@ -44,7 +44,7 @@ final class InterceptedTunnel {
         self.client = report.client
         self.user = report.user
         self.active = active
-        self.lane = report.lane
+        self.worker = report.worker
     }
 
     /// Begins to serve the client.
@@ -55,10 +55,10 @@ final class InterceptedTunnel {
     func serve(
         over channel: SocketChannel, _ transport: TLSTransport, of client: Client?, refusal: Problem? = nil
     ) {
-        channel.account = self.lane.memory
+        channel.account = self.worker.memory
         self.channel = channel
         let connection = ClientConnection(
-            lane: self.lane, channel: channel, tls: transport, client: client, refusal: refusal, inside: self)
+            worker: self.worker, channel: channel, tls: transport, client: client, refusal: refusal, inside: self)
         do {
             try channel.pipeline.syncOperations.addHandler(connection)
         } catch {
@@ -101,7 +101,7 @@ final class InterceptedTunnel {
     ///
     /// - Returns: the message in the log.
     private func tell(_ reason: String, isReported: Bool) -> String? {
-        let report = ExchangeReport(self.request, of: self.client, on: self.lane, inside: self)
+        let report = ExchangeReport(self.request, of: self.client, on: self.worker, inside: self)
         report.note(self.request.plan(by: self.active.policy), in: self.active)
         report.note(hello: reason, isReported: isReported)
         report.close(isReported ? .completed : .failed, in: self.active)
@@ -114,9 +114,9 @@ final class InterceptedTunnel {
     private func issue(for names: [CertifiedName]) -> Bool {
         guard !self.isIssuing else { return true }
         let certificates = self.interception.certificates
-        let waiting = LoopBound(self, loop: self.lane.loop)
+        let waiting = LoopBound(self, loop: self.worker.loop)
         do throws(WorkPool.Refusal) {
-            _ = try self.lane.pool.submit(for: self.client, .certificate(self.active.limits)) { _ in
+            _ = try self.worker.pool.submit(for: self.client, .certificate(self.active.limits)) { _ in
                 let issued = Result { () throws(TrustError) in try certificates.issue(for: names) }
                 waiting.run { $0.issued(issued) }
             }

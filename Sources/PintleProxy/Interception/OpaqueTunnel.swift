@@ -41,7 +41,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
     private var silence: LoopTimer?
 
     private var active: ActiveConfiguration { self.tunnel.active }
-    private var lane: Lane { self.connection.lane }
+    private var worker: Worker { self.connection.worker }
 
     /// Watches the first bytes of a tunnel's client. The transport keeps this object until they are known, or the connection
     /// ends.
@@ -49,7 +49,9 @@ final class OpaqueTunnel: ChannelInboundHandler {
         let watch = OpaqueTunnel(connection, in: tunnel, over: transport)
         transport.whenRecognized = { watch.clientSpeaks($0) }
         connection.channel.closeFuture.assumeIsolated().whenComplete { [weak watch] _ in watch?.clientLeft() }
-        if let silence = watch.silence { watch.lane.loop.arm(silence, at: watch.lane.loop.turnTime + Silence.inTunnel) }
+        if let silence = watch.silence {
+            watch.worker.loop.arm(silence, at: watch.worker.loop.turnTime + Silence.inTunnel)
+        }
     }
 
     private init(_ connection: ClientConnection, in tunnel: InterceptedTunnel, over transport: TLSTransport) {
@@ -67,7 +69,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
     /// Called within a read of the client's transport.
     private func clientSpeaks(_ language: OpeningProtocol) {
         guard language == .other else { return self.end() }
-        LoopBound(self, loop: self.lane.loop).run { $0.beginOpaquely() }
+        LoopBound(self, loop: self.worker.loop).run { $0.beginOpaquely() }
     }
 
     /// Continues with a client whose first bytes wait in the transport.
@@ -98,7 +100,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         request.way = self.active.way(decision.way)
         (request.client, request.owner) = (self.connection.client?.forTransfers, self.connection.owner)
         request.limitsWaiting = true
-        self.state = .connecting(self.lane.connect(request, in: self.active.session(for: nil).session, for: self))
+        self.state = .connecting(self.worker.connect(request, in: self.active.session(for: nil).session, for: self))
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -118,7 +120,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
 
     /// Applies the policy for tunnels that are not intercepted. A refused tunnel ends.
     private func isAllowed(_ reason: String) -> Bool {
-        let report = ExchangeReport(self.tunnel.request, of: self.connection.client, on: self.lane)
+        let report = ExchangeReport(self.tunnel.request, of: self.connection.client, on: self.worker)
         (report.user, report.continuesTunnel) = (self.tunnel.user, true)
         report.note(self.plan, in: self.active)
         self.report = report
@@ -154,7 +156,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         self.relay(socket, answered: answered)
     }
 
-    private func relay(_ socket: ReleasedSocket, answered: ByteBuffer) {
+    private func relay(_ socket: DetachedSocket, answered: ByteBuffer) {
         guard let report else { preconditionFailure("BUG: a tunnel is relayed before it is judged") }
         report.note(self.metrics)
         report.note(parent: self.parentVerdict)
@@ -171,7 +173,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
     private func end() {
         let state = self.state
         self.state = .over
-        if let silence { self.lane.loop.disarm(silence) }
+        if let silence { self.worker.loop.disarm(silence) }
         self.silence = nil
         self.transport.whenRecognized = nil
         switch state {
@@ -183,14 +185,14 @@ final class OpaqueTunnel: ChannelInboundHandler {
 }
 
 extension OpaqueTunnel: TransferDelegate {
-    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
+    func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics) {
         guard case .connecting(let origin) = self.state else {
             preconditionFailure("BUG: a connection comes that no tunnel asked for")
         }
         (self.metrics, self.parentVerdict) = (metrics, origin.proxyVerdict)
         self.state = .waiting
-        if self.report != nil { return self.relay(handover.connection.release(), answered: ByteBuffer()) }
-        let channel = handover.connection.makeChannel(on: self.lane.loop)
+        if self.report != nil { return self.relay(handoff.connection.release(), answered: ByteBuffer()) }
+        let channel = handoff.connection.makeChannel(on: self.worker.loop)
         self.state = .listening(channel)
         do {
             try channel.pipeline.syncOperations.addHandler(self)

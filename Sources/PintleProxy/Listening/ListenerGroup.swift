@@ -9,9 +9,9 @@ internal import PintleSystem
 
 /// All listeners of a proxy.
 ///
-/// Each lane has its own listener on a TCP address, and the kernel distributes the connections. A Unix socket cannot be shared
-/// in this way, nor can a socket given to the process: the first lane listens on it, and deals the accepted connections to all
-/// lanes in turn.
+/// Each worker has its own listener on a TCP address, and the kernel distributes the connections. A Unix socket cannot be shared
+/// in this way, nor can a socket given to the process: the first worker listens on it, and deals the accepted connections to all
+/// workers in turn.
 struct ListenerGroup: Sendable {
     /// The places where clients are served, with the ports that the system chose.
     let places: [ListenAddress]
@@ -19,14 +19,14 @@ struct ListenerGroup: Sendable {
     let addresses: [SocketAddress]
     private let listeners: [LoopBound<Listener>]
 
-    /// Receives a connection, on the lane's thread.
-    typealias Acceptance = @Sendable (Int32, Listener.Peer, Lane, _ isTLS: Bool) -> Void
+    /// Receives a connection, on the worker's thread.
+    typealias Acceptance = @Sendable (Int32, Listener.Peer, Worker, _ isTLS: Bool) -> Void
 
     /// Binds and listens; connections are accepted after ``start()``.
     ///
     /// - Parameter given: sockets that already listen on these places, in the same order; empty if there are none.
     init(
-        _ wanted: [ListenAddress], given: [Int32], on lanes: [Lane], accept: @escaping Acceptance
+        _ wanted: [ListenAddress], given: [Int32], on workers: [Worker], accept: @escaping Acceptance
     ) throws(Proxy.BindError) {
         var places: [ListenAddress] = []
         var addresses: [SocketAddress] = []
@@ -34,8 +34,8 @@ struct ListenerGroup: Sendable {
         for (index, place) in wanted.enumerated() {
             do {
                 let new = try Self.listeners(
-                    for: place, given: given.isEmpty ? nil : given[index], on: lanes, accept)
-                listeners += new.map { LoopBound($0.listener, loop: $0.lane.loop) }
+                    for: place, given: given.isEmpty ? nil : given[index], on: workers, accept)
+                listeners += new.map { LoopBound($0.listener, loop: $0.worker.loop) }
                 guard let address = new.first?.listener.address else { continue }
                 places.append(place.with(port: address.port))
                 if address.port != nil { addresses.append(address) }
@@ -54,44 +54,44 @@ struct ListenerGroup: Sendable {
     func stop() { for listener in self.listeners { listener.run { $0.stop() } } }
 
     private static func listeners(
-        for place: ListenAddress, given: Int32?, on lanes: [Lane], _ accept: @escaping Acceptance
-    ) throws -> [(listener: Listener, lane: Lane)] {
+        for place: ListenAddress, given: Int32?, on workers: [Worker], _ accept: @escaping Acceptance
+    ) throws -> [(listener: Listener, worker: Worker)] {
         let isTLS = place.isTLS
-        let dealer = Dealer(lanes)
+        let dealer = RoundRobin(workers)
         let deal: Listener.Acceptance = { descriptor, peer in dealer.deal { accept(descriptor, peer, $0, isTLS) } }
-        if let given { return [(try Listener(adopting: given, loop: lanes[0].loop, accepted: deal), lanes[0])] }
+        if let given { return [(try Listener(adopting: given, loop: workers[0].loop, accepted: deal), workers[0])] }
         switch place.place {
         case .address(let ip, let port):
             var address = try SocketAddress(ipAddress: ip.description, port: Int(port))
-            let isShared = lanes.count > 1
+            let isShared = workers.count > 1
             if isShared { try Listener.checkFree(address) }
-            return try lanes.map { lane in
-                let listener = try Listener(binding: address, shared: isShared, loop: lane.loop) {
-                    accept($0, $1, lane, isTLS)
+            return try workers.map { worker in
+                let listener = try Listener(binding: address, shared: isShared, loop: worker.loop) {
+                    accept($0, $1, worker, isTLS)
                 }
                 // The first listener has chosen the port for all.
                 address = listener.address
-                return (listener, lane)
+                return (listener, worker)
             }
         case .unix(let path):
             let address = try SocketAddress(pathOfSocket: path)
-            let listener = try Listener(binding: address, shared: false, loop: lanes[0].loop, accepted: deal)
-            return [(listener, lanes[0])]
+            let listener = try Listener(binding: address, shared: false, loop: workers[0].loop, accepted: deal)
+            return [(listener, workers[0])]
         }
     }
 }
 
-/// Deals the connections that the first lane accepts to all lanes in turn. Used on the first lane's thread.
-private final class Dealer {
-    private let lanes: [Lane]
+/// Deals the connections that the first worker accepts to all workers in turn. Used on the first worker's thread.
+private final class RoundRobin {
+    private let workers: [Worker]
     private var next = 0
 
-    init(_ lanes: [Lane]) { self.lanes = lanes }
+    init(_ workers: [Worker]) { self.workers = workers }
 
-    func deal(_ work: @escaping @Sendable (Lane) -> Void) {
-        let lane = self.lanes[self.next]
-        self.next = (self.next + 1) % self.lanes.count
-        if lane === self.lanes[0] { work(lane) } else { lane.loop.execute { work(lane) } }
+    func deal(_ work: @escaping @Sendable (Worker) -> Void) {
+        let worker = self.workers[self.next]
+        self.next = (self.next + 1) % self.workers.count
+        if worker === self.workers[0] { work(worker) } else { worker.loop.execute { work(worker) } }
     }
 }
 

@@ -12,7 +12,7 @@ internal import PintleTrust
 /// Each direction ends by itself: a client that has sent everything still gets its response. The bytes pass through here only
 /// while they need to be inspected.
 final class Tunnel {
-    private let lane: Lane
+    private let worker: Worker
     private let active: ActiveConfiguration
     /// The client of the tunnel; nil if the system does not identify it.
     private let peer: Client?
@@ -21,9 +21,9 @@ final class Tunnel {
     /// The bytes of the response head that were not sent when the tunnel began.
     private let unsentHead: Int
     /// Inspects the server's bytes; nil when done or not needed.
-    private var watch: TunnelWatch?
+    private var watch: ServerCertificateInspector?
     /// Inspects the ClientHello; nil when done or not needed.
-    private var helloWatch: HelloWatch?
+    private var helloInspector: ClientHelloInspector?
     private var outcome = Outcome.completed
     private var idle: LoopTimer?
     private let start: NIODeadline
@@ -38,19 +38,20 @@ final class Tunnel {
     ///   - channel: the client's channel, to which the response was written.
     ///   - sent: the bytes that the client has sent already.
     static func open(
-        _ terms: TunnelTerms, to channel: SocketChannel, of peer: Client?, on lane: Lane, sent: ByteBuffer
+        _ terms: TunnelTerms, to channel: SocketChannel, of peer: Client?, on worker: Worker, sent: ByteBuffer
     ) {
         // The channel may have noticed, when the response was written, that the client has left; it is counted out then.
         guard let client = channel.release() else { return Self.giveUp(terms) }
         terms.report.counters.tunnelOpened()
-        let tunnel = Tunnel(terms, client: client, of: peer, on: lane, ownsConnection: true)
+        let tunnel = Tunnel(terms, client: client, of: peer, on: worker, ownsConnection: true)
         tunnel.begin(sent: sent, answered: terms.early)
     }
 
     /// Begins to relay between the origin and a stream of a client, to which the response was written.
-    static func open(_ terms: TunnelTerms, over stream: any RelayStream, of peer: Client?, on lane: Lane) -> Tunnel {
+    static func open(_ terms: TunnelTerms, over stream: any RelayStream, of peer: Client?, on worker: Worker) -> Tunnel
+    {
         terms.report.counters.tunnelOpened()
-        let tunnel = Tunnel(terms, client: ReleasedSocket(stream), of: peer, on: lane, ownsConnection: false)
+        let tunnel = Tunnel(terms, client: DetachedSocket(stream), of: peer, on: worker, ownsConnection: false)
         tunnel.begin(sent: ByteBuffer(), answered: terms.early)
         return tunnel
     }
@@ -58,38 +59,38 @@ final class Tunnel {
     /// Closes the origin's connection, because the client has left.
     static func giveUp(_ terms: TunnelTerms) {
         let report = terms.report
-        terms.origin.close(on: report.lane.loop)
+        terms.origin.close(on: report.worker.loop)
         report.counters.tunnelOpened()
         report.counters.tunnelClosed()
         report.close(.completed, in: terms.active)
     }
 
     private init(
-        _ terms: TunnelTerms, client: ReleasedSocket, of peer: Client?, on lane: Lane, ownsConnection: Bool
+        _ terms: TunnelTerms, client: DetachedSocket, of peer: Client?, on worker: Worker, ownsConnection: Bool
     ) {
         self.ownsConnection = ownsConnection
         self.watch = terms.watch
         let policy = terms.active.policy
         if let authority = terms.authority, policy.configuration.destinations.requiresSNIMatch {
-            self.helloWatch = HelloWatch(policy, tunnelTo: authority)
+            self.helloInspector = ClientHelloInspector(policy, tunnelTo: authority)
         }
-        self.lane = lane
+        self.worker = worker
         self.active = terms.active
         self.peer = peer
         self.report = terms.report
-        self.start = lane.loop.turnTime
+        self.start = worker.loop.turnTime
         self.relay = SocketRelay(
-            client: client, server: terms.origin, on: lane.loop, account: lane.memory)
+            client: client, server: terms.origin, on: worker.loop, account: worker.memory)
         self.unsentHead = self.relay.bytesInFlight(.down)
         // unowned: the relay keeps its tunnel until it is closed, which disarms the timer.
         self.idle = LoopTimer { [unowned self] in self.checkIdle() }
     }
 
     private func begin(sent: ByteBuffer, answered: ByteBuffer) {
-        self.lane.add(self)
-        self.relay.inspect(.up, self.helloWatch != nil)
+        self.worker.add(self)
+        self.relay.inspect(.up, self.helloInspector != nil)
         self.relay.inspect(.down, self.watch != nil)
-        if let idle { self.lane.loop.arm(idle, at: self.deadline) }
+        if let idle { self.worker.loop.arm(idle, at: self.deadline) }
         self.relay.start(self, sent: sent, answered: answered)
     }
 
@@ -130,7 +131,7 @@ final class Tunnel {
 
     /// Returns the bytes of the client that the server may get now; nil if there are none.
     private func passed(_ bytes: ByteBuffer) -> ByteBuffer? {
-        switch self.helloWatch?.look(at: bytes) {
+        switch self.helloInspector?.look(at: bytes) {
         case .held: return nil
         case .passed(let bytes):
             self.noteHello()
@@ -148,12 +149,12 @@ final class Tunnel {
     }
 
     private func noteHello() {
-        if self.helloWatch?.hasNamelessHello == true { self.report.hasNamelessHello = true }
-        if self.helloWatch?.isOver == true { self.stopWatchingHello() }
+        if self.helloInspector?.hasNamelessHello == true { self.report.hasNamelessHello = true }
+        if self.helloInspector?.isOver == true { self.stopWatchingHello() }
     }
 
     private func stopWatchingHello() {
-        self.helloWatch = nil
+        self.helloInspector = nil
         self.relay.inspect(.up, false)
     }
 
@@ -200,8 +201,8 @@ final class Tunnel {
 
     private func checkIdle() {
         guard !self.hasEnded else { return self.abort() }
-        guard self.deadline <= self.lane.loop.turnTime else {
-            if let idle { self.lane.loop.arm(idle, at: self.deadline) }
+        guard self.deadline <= self.worker.loop.turnTime else {
+            if let idle { self.worker.loop.arm(idle, at: self.deadline) }
             return
         }
         self.report.error =
@@ -223,26 +224,26 @@ extension Tunnel: SocketRelayDelegate {
     }
 
     func relay(_ relay: SocketRelay, finishedReading direction: SocketRelay.Direction) {
-        if direction == .up, self.helloWatch?.isHolding == true {
+        if direction == .up, self.helloInspector?.isHolding == true {
             return self.refuseHello("its ClientHello is cut off")
         }
         guard relay.hasReadAll, relay.bytesInFlight(.up) + relay.bytesInFlight(.down) > 0, let idle else { return }
-        self.lane.loop.arm(idle, at: self.deadline)
+        self.worker.loop.arm(idle, at: self.deadline)
     }
 
     func relayEnded(_ relay: SocketRelay) {
         self.hasEnded = true
-        if let idle { self.lane.loop.arm(idle, at: self.lane.loop.turnTime + self.active.patience.body) }
+        if let idle { self.worker.loop.arm(idle, at: self.worker.loop.turnTime + self.active.patience.body) }
     }
 
     func relayClosed(_ relay: SocketRelay) {
-        if let idle { self.lane.loop.disarm(idle) }
+        if let idle { self.worker.loop.disarm(idle) }
         self.idle = nil
         // The bytes in flight at the end are written by now, or never will be.
         self.countBytes()
         self.report.counters.tunnelClosed()
         self.report.close(self.outcome, in: self.active)
-        if self.ownsConnection { self.lane.census.leave(self.peer) }
-        self.lane.remove(self)
+        if self.ownsConnection { self.worker.limiter.leave(self.peer) }
+        self.worker.remove(self)
     }
 }

@@ -24,7 +24,7 @@ final class TunnelOpening {
         /// Connect to the verified address, which was judged when it was dialled the first time.
         case dial(SocketAddress, patience: Duration)
         /// The tunnel is open.
-        case relay(MadeConnection, watchedBy: TunnelWatch?)
+        case relay(EstablishedConnection, watchedBy: ServerCertificateInspector?)
         /// No connection could be made.
         case fail(SessionError)
         case refuse(Problem, verdict: Verdict?)
@@ -76,29 +76,29 @@ final class TunnelOpening {
         }
         let question = TunnelVerifier.Question(
             authority: self.authority, address: nil, evaluator: trust.session.evaluator)
-        if let known = self.active.tunnelProofs.answer(to: question) { return self.goOn(known, question) }
+        if let known = self.active.verifications.answer(to: question) { return self.goOn(known, question) }
         self.state = .shakingHands(question)
         return .connect(self.request(.https), trust.session)
     }
 
     /// Continues when a connection was made.
-    func connected(_ connection: MadeConnection, verdict: Verdict?) -> Action {
+    func connected(_ connection: EstablishedConnection, verdict: Verdict?) -> Action {
         switch self.state {
         case .connecting:
             guard let trust else { return self.relay(connection, nil) }
             return self.ask(trust, over: connection)
-        case .connectingAgain(let question): return self.relay(connection, TunnelWatch(question))
+        case .connectingAgain(let question): return self.relay(connection, ServerCertificateInspector(question))
         case .shakingHands(let question):
             // This connection was only for the handshake.
             connection.close()
             guard let verdict else { return self.refuse(Problem(nil, at: self.authority)) }
-            self.active.tunnelProofs.keep(.success(verdict), to: question)
+            self.active.verifications.keep(.success(verdict), to: question)
             return self.goOn(.success(verdict), question)
         case .fresh, .proving, .over: preconditionFailure("BUG: a connection comes that no tunnel asked for")
         }
     }
 
-    private func ask(_ trust: ActiveConfiguration.TrustSession, over connection: MadeConnection) -> Action {
+    private func ask(_ trust: ActiveConfiguration.TrustSession, over connection: EstablishedConnection) -> Action {
         guard let descriptor = connection.socket else { preconditionFailure("BUG: a bare socket was asked for") }
         let socket = WaitingSocket(descriptor)
         guard let address = socket.peerAddress else {
@@ -106,10 +106,10 @@ final class TunnelOpening {
         }
         let question = TunnelVerifier.Question(
             authority: self.authority, address: address, evaluator: trust.session.evaluator)
-        switch self.active.tunnelProofs.answer(to: question) {
+        switch self.active.verifications.answer(to: question) {
         case .success(let verdict)?:
             self.proof = verdict
-            return self.relay(MadeConnection(socket: socket.take()), TunnelWatch(question))
+            return self.relay(EstablishedConnection(socket: socket.take()), ServerCertificateInspector(question))
         case .failure(let refusal)?: return self.refuse(refusal.problem, refusal.verdict)
         case nil:
             self.state = .proving(question)
@@ -138,7 +138,7 @@ final class TunnelOpening {
 
     func dialled(_ result: Result<Int32, ProbeFailure>) -> Action {
         switch result {
-        case .success(let descriptor): self.connected(MadeConnection(socket: descriptor), verdict: nil)
+        case .success(let descriptor): self.connected(EstablishedConnection(socket: descriptor), verdict: nil)
         case .failure(let failure): self.refuse(Problem(failure, at: self.authority))
         }
     }
@@ -148,7 +148,7 @@ final class TunnelOpening {
         if case .shakingHands(let question) = self.state, error.code == .untrusted,
             error.verdict?.host == self.authority.host
         {
-            self.active.tunnelProofs.keep(
+            self.active.verifications.keep(
                 .failure(TunnelVerifier.Refusal(problem: Problem(error), verdict: error.verdict)), to: question)
         }
         self.state = .over
@@ -160,7 +160,7 @@ final class TunnelOpening {
         return .refuse(problem, verdict: verdict)
     }
 
-    private func relay(_ connection: MadeConnection, _ watch: TunnelWatch?) -> Action {
+    private func relay(_ connection: EstablishedConnection, _ watch: ServerCertificateInspector?) -> Action {
         self.state = .over
         return .relay(connection, watchedBy: watch)
     }

@@ -7,13 +7,13 @@ internal import PintleMessage
 /// The data of a new tunnel, or of a connection that switches protocols; without the connection of the client.
 struct TunnelTerms {
     /// The connection to the other end.
-    let origin: ReleasedSocket
+    let origin: DetachedSocket
     /// The head of the response; nil stands for the response to CONNECT, which the client of an intercepted tunnel has already.
     let head: ResponseHead?
     /// Bytes that the other end has sent already.
     let early: ByteBuffer
     /// Inspects the other end's plaintext bytes, before the client gets them.
-    let watch: TunnelWatch?
+    let watch: ServerCertificateInspector?
     /// The destination that the client asked for with CONNECT; nil if protocols were switched.
     let authority: Authority?
     /// The record, which is closed when the tunnel is over.

@@ -28,19 +28,21 @@ final class TunnelVerifier {
 
     typealias Answer = Result<Verdict, Refusal>
 
-    // unowned: the event loop keeps its lane, which keeps this object.
-    private unowned let lane: Lane
+    // unowned: the event loop keeps its worker, which keeps this object.
+    private unowned let worker: Worker
     private var waiting: [Question: [(Answer) -> Void]] = [:]
 
-    init(lane: Lane) { self.lane = lane }
+    init(worker: Worker) { self.worker = worker }
 
     /// Verifies the destination.
     ///
     /// - Parameters:
     ///   - socket: a connection to the destination, which is used up.
-    ///   - proofs: keeps the answer if it comes from the destination itself.
+    ///   - patience: the longest time for it.
+    ///   - verifications: keeps the answer if it comes from the destination itself.
     func ask(
-        _ question: Question, over socket: WaitingSocket, patience: Duration, keepingIn proofs: TunnelProofs,
+        _ question: Question, over socket: WaitingSocket, for patience: Duration,
+        in verifications: VerificationCache,
         then: @escaping (Answer) -> Void
     ) {
         guard let address = question.address else {
@@ -52,22 +54,22 @@ final class TunnelVerifier {
             address: address, host: question.authority.host, evaluator: question.evaluator)
         probe.connection = socket.take()
         probe.timeLimit = patience
-        Task { [probe, lane] in
-            let result = await probe.run(on: lane.loop)
-            lane.loop.execute { lane.verifier.learn(result, about: question, keepingIn: proofs) }
+        Task { [probe, worker] in
+            let result = await probe.run(on: worker.loop)
+            worker.loop.execute { worker.verifier.learn(result, about: question, in: verifications) }
         }
     }
 
-    private func learn(_ result: ProbeResult, about question: Question, keepingIn proofs: TunnelProofs) {
+    private func learn(_ result: ProbeResult, about question: Question, in verifications: VerificationCache) {
         let answer = Answer(result, about: question)
         // A failure on the way may not occur the next time.
-        if result.verdict != nil { proofs.keep(answer, to: question) }
+        if result.verdict != nil { verifications.keep(answer, to: question) }
         for then in self.waiting.removeValue(forKey: question) ?? [] { then(answer) }
     }
 }
 
 /// The latest verifications of all event loops (`tunnels.verify_ttl`).
-final class TunnelProofs: Sendable {
+final class VerificationCache: Sendable {
     private struct Known {
         let answer: TunnelVerifier.Answer
         let end: NIODeadline

@@ -10,7 +10,7 @@ internal import PintleTrust
 /// Makes one connection: dials it, makes the TLS handshake with an https proxy, asks for a tunnel, and makes the TLS handshake
 /// with the origin under the session's policy. Used only on its loop's thread.
 final class ConnectionAttempt {
-    typealias Completion = (Result<MadeConnection, SessionError>, TransferMetrics) -> Void
+    typealias Completion = (Result<EstablishedConnection, SessionError>, TransferMetrics) -> Void
 
     /// The other side of a handshake.
     private enum Peer { case proxy, origin }
@@ -306,7 +306,7 @@ final class ConnectionAttempt {
     // MARK: The end
 
     private func succeed(_ tls: TLSConnection?) {
-        let made = MadeConnection(
+        let made = EstablishedConnection(
             descriptor: self.descriptor, tls: tls, isToOrigin: self.request.scheme == .https,
             proxyTLS: self.outer, verdict: self.verdict.verdict, proxyVerdict: self.proxyVerdict.verdict,
             address: self.metrics.address, tlsVersion: self.metrics.tlsVersion)
@@ -325,7 +325,7 @@ final class ConnectionAttempt {
         self.fail(.connectTimeout(self.request.authority, by: self.proxy?.server, within: self.timeLimit))
     }
 
-    private func finish(_ outcome: Result<MadeConnection, SessionError>? = nil) {
+    private func finish(_ outcome: Result<EstablishedConnection, SessionError>? = nil) {
         let (state, completion) = (self.state, self.completion)
         self.state = .over
         self.completion = nil

@@ -32,7 +32,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
     }
 
     let host: OriginHost
-    let made: MadeConnection
+    let made: EstablishedConnection
     /// True if it has carried a complete response before.
     private(set) var isKept = false
     private(set) var keptSince = NIODeadline.uptimeNanoseconds(0)
@@ -75,7 +75,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
     /// The `101 Switching Protocols` that was received.
     private var switching: ResponseHead?
 
-    init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
+    init(_ made: EstablishedConnection, to host: OriginHost, pool: TransferPool) {
         self.made = made
         self.descriptor = made.descriptor
         self.tls = made.tls
@@ -145,7 +145,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
     }
 
     /// Hands the connection over, with the bytes that came after the head.
-    private func handOver(_ head: ResponseHead, to transfer: Transfer) {
+    private func handOff(_ head: ResponseHead, to transfer: Transfer) {
         let early = self.rest
         self.leave()
         transfer.switched(head, to: self.made, version: self.response.version, early: early)
@@ -527,7 +527,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         self.isConsuming = false
         guard self.isAsking(transfer) else { return }
         if let failure { return self.end(.malformed(failure), transfer) }
-        if let switching { return self.handOver(switching, to: transfer) }
+        if let switching { return self.handOff(switching, to: transfer) }
         if self.response.isBodyOver, self.isSent { self.finish(transfer) }
     }
 

@@ -13,7 +13,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     // Why @unchecked holds: the channel and its handlers are on the pool's loop, which makes all calls here.
 
     let host: OriginHost
-    let made: MadeConnection
+    let made: EstablishedConnection
     private(set) var keptSince = NIODeadline.uptimeNanoseconds(0)
     var older: (any KeptConnection)?
     var newer: (any KeptConnection)?
@@ -29,7 +29,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     /// The cost of frames that have arrived and were not taken, in bytes.
     private var untaken = 0
     /// The memory for them that is reserved from the common budget.
-    private var share = MemoryShare()
+    private var share = MemoryReservation()
     /// The number of streams that the peer allows. Until it sets one, 100: RFC 9113 §6.5.2 recommends no less.
     private var limit = 100
     private var isLeaving = false
@@ -49,7 +49,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     /// The highest cost of waiting frames on a stream, in bytes: that of a full window in frames of some twenty bytes each.
     private static let mostUntaken = 16 * HTTP2Connection.window
 
-    init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
+    init(_ made: EstablishedConnection, to host: OriginHost, pool: TransferPool) {
         self.made = made
         self.host = host
         self.pool = pool
@@ -69,7 +69,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
             self.heads = heads
             try pipeline.addHandler(heads)
             try pipeline.addHandler(handler)
-            try pipeline.addHandler(ConnectionHandler(self))
+            try pipeline.addHandler(OriginConnectionHandler(self))
             self.multiplexer = try handler.syncMultiplexer()
         } catch {
             preconditionFailure("BUG: a new channel takes no handlers: \(error)")
@@ -229,7 +229,7 @@ extension HTTP2Connection: HTTP2FrameWatcher {
 }
 
 /// Handles the frames and events of the connection as a whole.
-private final class ConnectionHandler: ChannelInboundHandler {
+private final class OriginConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
 
     private let connection: HTTP2Connection

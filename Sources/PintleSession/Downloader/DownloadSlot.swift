@@ -20,7 +20,7 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
     private struct Load: Sendable {
         let number: Int
         let placeholder: Value?
-        let ended = OneTimeEvent()
+        let ended = Latch()
         var receipt: DownloadReceipt?
     }
 
@@ -141,7 +141,7 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
         _ result: Result<Downloader<Value>.Answer, SessionError>, _ number: Int, _ success: Success?,
         _ failure: Failure?
     ) {
-        let ended = self.state.withLock { state -> OneTimeEvent? in
+        let ended = self.state.withLock { state -> Latch? in
             // Another load or a cancellation came first.
             guard let load = state.load, load.number == number else { return nil }
             state.load = nil

@@ -24,7 +24,7 @@ public final class Engine: Sendable {
     /// Starts `threads` loops (1…64) whose guard is notified of turns that hold a loop up.
     ///
     /// - Throws: as ``init(threads:)``.
-    package init(threads: Int, turnGuard: TurnGuard?) throws(SessionError) {
+    package init(threads: Int, turnGuard: LoopStallDetector?) throws(SessionError) {
         precondition((1...64).contains(threads), "an engine has 1 to 64 threads")
         guard Self.startLibcurl else { throw SessionError(.internalError, "libcurl cannot be initialised") }
         // With another TLS library the policy's callback would never be called, and every server would be trusted.

@@ -187,7 +187,7 @@ public struct HTTPSession: Sendable {
         return HTTPTask(task: task, serializer: serializer, session: self.session)
     }
 
-    private var interception: Interception? { Interception(self.interceptors, baseURL: self.baseURL) }
+    private var interception: InterceptorChain? { InterceptorChain(self.interceptors, baseURL: self.baseURL) }
 
     // MARK: Requests
 

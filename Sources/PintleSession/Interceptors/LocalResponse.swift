@@ -43,7 +43,7 @@ public struct LocalResponse: Sendable {
     }
 
     /// Returns a reader of the body; nil if the only reader of a stream is used up.
-    func open() -> (any BodyReader)? {
+    func open() -> (any UploadReader)? {
         switch self.body {
         case .bytes(let bytes): BytesReader(bytes)
         case .stream(let stream): stream.open()

@@ -34,12 +34,12 @@ public final class TransferOperation: Sendable {
     public let output: Output
     /// The session that provides connections and hooks.
     public let session: Session
-    let interception: Interception?
+    let interception: InterceptorChain?
     let sink: any BodySink
     let status: NIOLockedValueBox<Status>
-    let finished = OneTimeEvent()
+    let finished = Latch()
     /// Happens after the completion has returned.
-    let settled = OneTimeEvent()
+    let settled = Latch()
     private let states = EventBroadcast<State>(.bufferingNewest(256))
     private let progressUpdates = EventBroadcast<TaskProgress>(.bufferingNewest(1))
 
@@ -55,7 +55,7 @@ public final class TransferOperation: Sendable {
 
     init(
         _ request: SessionRequest, in session: Session, from source: UploadSource?, to output: Output,
-        interception: Interception?, completion: Completion?
+        interception: InterceptorChain?, completion: Completion?
     ) {
         self.interception = interception
         self.request = request

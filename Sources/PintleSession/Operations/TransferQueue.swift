@@ -21,7 +21,7 @@ public final class TransferQueue: Sendable {
         var waiting: [TransferOperation] = []
         var started: [ObjectIdentifier: TransferOperation] = [:]
         var isSuspended = false
-        var emptied: OneTimeEvent?
+        var emptied: Latch?
 
         var isEmpty: Bool { self.waiting.isEmpty && self.started.isEmpty }
     }
@@ -79,9 +79,9 @@ public final class TransferQueue: Sendable {
 
     /// Waits until every operation has finished, including those that are added meanwhile.
     public func waitUntilEmpty() async {
-        let emptied = self.state.withLockedValue { state -> OneTimeEvent? in
+        let emptied = self.state.withLockedValue { state -> Latch? in
             guard !state.isEmpty else { return nil }
-            let emptied = state.emptied ?? OneTimeEvent()
+            let emptied = state.emptied ?? Latch()
             state.emptied = emptied
             return emptied
         }
@@ -133,7 +133,7 @@ public final class TransferQueue: Sendable {
     }
 
     private func remove(_ operation: TransferOperation) {
-        let emptied = self.state.withLockedValue { state -> OneTimeEvent? in
+        let emptied = self.state.withLockedValue { state -> Latch? in
             if state.started.removeValue(forKey: ObjectIdentifier(operation)) == nil {
                 state.waiting.removeAll { $0 === operation }
             }

@@ -19,7 +19,7 @@ public struct EventSource: AsyncSequence, Sendable {
     let session: Session
     let request: SessionRequest
     let source: UploadSource?
-    let interception: Interception?
+    let interception: InterceptorChain?
     let lastEventID: String
     let limit: Int
     let reconnection: EventReconnection?

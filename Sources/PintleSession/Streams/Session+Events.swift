@@ -33,7 +33,7 @@ extension Session {
     ///
     /// - Throws: ``SessionError`` with `cancelled`. The end of the session shows in its next use.
     func wait(for pause: Duration) async throws(SessionError) {
-        let isOver = OneTimeEvent()
+        let isOver = Latch()
         // When the session is invalid, its engine may be stopped, and with it the timer.
         let watch = Task { [events = self.eventStream()] in
             for await case .sessionInvalidated in events { break }

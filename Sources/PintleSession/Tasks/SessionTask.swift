@@ -42,7 +42,7 @@ public final class SessionTask: Sendable, Identifiable {
     /// The request that the task was made for.
     public let originalRequest: SessionRequest
     private let status: NIOLockedValueBox<Status>
-    private let finished = OneTimeEvent()
+    private let finished = Latch()
     private let progressUpdates = EventBroadcast<TaskProgress>(.bufferingNewest(1))
     private let states = EventBroadcast<TaskState>(.bufferingNewest(1))
     private let events: EventBroadcast<SessionEvent>

@@ -29,7 +29,7 @@ final class TaskRegistry: Sendable {
         /// The number of tasks that are no longer listed, but whose end was not reported yet.
         var ending = 0
         /// Happens when the closing that has begun is over; nil if no caller waits for that.
-        var settled: OneTimeEvent?
+        var settled: Latch?
     }
 
     private let state: NIOLockedValueBox<State>
@@ -103,7 +103,7 @@ final class TaskRegistry: Sendable {
     ///
     /// - Returns: the action that is still to be done.
     func settle(isOpen: Bool) -> Ending {
-        let (ending, settled) = self.state.withLockedValue { state -> (Ending, OneTimeEvent?) in
+        let (ending, settled) = self.state.withLockedValue { state -> (Ending, Latch?) in
             if isOpen, case .closing(endsAfterwards: true) = state.phase {
                 state.phase = .closing(endsAfterwards: false)
                 return (.invalidate, nil)
@@ -118,11 +118,11 @@ final class TaskRegistry: Sendable {
 
     /// Waits until the closing that has begun is over.
     func waitUntilSettled() async {
-        let settled = self.state.withLockedValue { state -> OneTimeEvent? in
+        let settled = self.state.withLockedValue { state -> Latch? in
             switch state.phase {
             case .open, .invalid: return nil
             case .draining, .closing:
-                let settled = state.settled ?? OneTimeEvent()
+                let settled = state.settled ?? Latch()
                 state.settled = settled
                 return settled
             }

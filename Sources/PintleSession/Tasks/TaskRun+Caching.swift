@@ -73,7 +73,7 @@ extension TaskRun {
                 return CachedResponse(head: ResponseHead(status: 504, reason: "Gateway Timeout"), body: ByteBuffer())
             }
         }
-        self.question = CacheQuestion(request, about: stored)
+        self.question = CacheOffer(request, about: stored)
         return nil
     }
 
@@ -133,7 +133,7 @@ extension TaskRun {
 }
 
 /// The request under way as the cache sees it: first to look it up, later to store its response.
-struct CacheQuestion: Sendable {
+struct CacheOffer: Sendable {
     /// The request as the origin sees it, but without the conditions.
     let request: SessionRequest
     /// The stored response that the origin shall validate.

@@ -101,7 +101,7 @@ extension TaskRun {
 
     /// Moves a body from its reader into the transfer, no faster than the transfer takes it.
     private func feed(
-        _ reader: any BodyReader, length: UInt64?, throttle: Throttle?, into flow: TransferFlow
+        _ reader: any UploadReader, length: UInt64?, throttle: Throttle?, into flow: TransferFlow
     ) async {
         do throws(SessionError) {
             var sent: UInt64 = 0
@@ -135,7 +135,7 @@ enum OutgoingBody {
     case none
     /// Bytes that the transfer itself can send again.
     case bytes(ByteBuffer)
-    case pieces(any BodyReader, length: UInt64?)
+    case pieces(any UploadReader, length: UInt64?)
 
     var length: UInt64? {
         switch self {
@@ -166,7 +166,7 @@ enum OutgoingBody {
             return .pieces(reader, length: stream.length ?? request.declaredLength)
         case .multipart(let form):
             if !request.fields.contains(.contentType) { request.fields.append("Content-Type", form.contentType) }
-            return .pieces(FormReader(form), length: form.contentLength)
+            return .pieces(FormUploadReader(form), length: form.contentLength)
         }
     }
 }

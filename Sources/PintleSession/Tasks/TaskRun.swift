@@ -22,7 +22,7 @@ actor TaskRun {
     nonisolated let loop: Loop
     nonisolated var unownedExecutor: UnownedSerialExecutor { self.loop.asUnownedSerialExecutor() }
     /// The steps of the client that made the task; nil if there are none.
-    let interception: Interception?
+    let interception: InterceptorChain?
     /// The request's body; for an upload without one, a hook is asked.
     private let source: UploadSource?
     /// Weak, so that a session whose tasks were never resumed can be released.
@@ -40,7 +40,7 @@ actor TaskRun {
     /// The transfer that is under way.
     var flow: TransferFlow?
     /// The lookup of the current request in the cache; nil if the cache is not asked, or has answered.
-    var question: CacheQuestion?
+    var question: CacheOffer?
     /// True if the cache is no longer asked, because a response to its conditions was about something else.
     var passesCache = false
     /// The connection of a WebSocket, while it is open.
@@ -56,7 +56,7 @@ actor TaskRun {
     private var timeLeft: TimeAmount?
     private var runningSince = NIODeadline.uptimeNanoseconds(0)
 
-    init(loop: Loop, owner: Session, source: UploadSource?, output: Output, interception: Interception?) {
+    init(loop: Loop, owner: Session, source: UploadSource?, output: Output, interception: InterceptorChain?) {
         self.loop = loop
         self.waiting = LoopWait(on: loop)
         self.owner = owner

@@ -21,7 +21,7 @@ final class TransferFlow {
     private var sent = 0
     private var end: Result<Void, SessionError>?
     /// A connection that was switched to another protocol, until the task takes it.
-    private var handover: Handover?
+    private var handoff: ConnectionHandoff?
     private let reader: LoopWait
     private lazy var feeder = LoopWait(on: self.loop)
     private var restTimer: LoopTimer?
@@ -70,9 +70,9 @@ final class TransferFlow {
     }
 
     /// Takes the connection that came with a `101 Switching Protocols`; the caller owns it.
-    func takeHandover() -> Handover? {
-        defer { self.handover = nil }
-        return self.handover
+    func takeHandoff() -> ConnectionHandoff? {
+        defer { self.handoff = nil }
+        return self.handoff
     }
 
     /// Waits for the next piece of the body; returns nil when it is complete.
@@ -201,7 +201,7 @@ final class TransferFlow {
 
     /// Cancels the transfer.
     func cancel(with error: SessionError = .cancelled) {
-        self.takeHandover()?.connection.close()
+        self.takeHandoff()?.connection.close()
         // A transfer that succeeded during a suspension has a reader that waits for the resumption.
         guard !self.isOver || self.isSuspended else { return }
         self.transfer?.cancel()
@@ -275,10 +275,10 @@ extension TransferFlow: TransferDelegate {
 
     func bodyBeginsAgain() { self.sent = 0 }
 
-    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
-        guard let head = handover.head else { preconditionFailure("BUG: a task has asked for a bare connection") }
+    func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics) {
+        guard let head = handoff.head else { preconditionFailure("BUG: a task has asked for a bare connection") }
         self.metrics = metrics
-        self.handover = handover
+        self.handoff = handoff
         self.head = (head, nil)
         self.finish(.success(()))
     }

@@ -291,7 +291,7 @@ package final class Transfer {
         }
     }
 
-    private func attempted(_ result: Result<MadeConnection, SessionError>, _ metrics: TransferMetrics) {
+    private func attempted(_ result: Result<EstablishedConnection, SessionError>, _ metrics: TransferMetrics) {
         self.stage = .none
         self.measured = metrics
         self.measured.delay(by: .nanoseconds((self.attemptStart - self.start).nanoseconds))
@@ -303,7 +303,7 @@ package final class Transfer {
         case .success(let made):
             self.judged = made.verdict
             self.judgedProxy = made.proxyVerdict
-            guard let host else { return self.handOver(Handover(connection: made)) }
+            guard let host else { return self.handOff(ConnectionHandoff(connection: made)) }
             if self.asked.request.upgrade != nil { return self.use(HTTP1Connection(made, to: host, pool: self.pool)) }
             let speaksHTTP2 = made.speaksHTTP2 || host.knowsHTTP2
             if speaksHTTP2 {
@@ -379,7 +379,7 @@ package final class Transfer {
         self.upload?.keepSent()
     }
 
-    private func note(_ made: MadeConnection, isKept: Bool) {
+    private func note(_ made: EstablishedConnection, isKept: Bool) {
         self.lastActivity = self.pool.loop.turnTime
         self.measured.reusedConnection = isKept
         self.measured.address = made.address
@@ -537,11 +537,11 @@ package final class Transfer {
     }
 
     /// The origin has switched the connection to a protocol that it was offered.
-    func switched(_ head: ResponseHead, to connection: MadeConnection, version: String, early: ByteBuffer) {
+    func switched(_ head: ResponseHead, to connection: EstablishedConnection, version: String, early: ByteBuffer) {
         self.stage = .none
         self.noteArrival()
         self.measured.httpVersion = version
-        self.handOver(Handover(connection: connection, head: head, version: version, early: early))
+        self.handOff(ConnectionHandoff(connection: connection, head: head, version: version, early: early))
     }
 
     /// The response is complete.
@@ -602,8 +602,8 @@ package final class Transfer {
         self.end { $0.originEnded(error, $1) }
     }
 
-    private func handOver(_ handover: Handover) {
-        self.end { $0.originHandedOver(handover, $1) }
+    private func handOff(_ handoff: ConnectionHandoff) {
+        self.end { $0.originHandedOver(handoff, $1) }
     }
 
     private func end(telling tell: (any TransferDelegate, TransferMetrics) -> Void) {

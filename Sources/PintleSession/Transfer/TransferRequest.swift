@@ -179,15 +179,15 @@ package protocol TransferDelegate: AnyObject {
     func bodyBeginsAgain()
     /// The delegate gets the connection: one that was made for `connectOnly`, or one whose protocol the origin has
     /// switched. This is the last call.
-    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics)
+    func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics)
     /// The transfer is over; it succeeded if `error` is nil. This is the last call.
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics)
 }
 
 /// A connection that leaves its transfer.
-package struct Handover {
+package struct ConnectionHandoff {
     /// The connection; its receiver owns it.
-    package let connection: MadeConnection
+    package let connection: EstablishedConnection
     /// The `101 Switching Protocols` of an origin; nil if only a connection was wanted.
     package var head: ResponseHead?
     /// The version of HTTP of that response.
@@ -196,7 +196,8 @@ package struct Handover {
     package var early = ByteBuffer()
 
     package init(
-        connection: MadeConnection, head: ResponseHead? = nil, version: String = "", early: ByteBuffer = ByteBuffer()
+        connection: EstablishedConnection, head: ResponseHead? = nil, version: String = "",
+        early: ByteBuffer = ByteBuffer()
     ) {
         (self.connection, self.head, self.version, self.early) = (connection, head, version, early)
     }
@@ -215,7 +216,7 @@ extension TransferDelegate {
     }
 
     /// Closes the connection: a delegate that asks for none has no use for it.
-    package func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
-        handover.connection.close()
+    package func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics) {
+        handoff.connection.close()
     }
 }

@@ -36,7 +36,7 @@ extension MultipartForm {
     }
 
     private func write(into file: OpenFile) async throws(SessionError) -> UInt64 {
-        let reader = FormReader(self)
+        let reader = FormUploadReader(self)
         var length: UInt64 = 0
         while let piece = try await reader.next() {
             guard !Task.isCancelled else { throw .cancelled }

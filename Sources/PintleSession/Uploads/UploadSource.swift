@@ -28,15 +28,15 @@ public struct BodyStream: Sendable {
     private let source: Source
 
     private enum Source: Sendable {
-        case once(NIOLockedValueBox<(@Sendable () -> any BodyReader)?>)
-        case again(@Sendable () -> any BodyReader)
+        case once(NIOLockedValueBox<(@Sendable () -> any UploadReader)?>)
+        case again(@Sendable () -> any UploadReader)
     }
 
     /// Makes a body of a sequence that can be read once.
     public init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces, length: UInt64? = nil)
     where Pieces.Element == ByteBuffer, Pieces.AsyncIterator: SendableMetatype {
         self.length = length
-        let open: @Sendable () -> any BodyReader = { SequenceReader(pieces.makeAsyncIterator()) }
+        let open: @Sendable () -> any UploadReader = { SequenceReader(pieces.makeAsyncIterator()) }
         self.source = .once(NIOLockedValueBox(open))
     }
 
@@ -55,7 +55,7 @@ public struct BodyStream: Sendable {
     }
 
     /// Returns a reader from the beginning, or nil if the only one is used up.
-    func open() -> (any BodyReader)? {
+    func open() -> (any UploadReader)? {
         switch self.source {
         case .again(let make): return make()
         case .once(let box):

@@ -22,7 +22,7 @@ extension Session {
     }
 
     func webSocket(
-        _ request: SessionRequest, options: WebSocketOptions, interception: Interception?
+        _ request: SessionRequest, options: WebSocketOptions, interception: InterceptorChain?
     ) async throws(SessionError) -> WebSocket {
         try Self.checkCancellation()
         try options.checkSyntax()

@@ -12,7 +12,7 @@ extension TaskRun {
         _ arrival: Arrival, _ opening: WebSocketOpening, of task: SessionTask, _ session: Session
     ) async throws(SessionError) {
         let peer = arrival.request.url.authority
-        guard let handover = arrival.flow.takeHandover() else {
+        guard let handoff = arrival.flow.takeHandoff() else {
             let violation = ValidationError(
                 .responseStatus, "\(peer) answered \(arrival.head.status) to the handshake of a WebSocket",
                 status: arrival.head.status, contentType: arrival.head.fields[.contentType])
@@ -22,12 +22,12 @@ extension TaskRun {
         do throws(WebSocketHandshakeError) {
             agreement = try opening.agreement(with: arrival.head)
         } catch {
-            handover.connection.close()
+            handoff.connection.close()
             throw SessionError(
                 .malformedResponse, "the answer of \(peer) opens no WebSocket", cause: error.message, underlying: error)
         }
         self.endTimeLimit()
-        let link = self.start(handover, agreement, opening.options, to: peer) { shared in
+        let link = self.start(handoff, agreement, opening.options, to: peer) { shared in
             let socket = WebSocket(
                 url: arrival.request.url, response: arrival.head, task: task, agreement: agreement, shared: shared,
                 session: session)
@@ -48,7 +48,7 @@ extension TaskRun {
     }
 
     private func start(
-        _ handover: Handover, _ agreement: WebSocketAgreement, _ options: WebSocketOptions, to peer: Authority,
+        _ handoff: ConnectionHandoff, _ agreement: WebSocketAgreement, _ options: WebSocketOptions, to peer: Authority,
         _ deliver: (WebSocketSharedState) -> Void
     ) -> WebSocketLink {
         let machine = WebSocketMachine(
@@ -59,7 +59,7 @@ extension TaskRun {
             self.wake()
         }
         self.link = link
-        link.start(handover.connection, early: handover.early)
+        link.start(handoff.connection, early: handoff.early)
         if self.isSuspended { link.suspend() }
         deliver(shared)
         return link

@@ -78,7 +78,7 @@ final class WebSocketLink: ChannelInboundHandler {
     }
 
     /// Begins, with the bytes that came after the head of the response.
-    func start(_ connection: MadeConnection, early: ByteBuffer) {
+    func start(_ connection: EstablishedConnection, early: ByteBuffer) {
         let channel = connection.makeChannel(on: self.loop)
         self.channel = channel
         channel.allowsHalfClosure = true

@@ -9,13 +9,13 @@ final class WebSocketOpening: Sendable {
     let options: WebSocketOptions
     private let socket = OneShot<Result<WebSocket, SessionError>>()
     /// The handshake of the request under way; each request has its own key (RFC 6455 §4.1).
-    private let handshake = NIOLockedValueBox(ClientHandshake())
+    private let handshake = NIOLockedValueBox(OpeningHandshake())
 
     init(_ options: WebSocketOptions) { self.options = options }
 
     /// Turns a request into one for a WebSocket.
     func prepare(_ request: inout TransferRequest) {
-        let handshake = ClientHandshake(
+        let handshake = OpeningHandshake(
             protocols: self.options.subprotocols, compression: self.options.compression)
         for (name, value) in handshake.fields.pairs { request.fields.append(name, value) }
         request.upgrade = "websocket"

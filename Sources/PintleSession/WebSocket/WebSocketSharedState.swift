@@ -17,7 +17,7 @@ final class WebSocketSharedState: Sendable {
     let inbox: WebSocketInbox
     let outbox: WebSocketOutbox
     /// Happens when the connection is closed.
-    let ended = OneTimeEvent()
+    let ended = Latch()
     private let ends: NIOLockedValueBox<Ends>
 
     init() {

@@ -71,9 +71,9 @@ package struct WebSocketPeer: Sendable {
     /// Accepts a client's handshake.
     ///
     /// - Parameter fields: further field lines of the answer, each with its line end.
-    package init(_ connection: ScriptedOrigin.Connection, fields: String = "") throws {
+    package init(_ connection: RawOrigin.Connection, fields: String = "") throws {
         let request = try connection.readRequestHead()
-        try connection.send(WebSocket.switching(for: request, fields: fields))
+        try connection.send(WebSocketWire.switching(for: request, fields: fields))
         self.stream = connection.stream
     }
 

@@ -14,7 +14,7 @@ package enum CertifiedName: Sendable, Hashable, CustomStringConvertible {
     package init?(host: String) {
         // An IPv4 address may have the root's dot at its end, an IPv6 address must not.
         let rooted = host.hasSuffix(".") && !host.utf8.contains(0x3A) ? String(host.dropLast()) : host
-        if let address = IPAddress(host: rooted) {
+        if let address = IPAddressName(host: rooted) {
             self = .address(address.bytes)
             return
         }
@@ -31,7 +31,7 @@ package enum CertifiedName: Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .dns(let name): name
-        case .address(let bytes): IPAddress(bytes: bytes)?.description ?? ""
+        case .address(let bytes): IPAddressName(bytes: bytes)?.description ?? ""
         }
     }
 

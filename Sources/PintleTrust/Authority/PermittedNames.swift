@@ -35,7 +35,7 @@ package struct PermittedNames: Sendable, Hashable {
 
     private static func network(_ pattern: String) -> [UInt8]? {
         let parts = pattern.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard let address = IPAddress(host: parts[0]) else { return nil }
+        guard let address = IPAddressName(host: parts[0]) else { return nil }
         let width = address.bytes.count * 8
         guard parts.count == 2 else { return address.bytes + [UInt8](repeating: 0xFF, count: width / 8) }
         guard let length = Int(parts[1]), (0...width).contains(length) else { return nil }

@@ -62,7 +62,7 @@ package final class ClientHandshake {
         SSL_set_bio(connection, input, output)
         // RFC 6066 §3: an address is no server name, and a name has no trailing dot.
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-        if IPAddress(host: name) == nil { pintle_ssl_set_server_name(connection, name) }
+        if IPAddressName(host: name) == nil { pintle_ssl_set_server_name(connection, name) }
         SSL_set_connect_state(connection)
         self.connection = connection
         self.input = input

@@ -31,7 +31,7 @@ enum GeneralName: Equatable {
 
     /// Makes the host that a common name stands for: an address if the whole text is one, otherwise a DNS name.
     init(commonName: String) {
-        self = IPAddress(commonName).map { .address($0.bytes) } ?? .dns(Array(commonName.utf8))
+        self = IPAddressName(commonName).map { .address($0.bytes) } ?? .dns(Array(commonName.utf8))
     }
 
     /// Returns the names of a GeneralNames, which must have at least one.

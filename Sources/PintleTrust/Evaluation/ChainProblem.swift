@@ -61,7 +61,7 @@ extension Rule {
     }
 }
 
-extension Finding {
+extension RuleFinding {
     /// True if the chain failed only because it does not end at a trusted certificate.
     var isUnanchored: Bool {
         self.rule == .unknownIssuer || self.rule == .selfSigned

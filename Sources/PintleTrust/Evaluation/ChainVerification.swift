@@ -5,7 +5,7 @@ struct ChainVerification {
     /// The verified chain, leaf first; empty if there is none.
     let chain: [Certificate]
     /// The reason why no valid chain was found; nil if one was.
-    let finding: Finding?
+    let finding: RuleFinding?
     /// Rules of form that a valid chain breaks, if the policy does not demand good form.
     let form: [FormBreach]
     /// The first moment at which the chain is no longer valid, by its dates and those of revocation lists; nil if there is
@@ -17,7 +17,7 @@ struct ChainVerification {
     ///   - demandsForm: true if the chain must be of good form below its anchor.
     init(
         of peer: PeerChain, anchors: AnchorStore, rules: PathRules, revocation: RevocationRules?, demandsForm: Bool,
-        budget: WorkBudget
+        budget: SearchBudget
     ) {
         OpenSSLErrors.clear()
         var search = PathSearch(

@@ -69,7 +69,7 @@ final class HandshakeJudge {
         return ruling.verdict.isTrusted
     }
 
-    private func ruling(on leaf: X509View, _ others: [X509View], level: CInt) -> Ruling {
+    private func ruling(on leaf: X509View, _ others: [X509View], level: CInt) -> HandshakeDecision {
         guard let decide = self.decide else {
             return self.evaluator.judgeInHandshake(leaf: leaf, others: others, host: self.host, level: level)
         }

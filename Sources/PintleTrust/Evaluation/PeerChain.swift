@@ -25,7 +25,7 @@ struct PeerChain {
         let sent = X509View.all(in: untrusted)
         // In a handshake, OpenSSL lists the leaf among the untrusted certificates as well.
         let isFirst = sent.first.map { X509_cmp($0.pointer, leaf.pointer) == 0 } ?? false
-        return Array(sent.dropFirst(isFirst ? 1 : 0).prefix(WorkBudget.handshake.certificates))
+        return Array(sent.dropFirst(isFirst ? 1 : 0).prefix(SearchBudget.handshake.certificates))
     }
 
     /// Takes certificates that were read before, leaf first.

@@ -19,7 +19,7 @@ extension TrustEvaluator {
         self.evaluate(chain: chain, host: host, at: moment, level: level, budget: .handshake)
     }
 
-    func judgeInHandshake(_ peer: PeerChain, host: String, at moment: UnixTime, level: CInt) -> Ruling {
+    func judgeInHandshake(_ peer: PeerChain, host: String, at moment: UnixTime, level: CInt) -> HandshakeDecision {
         self.judge(peer, host: host, at: moment, level: level, budget: .handshake)
     }
 
@@ -27,12 +27,12 @@ extension TrustEvaluator {
     /// them.
     func judgeInHandshake(
         leaf: X509View, others: [X509View], host: String, level: CInt, at moment: UnixTime = .now
-    ) -> Ruling {
-        var key: RefusalMemory.Key?
-        func theKey() -> RefusalMemory.Key? {
+    ) -> HandshakeDecision {
+        var key: NegativeVerdictCache.Key?
+        func theKey() -> NegativeVerdictCache.Key? {
             key =
                 key
-                ?? RefusalMemory.Key(
+                ?? NegativeVerdictCache.Key(
                     host: host, level: level, chain: ([leaf] + others).map { $0.der ?? [] })
             return key
         }

@@ -3,7 +3,7 @@
 internal import CPintleOpenSSL
 
 /// A verdict, and its code for OpenSSL.
-struct Ruling {
+struct HandshakeDecision {
     let verdict: Verdict
     /// The code; `X509_V_OK` exactly if the verdict is trust.
     let verifyError: CInt
@@ -24,7 +24,7 @@ extension TrustEvaluator {
     private struct Effort {
         /// OpenSSL's security level.
         let level: CInt
-        let budget: WorkBudget
+        let budget: SearchBudget
     }
 
     private struct Refusal: Error {
@@ -42,13 +42,13 @@ extension TrustEvaluator {
     ///   - level: OpenSSL's security level; at least 1 is applied.
     ///   - budget: the limit of work for the path search.
     func judge(
-        _ peer: PeerChain, host: String?, at moment: UnixTime?, level: CInt, budget: WorkBudget = .offline
-    ) -> Ruling {
+        _ peer: PeerChain, host: String?, at moment: UnixTime?, level: CInt, budget: SearchBudget = .offline
+    ) -> HandshakeDecision {
         let moment = moment ?? .now
         let effort = Effort(level: max(1, level), budget: budget)
         do throws(Refusal) {
             let acceptance = try self.decide(peer, host: host, at: moment, effort)
-            return Ruling(
+            return HandshakeDecision(
                 verdict: self.verdict(
                     .trusted, peer, host, chain: acceptance.chain, matchedPin: acceptance.matchedPin,
                     waived: acceptance.waived, form: acceptance.form, end: self.end(of: acceptance.end, at: moment)),
@@ -57,13 +57,13 @@ extension TrustEvaluator {
             // A policy that only reports accepts a key that is not pinned, but never an invalid chain.
             let reportsOnly = self.reportsOnly || self.expiredAction(at: moment) == .report
             if reportsOnly, error.error.code == .pinMismatch, !error.chain.isEmpty {
-                return Ruling(
+                return HandshakeDecision(
                     verdict: self.verdict(
                         .trusted, peer, host, chain: error.chain, reported: error.error, form: error.form,
                         end: self.end(of: error.end, at: moment)),
                     verifyError: X509_V_OK)
             }
-            return Ruling(
+            return HandshakeDecision(
                 verdict: self.verdict(.refused(error.error), peer, host, chain: error.chain, form: error.form),
                 verifyError: error.verifyError)
         }
@@ -205,7 +205,7 @@ extension TrustEvaluator {
     /// Returns the verdict on a chain that was valid until a later part of the handshake showed otherwise.
     func refusal(of verdict: Verdict, by rule: Rule) -> Verdict {
         let leaf = verdict.chain.first.flatMap { try? PathCertificate($0.certificate) }
-        let error = Finding(rule, leaf).error(peer: Self.name(of: verdict.host), anchors: "a trusted root")
+        let error = RuleFinding(rule, leaf).error(peer: Self.name(of: verdict.host), anchors: "a trusted root")
         return Verdict(
             outcome: .refused(error), host: verdict.host, chain: verdict.chain, chainOrigin: verdict.chainOrigin,
             configuredPins: verdict.configuredPins)
@@ -214,27 +214,27 @@ extension TrustEvaluator {
 
 /// Verdicts from a program's own decision, without the policy.
 extension TrustEvaluator {
-    func acceptance(of trust: ServerTrust) -> Ruling {
+    func acceptance(of trust: ServerTrust) -> HandshakeDecision {
         self.ruling(.trusted, on: trust, verifyError: X509_V_OK)
     }
 
-    func refusal(of trust: ServerTrust, reason: String) -> Ruling {
+    func refusal(of trust: ServerTrust, reason: String) -> HandshakeDecision {
         let error = TrustError(
             code: .refusedByHook, message: "\(trust.host): the program's own trust decision refused it: \(reason)")
         return self.ruling(.refused(error), on: trust, verifyError: X509_V_ERR_APPLICATION_VERIFICATION)
     }
 
     /// Returns the refusal of a leaf that cannot be read, about which the program is not asked.
-    func unreadableLeaf(host: String) -> Ruling {
+    func unreadableLeaf(host: String) -> HandshakeDecision {
         let error = TrustEvaluator.unreadableLeaf(host)
-        return Ruling(
+        return HandshakeDecision(
             verdict: Verdict(
                 outcome: .refused(error), host: host, chain: [], configuredPins: self.configuredPins),
             verifyError: X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY)
     }
 
-    private func ruling(_ outcome: Verdict.Outcome, on trust: ServerTrust, verifyError: CInt) -> Ruling {
-        Ruling(
+    private func ruling(_ outcome: Verdict.Outcome, on trust: ServerTrust, verifyError: CInt) -> HandshakeDecision {
+        HandshakeDecision(
             verdict: Verdict(
                 outcome: outcome, host: trust.host, chain: ChainEntry.entries(of: trust.chain),
                 configuredPins: self.configuredPins, decidedByHook: true),

@@ -18,7 +18,7 @@ public final class TrustEvaluator: Sendable {
     let pinRule: PinRule
     let configuredPins: [Pin]
     /// Refusals of handshakes in the last seconds.
-    let refusals = RefusalMemory()
+    let refusals = NegativeVerdictCache()
 
     /// The security level of handshakes by default in this machine's OpenSSL, so that a verdict without a handshake is no
     /// laxer.
@@ -64,9 +64,9 @@ public final class TrustEvaluator: Sendable {
     ///   - level: OpenSSL's security level.
     ///   - budget: the limit of work for the path search.
     func evaluate(
-        chain: [Certificate], host: String?, at moment: UnixTime, level: CInt, budget: WorkBudget = .offline
+        chain: [Certificate], host: String?, at moment: UnixTime, level: CInt, budget: SearchBudget = .offline
     ) -> Verdict {
-        guard chain.count <= WorkBudget.mostCertificates else {
+        guard chain.count <= SearchBudget.mostCertificates else {
             return self.refusal(TrustEvaluator.tooManyCertificates(TrustEvaluator.name(of: host)), host, [])
         }
         let read = chain.prefix(1 + budget.certificates).map { try? PathCertificate($0) }
@@ -96,7 +96,7 @@ public final class TrustEvaluator: Sendable {
     static func tooManyCertificates(_ subject: String) -> TrustError {
         TrustError(
             rule: .pathTooComplex,
-            message: "\(subject): more than \(WorkBudget.mostCertificates) certificates, which no handshake carries; "
+            message: "\(subject): more than \(SearchBudget.mostCertificates) certificates, which no handshake carries; "
                 + "give only those that belong to the chain")
     }
 

@@ -62,7 +62,7 @@ private struct CertificateCache {
     mutating func certificates(_ texts: [String], source: String) throws(TrustError) -> [PathCertificate] {
         var all: [PathCertificate] = []
         for (index, text) in texts.enumerated() {
-            guard all.count < WorkBudget.mostCertificates else { throw TrustEvaluator.tooManyCertificates(source) }
+            guard all.count < SearchBudget.mostCertificates else { throw TrustEvaluator.tooManyCertificates(source) }
             if let known = self.known[text] {
                 all += known
                 continue
@@ -85,7 +85,7 @@ extension PathCertificate {
     ///
     /// - Throws: `.unreadableCertificate`, like `Certificate.load(pem:file:)`.
     static func load(pem: [UInt8], file: String) throws(TrustError) -> [PathCertificate] {
-        guard PEMBlocks.count(in: pem) <= WorkBudget.mostCertificates else {
+        guard PEMBlocks.count(in: pem) <= SearchBudget.mostCertificates else {
             throw TrustEvaluator.tooManyCertificates(file)
         }
         var certificates: [PathCertificate] = []

@@ -119,7 +119,7 @@ struct AddressRange {
         guard (~border & (~border &+ 1)) == 0, rest.dropFirst().allSatisfy({ $0 == 0 }) else { return nil }
     }
 
-    func contains(_ other: IPAddress) -> Bool {
+    func contains(_ other: IPAddressName) -> Bool {
         guard other.bytes.count == self.address.count else { return false }
         return self.address.indices.allSatisfy { other.bytes[$0] & self.mask[$0] == self.address[$0] & self.mask[$0] }
     }

@@ -54,7 +54,7 @@ struct NameConstraints {
 
     /// Returns the IPv4 network for a network of IPv4 addresses in IPv6's notation; nil for any other base.
     private static func mapped(_ base: GeneralName) -> GeneralName? {
-        guard case .address(let bytes) = base, bytes.count == 32, bytes.starts(with: IPAddress.mappedPrefix),
+        guard case .address(let bytes) = base, bytes.count == 32, bytes.starts(with: IPAddressName.mappedPrefix),
             bytes[16..<28].allSatisfy({ $0 == 0xFF })
         else { return nil }
         return .address(Array(bytes[12..<16] + bytes[28...]))
@@ -91,7 +91,7 @@ struct NameConstraints {
     /// - Returns: the strictest ruling if an address can be read in two ways.
     func ruling(on name: GeneralName) -> Ruling {
         let ruling = self.ruling(onReading: name)
-        guard ruling == .allowed, case .address(let bytes) = name, let mapped = IPAddress(bytes: bytes)?.mapped,
+        guard ruling == .allowed, case .address(let bytes) = name, let mapped = IPAddressName(bytes: bytes)?.mapped,
             self.speaksOfIPv4
         else { return ruling }
         return self.ruling(onReading: .address(mapped.bytes))
@@ -131,7 +131,7 @@ struct NameConstraints {
         switch (name, base) {
         case (.dns(let name), .dns(let base)): return self.relation(ofDNS: name, to: base)
         case (.address(let bytes), .address(let range)):
-            guard let address = IPAddress(bytes: bytes), let range = AddressRange(range) else { return .unknown }
+            guard let address = IPAddressName(bytes: bytes), let range = AddressRange(range) else { return .unknown }
             return range.contains(address) ? .inside : .outside
         case (.directory(let name), .directory(let tree)): return name.isWithin(tree) ? .inside : .outside
         case (.email(let mailbox), .email(let base)): return self.relation(ofMailbox: mailbox, to: base)

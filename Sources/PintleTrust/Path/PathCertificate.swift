@@ -84,7 +84,7 @@ final class PathCertificate: @unchecked Sendable {
     }
 
     /// True if this authority signed a revocation list, with a key that may sign lists.
-    func signed(_ list: ParsedRevocationList, budget: inout WorkBudget) -> Bool {
+    func signed(_ list: ParsedRevocationList, budget: inout SearchBudget) -> Bool {
         let key = self.facts.key
         guard self.facts.extensions.keyUsage?.signsRevocationLists != false, key.mayCheckSignatures else {
             return false

@@ -8,7 +8,7 @@
 struct PathSearch {
     enum Outcome {
         case found(Path)
-        case none(Finding)
+        case none(RuleFinding)
     }
 
     /// The most certificates that a path may have; the longest in public use has five.
@@ -24,15 +24,15 @@ struct PathSearch {
     /// True if chains must be of good form below their anchor.
     private let demandsForm: Bool
     private let candidates: CandidateIndex
-    private let full: WorkBudget
-    private var budget: WorkBudget
+    private let full: SearchBudget
+    private var budget: SearchBudget
     private var signatures: [SignatureQuestion: Bool] = [:]
     private var form = FormRules.Memory()
 
     /// - Parameter others: the certificates that the peer sent beside its leaf, in any order.
     init(
         others: [PathCertificate], anchors: AnchorStore, rules: PathRules, revocation: RevocationRules? = nil,
-        demandsForm: Bool, budget: WorkBudget = .offline
+        demandsForm: Bool, budget: SearchBudget = .offline
     ) {
         self.full = budget
         self.budget = budget
@@ -44,14 +44,14 @@ struct PathSearch {
     }
 
     /// The work that the search has used so far.
-    var spent: WorkBudget {
-        WorkBudget(
+    var spent: SearchBudget {
+        SearchBudget(
             signatures: self.full.signatures - self.budget.signatures, steps: self.full.steps - self.budget.steps,
             comparisons: self.full.comparisons - self.budget.comparisons)
     }
 
     /// Returns the rules of form that a path breaks below its anchor.
-    mutating func formFindings(on path: Path) -> [Finding] { FormRules.findings(on: path, memory: &self.form) }
+    mutating func formFindings(on path: Path) -> [RuleFinding] { FormRules.findings(on: path, memory: &self.form) }
 
     mutating func run(from leaf: PathCertificate) -> Outcome {
         var path = Path(leaf)
@@ -103,7 +103,7 @@ struct PathSearch {
     }
 
     /// Returns the problem of a path as a whole, if any.
-    private mutating func lastFinding(on path: Path) -> Finding? {
+    private mutating func lastFinding(on path: Path) -> RuleFinding? {
         if let finding = PolicyRules.finding(on: path) { return finding }
         if self.demandsForm, let finding = self.formFindings(on: path).first { return finding }
         return self.revocation?.finding(
@@ -126,14 +126,14 @@ struct PathSearch {
 extension PathSearch {
     /// Returns the most useful finding about a chain without a valid path: the broken rule on a path that ends at an
     /// anchor, or the end of the likeliest path.
-    private mutating func diagnose(_ leaf: PathCertificate) -> Finding {
-        if self.budget.isExhausted { return Finding(.pathTooComplex, leaf) }
+    private mutating func diagnose(_ leaf: PathCertificate) -> RuleFinding {
+        if self.budget.isExhausted { return RuleFinding(.pathTooComplex, leaf) }
         var path = Path(leaf)
         guard self.extend(&path, overlooksRules: true) else { return self.unanchored(leaf) }
-        return self.firstFinding(on: path) ?? Finding(.pathTooComplex, leaf)
+        return self.firstFinding(on: path) ?? RuleFinding(.pathTooComplex, leaf)
     }
 
-    private mutating func firstFinding(on path: Path) -> Finding? {
+    private mutating func firstFinding(on path: Path) -> RuleFinding? {
         if let finding = self.rules.finding(onLeaf: path.leaf, isAnchor: false) { return finding }
         var walked = Path(path.leaf)
         for issuer in path.certificates.dropFirst() {
@@ -147,8 +147,8 @@ extension PathSearch {
     }
 
     /// Follows the likeliest issuers to the end of the chain, and reports that.
-    private mutating func unanchored(_ leaf: PathCertificate) -> Finding {
-        if self.budget.isExhausted { return Finding(.pathTooComplex, leaf) }
+    private mutating func unanchored(_ leaf: PathCertificate) -> RuleFinding {
+        if self.budget.isExhausted { return RuleFinding(.pathTooComplex, leaf) }
         var path = Path(leaf)
         while true {
             let top = path.top
@@ -157,16 +157,16 @@ extension PathSearch {
             let likely = named.prefix(PathSearch.candidatesForDiagnosis).filter { !path.contains($0.certificate) }
             guard let issuer = likely.first(where: { self.isSigned(top, by: $0.certificate) }) else {
                 // The certificate names this key, but the key did not sign it.
-                if likely.contains(where: \.isNamedByKey) { return Finding(.badSignature, top) }
+                if likely.contains(where: \.isNamedByKey) { return RuleFinding(.badSignature, top) }
                 break
             }
             path.append(issuer.certificate)
-            if path.certificates.count == PathSearch.longestPath { return Finding(.pathTooComplex, leaf) }
+            if path.certificates.count == PathSearch.longestPath { return RuleFinding(.pathTooComplex, leaf) }
         }
         let last = path.top
         let mayCheck = last.facts.key.mayCheckSignatures
         let vouchesForItself = last.facts.isSelfIssued && (!mayCheck || self.isSigned(last, by: last))
-        return Finding(last === leaf && vouchesForItself ? .selfSigned : .unknownIssuer, last)
+        return RuleFinding(last === leaf && vouchesForItself ? .selfSigned : .unknownIssuer, last)
     }
 }
 

@@ -27,8 +27,8 @@ struct RevocationRules: Sendable {
     ///   - securityBits: the strength that signatures of lists must have.
     ///   - budget: the remaining work of the path search.
     func finding(
-        on path: Path, at moment: UnixTime, securityBits: Int, budget: inout WorkBudget
-    ) -> Finding? {
+        on path: Path, at moment: UnixTime, securityBits: Int, budget: inout SearchBudget
+    ) -> RuleFinding? {
         for (certificate, issuer) in zip(path.certificates, path.certificates.dropFirst()) {
             let name = issuer.facts.subject.name
             guard let named = self.lists[name] else { continue }
@@ -38,8 +38,8 @@ struct RevocationRules: Sendable {
                     && list.facts.signatureBits >= securityBits
                     && signers.contains { $0.signed(list, budget: &budget) }
             }
-            guard !usable.isEmpty else { return Finding(.revocationUnknown, certificate) }
-            if usable.contains(where: certificate.isRevoked(by:)) { return Finding(.revoked, certificate) }
+            guard !usable.isEmpty else { return RuleFinding(.revocationUnknown, certificate) }
+            if usable.contains(where: certificate.isRevoked(by:)) { return RuleFinding(.revoked, certificate) }
         }
         return nil
     }

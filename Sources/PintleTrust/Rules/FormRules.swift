@@ -21,8 +21,8 @@ struct FormRules {
     /// Returns the first breach of each certificate below the anchor, from the leaf upwards.
     ///
     /// - Parameter memory: the memory of one search; the certificates live as long as the search.
-    static func findings(on path: Path, memory: inout Memory) -> [Finding] {
-        var findings: [Finding] = []
+    static func findings(on path: Path, memory: inout Memory) -> [RuleFinding] {
+        var findings: [RuleFinding] = []
         for (index, certificate) in path.certificates.dropLast().enumerated() {
             let isLeaf = index == 0
             let place = Memory.Place(certificate: ObjectIdentifier(certificate), isLeaf: isLeaf)
@@ -33,7 +33,7 @@ struct FormRules {
                 rule = self.breach(of: certificate.facts, isLeaf: isLeaf)
                 memory.breaches.updateValue(rule, forKey: place)
             }
-            if let rule { findings.append(Finding(rule, certificate)) }
+            if let rule { findings.append(RuleFinding(rule, certificate)) }
         }
         return findings
     }
@@ -94,7 +94,7 @@ struct FormRules {
                 guard let name = DNSName(bytes), !name.looksLikeAddress else { return .malformedName }
                 if name.usesUnderscores { return .underscoreInName }
             case .address(let bytes):
-                if IPAddress(bytes: bytes) == nil { return .malformedName }
+                if IPAddressName(bytes: bytes) == nil { return .malformedName }
             case .email, .directory, .uri, .unknown: break
             }
         }
@@ -109,14 +109,14 @@ struct FormRules {
 private struct CommonNameSpelling {
     private let dns: Set<[UInt8]>
     private let folded: Set<[UInt8]>
-    private let addresses: Set<IPAddress>
+    private let addresses: Set<IPAddressName>
 
     init(_ names: [GeneralName]) {
         let dns = names.compactMap { if case .dns(let name) = $0 { name } else { nil } }
         self.dns = Set(dns)
         self.folded = Set(dns.map { $0.map(ASCIIByte.lower) })
         self.addresses = Set(
-            names.compactMap { if case .address(let bytes) = $0 { IPAddress(bytes: bytes) } else { nil } })
+            names.compactMap { if case .address(let bytes) = $0 { IPAddressName(bytes: bytes) } else { nil } })
     }
 
     func isNoCopy(_ commonName: String) -> Bool {
@@ -132,11 +132,11 @@ private struct CommonNameSpelling {
     }
 
     /// Returns the address in any notation that system calls understand, including octal and hexadecimal.
-    private static func address(_ text: String) -> IPAddress? {
+    private static func address(_ text: String) -> IPAddressName? {
         var address = in_addr()
-        if let strict = IPAddress(text) { return strict }
+        if let strict = IPAddressName(text) { return strict }
         guard inet_aton(text, &address) != 0 else { return nil }
-        return IPAddress(bytes: withUnsafeBytes(of: &address.s_addr) { Array($0) })
+        return IPAddressName(bytes: withUnsafeBytes(of: &address.s_addr) { Array($0) })
     }
 
     /// True for a host with letters of other scripts, spelled out or as A-labels (RFC 5890 §2.3.2.1).

@@ -19,7 +19,7 @@ struct NameRule {
         if presented.isEmpty && self.allowsCommonName {
             presented = subject.commonNames.map(GeneralName.init(commonName:))
         }
-        if let address = IPAddress(host: name) { return presented.contains(.address(address.bytes)) }
+        if let address = IPAddressName(host: name) { return presented.contains(.address(address.bytes)) }
         guard let wanted = DNSName(Array(name.utf8)), !wanted.isWildcard, !wanted.looksLikeAddress else { return false }
         return presented.contains { presented in
             guard case .dns(let bytes) = presented, let pattern = DNSName(bytes) else { return false }
@@ -35,7 +35,7 @@ struct NameRule {
 
     /// Returns OpenSSL's code for a name that does not match.
     static func verifyError(host: String) -> CInt {
-        IPAddress(host: host) == nil ? X509_V_ERR_HOSTNAME_MISMATCH : X509_V_ERR_IP_ADDRESS_MISMATCH
+        IPAddressName(host: host) == nil ? X509_V_ERR_HOSTNAME_MISMATCH : X509_V_ERR_IP_ADDRESS_MISMATCH
     }
 
     static func mismatch(host: String, leaf: Certificate) -> TrustError {

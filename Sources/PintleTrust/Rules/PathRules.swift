@@ -27,42 +27,43 @@ struct PathRules {
     /// Returns the rule that the peer's certificate breaks by itself, if any.
     ///
     /// - Parameter isAnchor: true if exactly this certificate is trusted.
-    func finding(onLeaf leaf: PathCertificate, isAnchor: Bool) -> Finding? {
+    func finding(onLeaf leaf: PathCertificate, isAnchor: Bool) -> RuleFinding? {
         let facts = leaf.facts
-        if let rule = self.commonFinding(leaf, isAnchor: isAnchor) { return Finding(rule, leaf) }
-        if facts.version != 3 && !isAnchor { return Finding(.version, leaf) }
-        if facts.issuer.isEmpty { return Finding(.emptyIssuer, leaf) }
+        if let rule = self.commonFinding(leaf, isAnchor: isAnchor) { return RuleFinding(rule, leaf) }
+        if facts.version != 3 && !isAnchor { return RuleFinding(.version, leaf) }
+        if facts.issuer.isEmpty { return RuleFinding(.emptyIssuer, leaf) }
         if let purposes = facts.extensions.purposes, !purposes.includesServers {
-            return Finding(.serverPurpose, leaf)
+            return RuleFinding(.serverPurpose, leaf)
         }
         // An authority may serve with its own certificate, which has the keyUsage of an authority.
         if let usage = facts.extensions.keyUsage, !usage.servesHandshakes,
             !(facts.extensions.isAuthority && usage.signsCertificates)
         {
-            return Finding(.serverKeyUsage, leaf)
+            return RuleFinding(.serverKeyUsage, leaf)
         }
         return nil
     }
 
     /// Returns the reason why a certificate cannot have issued the top of a path, if any; the signature is not checked.
-    func finding(onIssuer issuer: PathCertificate, isAnchor: Bool, of path: Path, budget: inout WorkBudget) -> Finding?
+    func finding(onIssuer issuer: PathCertificate, isAnchor: Bool, of path: Path, budget: inout SearchBudget)
+        -> RuleFinding?
     {
         let facts = issuer.facts
         let extensions = facts.extensions
-        if let rule = self.commonFinding(issuer, isAnchor: isAnchor) { return Finding(rule, issuer) }
-        if facts.subject.name.isEmpty { return Finding(.emptySubject, issuer) }
+        if let rule = self.commonFinding(issuer, isAnchor: isAnchor) { return RuleFinding(rule, issuer) }
+        if facts.subject.name.isEmpty { return RuleFinding(.emptySubject, issuer) }
         // Roots of version 1 cannot be marked as authorities; a user who configures one means it to be one.
         let isOldRoot = isAnchor && facts.version == 1
-        guard extensions.isAuthority || isOldRoot else { return Finding(.notAnAuthority, issuer) }
-        if facts.version != 3 && !isOldRoot { return Finding(.version, issuer) }
-        if extensions.keyUsage?.signsCertificates == false { return Finding(.authorityKeyUsage, issuer) }
+        guard extensions.isAuthority || isOldRoot else { return RuleFinding(.notAnAuthority, issuer) }
+        if facts.version != 3 && !isOldRoot { return RuleFinding(.version, issuer) }
+        if extensions.keyUsage?.signsCertificates == false { return RuleFinding(.authorityKeyUsage, issuer) }
         if let limit = extensions.basicConstraints?.pathLength,
             path.authorities.count(where: { !$0.facts.isSelfIssued }) > limit
         {
-            return Finding(.pathLength, issuer)
+            return RuleFinding(.pathLength, issuer)
         }
         if let purposes = extensions.purposes, !purposes.includesServers && !purposes.includesAny {
-            return Finding(.authorityPurpose, issuer)
+            return RuleFinding(.authorityPurpose, issuer)
         }
         return self.nameFinding(under: issuer, path: path, budget: &budget)
     }
@@ -82,18 +83,18 @@ struct PathRules {
     }
 
     /// Applies an authority's name constraints to everything below it (§6.1.4 (g)).
-    private func nameFinding(under issuer: PathCertificate, path: Path, budget: inout WorkBudget) -> Finding? {
+    private func nameFinding(under issuer: PathCertificate, path: Path, budget: inout SearchBudget) -> RuleFinding? {
         guard let constraints = issuer.facts.extensions.nameConstraints else { return nil }
         for (index, certificate) in path.certificates.enumerated() {
             // Self-issued authorities are exempt, so that an authority can change its key; a self-issued leaf is not.
             if index > 0 && certificate.facts.isSelfIssued { continue }
             for name in self.names(of: certificate, isLeaf: index == 0) {
                 budget.comparisons -= constraints.cost(of: name)
-                guard budget.comparisons > 0 else { return Finding(.pathTooComplex, issuer) }
+                guard budget.comparisons > 0 else { return RuleFinding(.pathTooComplex, issuer) }
                 switch constraints.ruling(on: name) {
                 case .allowed: break
-                case .forbidden: return Finding(.nameConstraint, certificate)
-                case .incomparable: return Finding(.incomparableNameConstraint, certificate)
+                case .forbidden: return RuleFinding(.nameConstraint, certificate)
+                case .incomparable: return RuleFinding(.incomparableNameConstraint, certificate)
                 }
             }
         }

@@ -11,7 +11,7 @@ struct PolicyRules {
     private var policyMapping: Int
 
     /// Returns the certificate at which the last policy is lost, if a policy is demanded.
-    static func finding(on path: Path) -> Finding? {
+    static func finding(on path: Path) -> RuleFinding? {
         // Nearly always, no certificate demands one.
         guard path.certificates.contains(where: { $0.facts.extensions.policyConstraints != nil }) else { return nil }
         // The anchor's constraints apply to the certificates below it.
@@ -22,12 +22,12 @@ struct PolicyRules {
             if index > 0 {
                 rules.enter(certificate.facts, isLeaf: isLeaf)
                 if rules.explicitPolicy == 0 && rules.accepted.isEmpty {
-                    return Finding(.certificatePolicy, certificate)
+                    return RuleFinding(.certificatePolicy, certificate)
                 }
             }
             rules.leave(certificate.facts, isLeaf: isLeaf)
         }
-        return rules.explicitPolicy == 0 && rules.accepted.isEmpty ? Finding(.certificatePolicy, path.leaf) : nil
+        return rules.explicitPolicy == 0 && rules.accepted.isEmpty ? RuleFinding(.certificatePolicy, path.leaf) : nil
     }
 
     private init(length: Int) {

@@ -117,7 +117,7 @@ package final class TLSConnection {
         try self.init(of: context, keeping: nil, over: carrier)
         // RFC 6066 §3: an address is no server name, and a name has no trailing dot.
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-        if IPAddress(host: name) == nil { pintle_ssl_set_server_name(self.pointer, name) }
+        if IPAddressName(host: name) == nil { pintle_ssl_set_server_name(self.pointer, name) }
         if let session { SSL_set_session(self.pointer, session.pointer) }
         SSL_set_connect_state(self.pointer)
     }

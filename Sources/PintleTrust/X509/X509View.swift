@@ -46,7 +46,7 @@ struct X509View {
                 return X509View.printable(X509View.bytes(of: pintle_general_name_string(name)))
             }
             if pintle_general_name_is_ip(name) == 1 {
-                return IPAddress(bytes: X509View.bytes(of: pintle_general_name_string(name)))?.description
+                return IPAddressName(bytes: X509View.bytes(of: pintle_general_name_string(name)))?.description
             }
             return nil
         }

@@ -28,7 +28,7 @@ package struct ServerHandshake: Sendable {
         else {
             throw WebSocketHandshakeError(.request, "only a GET of HTTP/1.1 without content can ask for a WebSocket")
         }
-        try ClientHandshake.checkUpgrade(request.fields)
+        try OpeningHandshake.checkUpgrade(request.fields)
         guard request.fields.values(of: "Sec-WebSocket-Version") == ["13"] else {
             throw WebSocketHandshakeError(.version, "its Sec-WebSocket-Version is not 13")
         }

@@ -58,8 +58,8 @@ struct Check: ParsableCommand {
 
     private func run(sample path: String, _ policy: Policy) throws(CommandFailure) {
         let bytes: [UInt8]
-        do throws(Surroundings.ReadingError) {
-            bytes = try Surroundings.system(environment: [:]).read(path, Self.sampleLimit)
+        do throws(LoaderEnvironment.ReadingError) {
+            bytes = try LoaderEnvironment.system(environment: [:]).read(path, Self.sampleLimit)
         } catch {
             throw CommandFailure(
                 .incomplete, "pintle check: --sample: \(error.words(for: path, limit: Self.sampleLimit))")

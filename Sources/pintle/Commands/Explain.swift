@@ -30,7 +30,7 @@ struct Explain: ParsableCommand {
         guard FieldSyntax.isName(self.method) else {
             throw CommandFailure(.usage, "pintle explain: \(self.method.debugDescription) is not a method, as in GET")
         }
-        let surroundings = Surroundings.system(environment: Inherited.environment)
+        let surroundings = LoaderEnvironment.system(environment: Inherited.environment)
         var head = RequestHead(method: self.method, target: try self.target())
         let reader = GivenField(of: "pintle explain", surroundings)
         for text in self.headers {

@@ -10,9 +10,9 @@ struct GivenField {
 
     /// The command's name for messages: `pintle fetch`.
     private let command: String
-    private let surroundings: Surroundings
+    private let surroundings: LoaderEnvironment
 
-    init(of command: String, _ surroundings: Surroundings) {
+    init(of command: String, _ surroundings: LoaderEnvironment) {
         self.command = command
         self.surroundings = surroundings
     }

@@ -128,12 +128,12 @@ actor Reloader {
                         + "now would be refused; correct the pins, or reload with --force"
                 ])
         }
-        ServingParts.warnOfShadowedPins(policy, origin, self.parts.logger)
+        ServerFactory.warnOfShadowedPins(policy, origin, self.parts.logger)
         self.parts.activity.reload(settings: ActivitySettings(policy.configuration.activity), counters: counters)
         await self.parts.proxy.replace(active: next)
         if next.answers !== self.active.answers { await self.active.answers?.closeDisk() }
         // Also with unchanged settings: a folder that could not be opened before may be usable by now.
-        await ServingParts.openCache(next, self.parts.logger)
+        await ServerFactory.openCache(next, self.parts.logger)
         self.policy = policy
         self.active = next
         return ControlAnswer(code: ProcessExit.success.rawValue, lines: breakages + ["reloaded \(origin)"])

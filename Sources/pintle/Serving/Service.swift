@@ -37,13 +37,13 @@ struct Service {
             logger.warning("\(shortage)")
         }
         if !PublicSuffixes.areKnown { logger.warning("\(PublicSuffixes.missing)") }
-        ServingParts.warnOfShadowedPins(self.policy, self.origin, logger)
+        ServerFactory.warnOfShadowedPins(self.policy, self.origin, logger)
         let limit = try StallWatch.limit(in: Inherited.environment)
-        let engine = try ServingParts.engine(
+        let engine = try ServerFactory.engine(
             self.policy.configuration, guardian: StallWatch.guardian(limit, logger))
         let counters = Counters(routes: self.policy.routes.routes.map(\.name))
-        let activity = ServingParts.activity(self.policy.configuration, counters, engine, logger)
-        let reachability = ServingParts.reachability(engine, logger)
+        let activity = ServerFactory.activity(self.policy.configuration, counters, engine, logger)
+        let reachability = ServerFactory.reachability(engine, logger)
         let active: ActiveConfiguration
         let proxy: Proxy
         do {
@@ -77,9 +77,9 @@ struct Service {
         let watch = try await self.watchFiles(reloader, engine, logger)
         defer { watch?.stop() }
         let control = self.openControl(
-            ControlDesk(reloader: reloader, activity: activity, place: Self.status(of: proxy)), logger)
+            ControlHandler(reloader: reloader, activity: activity, place: Self.status(of: proxy)), logger)
         defer { control?.stop() }
-        await ServingParts.openCache(active, logger)
+        await ServerFactory.openCache(active, logger)
         do {
             try self.announce(proxy, logger)
         } catch {
@@ -133,7 +133,7 @@ struct Service {
     }
 
     /// Opens the control socket, with which `pintle reload` finds this process.
-    private func openControl(_ desk: ControlDesk, _ logger: Logger) -> ControlSocket? {
+    private func openControl(_ desk: ControlHandler, _ logger: Logger) -> ControlSocket? {
         guard let folder = StateFolder.sockets else {
             logger.warning(
                 "`pintle reload` finds no proxy here: neither XDG_STATE_HOME nor HOME says where sockets may be")

@@ -26,8 +26,8 @@ enum StallWatch {
     }
 
     /// Returns the guard for the engine's loops; nil if there is no limit.
-    static func guardian(_ limit: Duration?, _ logger: Logger) -> TurnGuard? {
-        limit.map { limit in TurnGuard(limit: limit) { logger.log($0, limit: limit) } }
+    static func guardian(_ limit: Duration?, _ logger: Logger) -> LoopStallDetector? {
+        limit.map { limit in LoopStallDetector(limit: limit) { logger.log($0, limit: limit) } }
     }
 
     private static var standard: Duration? {

@@ -173,7 +173,7 @@ import Testing
     // MARK: Servers that are none
 
     @Test func `plain text, silence, and handshakes that break off`() throws {
-        let scripts: [(ScriptedOrigin.Script, String, String)] = [
+        let scripts: [(RawOrigin.Script, String, String)] = [
             (
                 { connection in
                     try connection.send("220 mail.test ESMTP\r\n")
@@ -193,7 +193,7 @@ import Testing
             ),
         ]
         for (script, name, words) in scripts {
-            let server = try ScriptedOrigin(script)
+            let server = try RawOrigin(script)
             let process = try self.stage.audit([
                 "-c", self.stage.configure(hosts: ["127.0.0.1:\(server.port)"]), "--format", "json", "--timeout", "1s",
             ])

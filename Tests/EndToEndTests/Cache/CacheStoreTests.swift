@@ -7,11 +7,11 @@ import Testing
 /// Storage of answers in memory and on disk, and their removal (`pintle purge`).
 struct CacheStoreTests {
     private let folder: TemporaryFolder
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
 
     init() throws {
         self.folder = try TemporaryFolder()
-        self.origin = try ScriptedOrigin { connection in
+        self.origin = try RawOrigin { connection in
             while true {
                 let path = try connection.readRequest().head.startLine.split(separator: " ")[1]
                 let tags = "Cache-Tag: all, tag\(path.dropFirst())\r\n"
@@ -103,7 +103,7 @@ struct CacheStoreTests {
 
     @Test(.enabled(if: Self.hasMounts, "needs unshare(1) and the right to mount a tmpfs in a user namespace"))
     func `a disk that fills is said once, and answers go on`() throws {
-        let big = try ScriptedOrigin(
+        let big = try RawOrigin(
             answering: response(String(repeating: "x", count: 400_000), fields: "Cache-Control: max-age=600\r\n"))
         let disk = try TemporaryFolder()
         let mount = "mount -t tmpfs -o size=3m tmpfs \"$0\" && exec \"$@\""
@@ -127,7 +127,7 @@ struct CacheStoreTests {
     }
 
     @Test func `memory stays within its size, whatever is asked for`() throws {
-        let big = try ScriptedOrigin(
+        let big = try RawOrigin(
             answering: response(String(repeating: "x", count: 100_000), fields: "Cache-Control: max-age=600\r\n"))
         let pintle = try self.start("{memory: 1MiB, disk: off}")
         for number in 0..<40 {
@@ -142,7 +142,7 @@ struct CacheStoreTests {
 
     @Test func `a late origin is answered for by the placeholder, and its answer is kept`() throws {
         let mayAnswer = Watched(false)
-        let late = try ScriptedOrigin { connection in
+        let late = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try mayAnswer.wait(for: "the placeholder") { $0 }
             try connection.send(response("late", fields: "Cache-Control: max-age=600\r\n"))

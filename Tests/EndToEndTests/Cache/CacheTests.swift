@@ -15,7 +15,7 @@ struct CacheTests {
         """
 
     @Test func `a fresh answer is given again, with its age, and says where it comes from`() throws {
-        let origin = try ScriptedOrigin(answering: response("hello", fields: "Cache-Control: max-age=60\r\n"))
+        let origin = try RawOrigin(answering: response("hello", fields: "Cache-Control: max-age=60\r\n"))
         let pintle = try PintleProcess(Self.configuration)
         let first = try pintle.ask(get(origin.port, "/a"))
         #expect(first.text == "hello" && first["Age"] == nil)
@@ -34,7 +34,7 @@ struct CacheTests {
     }
 
     @Test func `what is kept answers HEAD, ranges and conditions`() throws {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: response("0123456789", fields: "Cache-Control: max-age=60\r\nETag: \"v1\"\r\n"))
         let pintle = try PintleProcess(Self.configuration)
         _ = try pintle.ask(get(origin.port))
@@ -52,7 +52,7 @@ struct CacheTests {
 
     @Test func `an answer takes the place of all that its request would have got, in memory and on disk`() throws {
         let folder = try TemporaryFolder()
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let isFirst = try connection.readRequest()["If-None-Match"] == nil
                 let fields = isFirst ? "max-age=0\r\nVary: X-Kind\r\nETag: \"1\"" : "max-age=600\r\nETag: \"2\""
@@ -71,7 +71,7 @@ struct CacheTests {
     }
 
     @Test func `what is kept of an address that may not be dialled any more does not answer`() throws {
-        let origin = try ScriptedOrigin(answering: response("hello", fields: "Cache-Control: max-age=60\r\n"))
+        let origin = try RawOrigin(answering: response("hello", fields: "Cache-Control: max-age=60\r\n"))
         let folder = try TemporaryFolder()
         let name = "http://localhost:\(origin.port)/"
         let request = "GET \(name) HTTP/1.1\r\nHost: localhost:\(origin.port)\r\n\r\n"
@@ -88,7 +88,7 @@ struct CacheTests {
     }
 
     @Test func `a stale answer is confirmed by the origin and then given`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 if try connection.readRequest()["If-None-Match"] == "\"v1\"" {
                     // The stored answer is fresh from here on.
@@ -117,7 +117,7 @@ struct CacheTests {
         ("Cache-Control: no-cache\r\n", "", "never-usable"),
     ])
     func `what must not be kept is not`(answer: String, request: String, reason: String) throws {
-        let origin = try ScriptedOrigin(answering: response("mine", fields: answer))
+        let origin = try RawOrigin(answering: response("mine", fields: answer))
         let pintle = try PintleProcess(Self.configuration)
         for _ in 0..<2 {
             let message = try pintle.ask(get(origin.port, fields: request))
@@ -128,7 +128,7 @@ struct CacheTests {
     }
 
     @Test func `a field that may change the answer goes past the cache both ways`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let host = request["X-Forwarded-Host"] ?? "good.test"
@@ -145,7 +145,7 @@ struct CacheTests {
     }
 
     @Test func `answers vary by the fields that the origin names`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let language = try connection.readRequest()["Accept-Language"] ?? "none"
                 try connection.send(
@@ -162,7 +162,7 @@ struct CacheTests {
     }
 
     @Test func `a method that changes things removes the answers of its URL`() throws {
-        let origin = try ScriptedOrigin(answering: response("x", fields: "Cache-Control: max-age=60\r\n"))
+        let origin = try RawOrigin(answering: response("x", fields: "Cache-Control: max-age=60\r\n"))
         let pintle = try PintleProcess(Self.configuration)
         for _ in 0..<2 { _ = try pintle.ask(get(origin.port, "/a")) }
         _ = try pintle.ask(
@@ -172,7 +172,7 @@ struct CacheTests {
     }
 
     @Test func `a stale answer is given where the origin is away and has allowed it`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(
                 response("old", fields: "Cache-Control: max-age=0, stale-if-error=600\r\nETag: \"v\"\r\n"))
@@ -186,7 +186,7 @@ struct CacheTests {
     }
 
     @Test func `prefer_cache answers however old, and only_cache asks nobody`() throws {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: response("x", fields: "Cache-Control: max-age=0\r\nETag: \"v\"\r\n"))
         let pintle = try PintleProcess(
             """

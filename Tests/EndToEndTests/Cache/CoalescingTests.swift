@@ -9,7 +9,7 @@ struct CoalescingTests {
     @Test func `requests whose answer the origin did not want to be stored do not wait for each other again`() throws {
         // The first one is answered at once, the others when both have come.
         let waiting = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequest()
             if request.head.startLine.contains("/mine") {
                 let number = waiting.change { count in
@@ -49,7 +49,7 @@ struct CoalescingTests {
     @Test func `five hundred clients share one request, and slow ones hold up nobody`() async throws {
         let body = String(decoding: pattern(1 << 20).map { 0x20 + $0 % 64 }, as: UTF8.self)
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try mayAnswer.wait(for: "the clients") { $0 }
             try connection.send(response(body, fields: "Cache-Control: max-age=60\r\n"))
@@ -69,7 +69,7 @@ struct CoalescingTests {
 
     @Test func `an answer for one client alone is given to no other`() throws {
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 _ = try mayAnswer.wait(for: "the clients") { $0 }
@@ -87,7 +87,7 @@ struct CoalescingTests {
 
     @Test func `those who wait try themselves where the first request fails`() throws {
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             guard connection.number > 0 else {
                 _ = try mayAnswer.wait(for: "the clients") { $0 }
@@ -104,7 +104,7 @@ struct CoalescingTests {
 
     @Test func `the request goes on when the client that has caused it leaves`() throws {
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try mayAnswer.wait(for: "the clients") { $0 }
             try connection.send(response("still here", fields: "Cache-Control: max-age=60\r\n"))
@@ -122,7 +122,7 @@ struct CoalescingTests {
     }
 
     @Test func `a request that nobody waits for any more is given up`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }
@@ -137,7 +137,7 @@ struct CoalescingTests {
     func `so many requests are under way as the route allows, and the others come in their order`(order: String) throws
     {
         let mayAnswer = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 let number = try mayAnswer.wait(for: "a turn") { $0 > 0 }
@@ -167,7 +167,7 @@ struct CoalescingTests {
     @Test func `answers that are not to be stored come in their turn, too`() throws {
         let underWay = Watched((now: 0, most: 0))
         let mayAnswer = Watched(2)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 underWay.change { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
@@ -194,7 +194,7 @@ struct CoalescingTests {
     @Test(arguments: ["", "coalesce: {}, "])
     func `no answer that was under way when a POST came is kept, however many there were`(coalesce: String) throws {
         let (version, mayEnd) = (Watched(1), Watched(false))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 if request.head.startLine.hasPrefix("POST") {
@@ -228,7 +228,7 @@ struct CoalescingTests {
         let folder = try TemporaryFolder()
         _ = try folder.write(Array("soon".utf8), to: "soon.txt")
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequest()
             guard request.head.startLine.contains("/endless") else { return try connection.send(response("ok")) }
             _ = try mayAnswer.wait(for: "the placeholder") { $0 }
@@ -254,7 +254,7 @@ struct CoalescingTests {
 
     @Test func `a stale answer that the origin allows is for all who wait`() throws {
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 if request["If-None-Match"] == nil {
@@ -279,8 +279,8 @@ struct CoalescingTests {
     /// Keeps an answer, then answers each validation, when it may, with one thing and everything else with another.
     private func validating(
         _ kept: String, _ mayAnswer: Watched<Bool>, with validation: String, else other: String
-    ) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    ) throws -> RawOrigin {
+        try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 if request["X-First"] != nil {
@@ -298,7 +298,7 @@ struct CoalescingTests {
     /// Makes the cache store an answer; then one client, with these fields, causes its validation, and two others wait for
     /// that.
     private func validate(
-        _ origin: ScriptedOrigin, through pintle: PintleProcess, fields: String = "", _ mayAnswer: Watched<Bool>
+        _ origin: RawOrigin, through pintle: PintleProcess, fields: String = "", _ mayAnswer: Watched<Bool>
     ) throws -> (owner: Message, others: [Message]) {
         _ = try pintle.ask(get(origin.port, fields: "X-First: yes\r\n"))
         let owner = try self.ask(1, get(origin.port, fields: fields), through: pintle)

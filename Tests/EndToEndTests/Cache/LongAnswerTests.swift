@@ -45,7 +45,7 @@ struct LongAnswerTests {
     @Test(arguments: [false, true])
     func `clients share one that comes, and one that does not read holds up nobody`(isChunked: Bool) throws {
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try mayAnswer.wait(for: "the clients") { $0 }
             try connection.send(isChunked ? Self.chunked(Self.body) : response(Self.body, fields: Self.fresh))
@@ -67,7 +67,7 @@ struct LongAnswerTests {
 
     @Test func `one that is kept nowhere is over when it has come, and the next clients share another`() throws {
         let mayAnswer = Watched(1)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 _ = try mayAnswer.wait(for: "the clients") { $0 > 0 }
@@ -93,7 +93,7 @@ struct LongAnswerTests {
     }
 
     @Test func `it answers whole, in part and by its head, and after the process has ended`() throws {
-        let origin = try ScriptedOrigin(answering: response(Self.body, fields: Self.fresh))
+        let origin = try RawOrigin(answering: response(Self.body, fields: Self.fresh))
         var pintle = try self.start()
         #expect(try pintle.ask(get(origin.port, "/long")).text == Self.body)
         _ = try self.hit(origin.port, "/long", through: pintle)
@@ -115,7 +115,7 @@ struct LongAnswerTests {
     }
 
     @Test func `a stale one is confirmed, and its body stays where it is`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let isKnown = request["If-None-Match"] == "\"v1\""
@@ -133,7 +133,7 @@ struct LongAnswerTests {
     @Test(arguments: [("HEAD", ""), ("GET", "If-None-Match: \"v0\"\r\n")])
     func `one on the disk learns from what goes past it`(method: String, fields: String) throws {
         let state = Watched("v1")
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let head =
@@ -164,7 +164,7 @@ struct LongAnswerTests {
 
     @Test func `what is removed while it comes is not found afterwards`() throws {
         let mayEnd = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 let answer = response(Self.body, fields: Self.fresh)
@@ -187,7 +187,7 @@ struct LongAnswerTests {
     }
 
     @Test func `many who ask at once for one that is on the disk take no memory for it`() throws {
-        let origin = try ScriptedOrigin(answering: response(Self.body, fields: Self.fresh))
+        let origin = try RawOrigin(answering: response(Self.body, fields: Self.fresh))
         // The answer fits into memory, but after a restart it is only on the disk.
         var pintle = try self.start("memory: 100MiB")
         #expect(try pintle.ask(get(origin.port)).text == Self.body)
@@ -203,7 +203,7 @@ struct LongAnswerTests {
     }
 
     @Test func `variants on the disk are found beside those in memory`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let language = try connection.readRequest()["Accept-Language"] ?? ""
                 try connection.send(response("in \(language)", fields: "\(Self.fresh)Vary: Accept-Language\r\n"))

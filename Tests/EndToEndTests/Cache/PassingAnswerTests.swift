@@ -26,7 +26,7 @@ struct PassingAnswerTests {
     // MARK: Parts
 
     @Test func `parts are kept, joined, and become the whole`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true { try connection.send(Self.part(try connection.readRequest())) }
         }
         let pintle = try PintleProcess(CacheTests.configuration)
@@ -48,7 +48,7 @@ struct PassingAnswerTests {
 
     @Test func `a whole that has been joined outlives the process`() throws {
         let folder = try TemporaryFolder()
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true { try connection.send(Self.part(try connection.readRequest())) }
         }
         let configuration = "routes: [{name: kept, cache: {policy: protocol}}]"
@@ -61,7 +61,7 @@ struct PassingAnswerTests {
     }
 
     @Test func `a part of another state takes the place of what was kept`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let tag = request["Range"]?.contains("10-") == true ? "v2" : "v1"
@@ -80,7 +80,7 @@ struct PassingAnswerTests {
         ("Cache-Control: max-age=60\r\nETag: \"v1\"\r\nSet-Cookie: a=b\r\n", "set-cookie"),
     ])
     func `a part that must not be kept goes on to its client alone`(fields: String, reason: String) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true { try connection.send(Self.part(try connection.readRequest(), fields: fields)) }
         }
         let pintle = try PintleProcess(CacheTests.configuration)
@@ -94,7 +94,7 @@ struct PassingAnswerTests {
 
     @Test func `a long part goes through as it is and is not kept`() throws {
         let text = String(repeating: "x", count: 300_000)
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: response(
                 text, status: "206 Partial Content", fields: "\(Self.fresh)Content-Range: bytes 0-299999/900000\r\n"))
         let pintle = try PintleProcess(
@@ -109,8 +109,8 @@ struct PassingAnswerTests {
     // MARK: Bodies that break off
 
     /// Sends half of an answer, and the rest when it may.
-    private func halfway(_ mayGoOn: Watched<Bool>) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func halfway(_ mayGoOn: Watched<Bool>) throws -> RawOrigin {
+        try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 guard request["Range"] != nil else {
@@ -163,7 +163,7 @@ struct PassingAnswerTests {
 
     @Test(arguments: ["", "If-None-Match: \"old\"\r\n"])
     func `what has come of the whole is kept where the origin breaks off`(condition: String) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 guard request["Range"] == nil else {
@@ -193,8 +193,8 @@ struct PassingAnswerTests {
     private func head(_ port: Int) -> String { get(port).replacingOccurrences(of: "GET ", with: "HEAD ") }
 
     /// An origin that answers GET with a stale body, and HEAD with other fields.
-    private func origin(answeringHeadWith fields: String) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func origin(answeringHeadWith fields: String) throws -> RawOrigin {
+        try RawOrigin { connection in
             while true {
                 let isHead = try connection.readRequest().head.startLine.hasPrefix("HEAD")
                 let answer = response("body", fields: isHead ? fields : Self.stale)
@@ -226,7 +226,7 @@ struct PassingAnswerTests {
     func `a 304 to a client's own condition brings what is kept up to date, if it is about that`(
         tag: String, isAbout: Bool
     ) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 if let known = request["If-None-Match"] {
@@ -247,7 +247,7 @@ struct PassingAnswerTests {
     }
 
     @Test func `a full answer to a client's own condition or range is kept`() throws {
-        let origin = try ScriptedOrigin(answering: response("body", fields: Self.fresh))
+        let origin = try RawOrigin(answering: response("body", fields: Self.fresh))
         let pintle = try PintleProcess(CacheTests.configuration)
         let changed = try pintle.ask(get(origin.port, "/a", fields: "If-None-Match: \"v0\"\r\n"))
         #expect(changed.text == "body" && changed["Cache-Status"] == "pintle;fwd=uri-miss;fwd-status=200;stored")

@@ -9,7 +9,7 @@ struct SlowReaderTests {
     private static let piece = String(repeating: "x", count: 50_000)
 
     /// Sends a chunked answer until the other side has gone.
-    private func sendEndlessly(_ fields: String, on connection: ScriptedOrigin.Connection) {
+    private func sendEndlessly(_ fields: String, on connection: RawOrigin.Connection) {
         do {
             try connection.send("HTTP/1.1 200 OK\r\n\(fields)Transfer-Encoding: chunked\r\n\r\n")
             while true { try connection.send("\(String(Self.piece.count, radix: 16))\r\n\(Self.piece)\r\n") }
@@ -23,7 +23,7 @@ struct SlowReaderTests {
         `LOOK-77 a request waits for its turn no longer than its time-out, and a client that does not read loses its own`()
         throws
     {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 if request.head.startLine.contains("/endless") {
@@ -50,7 +50,7 @@ struct SlowReaderTests {
 
     @Test func `LOOK-77 clients that join a long answer and do not read do not hold up the others`() throws {
         let (mayAnswer, body) = (Watched(false), String(repeating: Self.piece, count: 400))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try mayAnswer.wait(for: "the clients") { $0 }
             try connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n")

@@ -15,7 +15,7 @@ struct ThirdLookCacheTests {
         let root = try pki.root()
         let secure = try NginxOrigin(https: [try pki.leaf(dns: ["localhost"], signedBy: root)])
         try secure.serve(Array("pinned".utf8), as: "a")
-        let plain = try ScriptedOrigin(answering: response("plain"))
+        let plain = try RawOrigin(answering: response("plain"))
         let pem = try folder.write(root.certificatePEM, to: "root.pem")
         let pintle = try PintleProcess(
             """
@@ -35,7 +35,7 @@ struct ThirdLookCacheTests {
     @Test func `LOOK-61 a request for the whole that meets the renewal of a part gets the whole`() throws {
         let mayConfirm = Watched(false)
         let fields = "Cache-Control: max-age=0, stale-while-revalidate=600\r\nETag: \"v1\"\r\n"
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 if request["If-None-Match"] != nil {
@@ -73,7 +73,7 @@ struct ThirdLookCacheTests {
         fields: String, isShared: Bool
     ) throws {
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 _ = try mayAnswer.wait(for: "both clients") { $0 }
@@ -94,7 +94,7 @@ struct ThirdLookCacheTests {
 
     @Test func `LOOK-67 an older answer that comes last does not take the place of a newer one`() throws {
         let order = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let isFirst =
@@ -120,7 +120,7 @@ struct ThirdLookCacheTests {
 
     @Test func `LOOK-68 a refresh that may not be stored puts an end to what was stored`() throws {
         let number = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 let count = number.change {
@@ -139,7 +139,7 @@ struct ThirdLookCacheTests {
 
     @Test(arguments: [merging, keeping])
     func `LOOK-80 interim answers reach the client whose request went to the origin`(configuration: String) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n")
             try connection.send(response("page", fields: "Cache-Control: max-age=60\r\n"))

@@ -45,7 +45,7 @@ struct OneProxy: SuiteTrait, TestScoping {
             """, log: "{format: json, exchanges: off}",
             environment: ["PINTLE_TURN_LIMIT": judgesTurns ? "10ms" : "off"], folder: folder)
         // A first request and a first tunnel, so that descriptors which are opened once exist before they are counted.
-        let origin = try ScriptedOrigin(answering: response("done", fields: "Connection: close\r\n"))
+        let origin = try RawOrigin(answering: response("done", fields: "Connection: close\r\n"))
         let near = "http://localhost:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n"
         #expect(try pintle.ask("GET \(near)\r\n").text == "done")
         let tunnel = try pintle.connect()

@@ -94,7 +94,7 @@ struct OriginWay: Sendable, CustomTestStringConvertible {
 final class ParentPort: Sendable {
     typealias Serve = @Sendable (SocketStream) throws -> Void
 
-    private let server: ScriptedOrigin
+    private let server: RawOrigin
     private let current: Watched<Serve?>
 
     var port: Int { self.server.port }
@@ -102,7 +102,7 @@ final class ParentPort: Sendable {
     init() throws {
         let current = Watched<Serve?>(nil)
         self.current = current
-        self.server = try ScriptedOrigin { try current.current?($0.stream) }
+        self.server = try RawOrigin { try current.current?($0.stream) }
     }
 
     /// Passes new connections to `serve`.

@@ -18,7 +18,7 @@ final class PuppetOrigin: Sendable {
     }
 
     private let way: OriginWay
-    private let server: ScriptedOrigin
+    private let server: RawOrigin
     private let state: Watched<State>
     private let parent: ParentPort?
 
@@ -31,7 +31,7 @@ final class PuppetOrigin: Sendable {
     init(by way: OriginWay = .straight, at parent: ParentPort? = nil) throws {
         let state = Watched(State())
         (self.way, self.state, self.parent) = (way, state, parent)
-        self.server = try ScriptedOrigin { connection in
+        self.server = try RawOrigin { connection in
             // Clients that use an upstream proxy must not connect here.
             if parent == nil { try Self.serve(connection.stream, by: way, state) }
         }

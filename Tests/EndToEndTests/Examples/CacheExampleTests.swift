@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct CacheExampleTests {
     @Test func `news are read twice from the service, and then from the cache`() throws {
         let count = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 let number = count.change { number -> Int in

@@ -14,8 +14,8 @@ import Testing
     /// A service with an answer for each request line: `METHOD target`.
     private func service(
         _ side: TLSServerSide? = nil, _ answer: @escaping @Sendable (_ line: String, Message) -> String
-    ) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    ) throws -> RawOrigin {
+        try RawOrigin { connection in
             if let side { try connection.stream.secure(as: side) }
             while true {
                 let request = try connection.readRequest()
@@ -134,7 +134,7 @@ import Testing
 
     @Test func `a model's answer is printed while it is made, and its refusal as it is`() throws {
         let first = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequest()
             guard request["Authorization"] == "Bearer key" else {
                 return try connection.send(answer("401 Unauthorized", "no key"))
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func `lines come back over a WebSocket`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let peer = try WebSocketPeer(connection)
             while true {
                 let frame = try peer.readFrame()
@@ -196,7 +196,7 @@ import Testing
         let identity = try self.folder.write(user.certificatePEM + user.keyPEM, to: "user.pem")
         let side = try TLSServerSide(leaf)
         let lost = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.stream.secure(as: side)
             while true {
                 let request = try connection.readRequest()

@@ -20,9 +20,9 @@ struct SocketExampleTests {
     }
 
     /// An origin that answers the first message with these frames.
-    private func origin(_ frames: WebSocketPeer.Frame...) throws -> ScriptedOrigin {
+    private func origin(_ frames: WebSocketPeer.Frame...) throws -> RawOrigin {
         let side = try TLSServerSide(self.leaf)
-        return try ScriptedOrigin { connection in
+        return try RawOrigin { connection in
             try connection.stream.secure(as: side)
             let peer = try WebSocketPeer(connection, fields: "Sec-WebSocket-Protocol: orders.v1\r\n")
             let wish = try peer.readFrame()
@@ -32,7 +32,7 @@ struct SocketExampleTests {
         }
     }
 
-    private func follow(_ origin: ScriptedOrigin, pin: String) throws -> ChildProcess {
+    private func follow(_ origin: RawOrigin, pin: String) throws -> ChildProcess {
         try ExampleProcess.run(["follow", "wss://localhost:\(origin.port)/orders", self.roots, pin])
     }
 

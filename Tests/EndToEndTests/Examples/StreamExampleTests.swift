@@ -20,7 +20,7 @@ struct StreamExampleTests {
     }
 
     @Test func `events are printed over two connections`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequest()
             guard connection.number < 2 else { return try connection.send("HTTP/1.1 204 Done\r\n\r\n") }
             try connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nretry: 200\n")

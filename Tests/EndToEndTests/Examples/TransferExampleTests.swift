@@ -35,7 +35,7 @@ struct TransferExampleTests {
 
     @Test func `Ctrl-C stops a download, and the next run asks for the rest`() throws {
         let bytes = self.bytes
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequest()
             let validators = "ETag: \"one\"\r\nContent-Type: application/octet-stream\r\n"
             if let range = request["Range"] {
@@ -76,8 +76,8 @@ struct TransferExampleTests {
     // MARK: Upload
 
     /// Returns an origin that accepts the files after Digest authentication.
-    private func digestOrigin() throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func digestOrigin() throws -> RawOrigin {
+        try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let isAnswer = request["Authorization"]?.contains("username=\"ada\"") == true
@@ -119,7 +119,7 @@ struct TransferExampleTests {
         let leaf = try pki.leaf(dns: ["localhost"], signedBy: root)
         let passwords = try self.folder.write("ada:{PLAIN}secret\n", to: "passwords")
         let roots = try self.folder.write(root.certificatePEM, to: "root.pem")
-        let behind = try ScriptedOrigin(answering: "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
+        let behind = try RawOrigin(answering: "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
         // nginx's workers may run as another user.
         chmod(self.folder.path, 0o755)
         chmod(passwords, 0o644)

@@ -71,7 +71,7 @@ struct BadInputTests {
         let result = try self.run("serve", "-c", file)
         #expect(result.code == 4 && result.text.contains("127.0.0.1:\(taken.port)"), "\(result)")
         // The process that has the port is not disturbed.
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         #expect(try taken.serves("http://127.0.0.1:\(origin.port)/"))
     }
 

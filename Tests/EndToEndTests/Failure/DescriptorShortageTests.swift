@@ -9,7 +9,7 @@ import Testing
 struct DescriptorShortageTests {
     @Test func `more clients than descriptors do not end the process`() throws {
         let body = String(repeating: "x", count: 300_000)
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: response(body, fields: "Cache-Control: max-age=1\r\nConnection: close\r\n"))
         let folder = try TemporaryFolder()
         let pintle = try PintleProcess(
@@ -32,7 +32,7 @@ struct DescriptorShortageTests {
     private let patient = "limits: {idle_timeout: 1h}\nengine: {idle_timeout: 1h}"
 
     @Test(.timeLimit(.minutes(5))) func `clients that ask nothing make room for others`() throws {
-        let origin = try ScriptedOrigin(answering: response("here"))
+        let origin = try RawOrigin(answering: response("here"))
         let pintle = try PintleProcess(self.patient, descriptors: 64)
         // More than fit: the first ones stay open, with nothing asked.
         let clients = try (0..<60).map { number in
@@ -46,7 +46,7 @@ struct DescriptorShortageTests {
     }
 
     @Test(.timeLimit(.minutes(5))) func `connections to origins that carry nothing make room for others`() throws {
-        let origins = try (0..<60).map { _ in try ScriptedOrigin(answering: response("here")) }
+        let origins = try (0..<60).map { _ in try RawOrigin(answering: response("here")) }
         let pintle = try PintleProcess(self.patient, descriptors: 64)
         for origin in origins { #expect(try pintle.ask(get(origin.port, "/")).text == "here") }
         #expect(try pintle.stop() == 0)

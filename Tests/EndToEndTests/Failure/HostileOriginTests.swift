@@ -6,11 +6,11 @@ import Testing
 /// Origins that send bytes they must not send, or never stop sending.
 struct HostileOriginTests {
     let pintle: PintleProcess
-    let good: ScriptedOrigin
+    let good: RawOrigin
 
     init() throws {
         self.pintle = try PintleProcess("engine: {threads: 1}")
-        self.good = try ScriptedOrigin(answering: response("done"))
+        self.good = try RawOrigin(answering: response("done"))
     }
 
     // MARK: Bodies that must not exist
@@ -51,7 +51,7 @@ struct HostileOriginTests {
 
     @Test(arguments: Smuggling.allCases)
     func `a body where there can be none never becomes the next answer`(smuggling: Smuggling) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 try connection.send(request.head.startLine.contains("/bad") ? smuggling.bytes : response("fine"))
@@ -73,7 +73,7 @@ struct HostileOriginTests {
 
     @Test(arguments: ["9223372036854775808", "18446744073709551616", "99999999999999999999999999"])
     func `a length beyond all numbers is a problem, and the next request works`(length: String) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nabc")
             _ = try connection.waitForEnd()
@@ -85,7 +85,7 @@ struct HostileOriginTests {
 
     @Test(arguments: ["100", "9223372036854775807"])
     func `an answer shorter than its length is incomplete for the client`(length: String) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhalf of it")
         }
@@ -127,7 +127,7 @@ struct HostileOriginTests {
     @Test(arguments: Endless.allCases)
     func `what has no end is ended soon, and others are served meanwhile`(endless: Endless) throws {
         let ended = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             defer { ended.change { $0 = true } }
             _ = try connection.readRequest()
             try connection.send(endless.beginning)

@@ -37,7 +37,7 @@ struct PlaceholderForFailureTests {
 
     @Test func `LOOK-106 it stands for an origin that breaks the protocol or ends early`() throws {
         for text in ["nonsense\r\n\r\n", ""] {
-            let origin = try ScriptedOrigin { connection in
+            let origin = try RawOrigin { connection in
                 _ = try connection.readRequest()
                 try connection.send(text)
             }

@@ -13,7 +13,7 @@ struct SlowClientTests {
         .tags(.load),
         arguments: ["OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", "GET http://denied.test/ HTTP/1.1\r\nHost: x\r\n\r\n"])
     func `LOOK-58 a client that pipelines without reading is read no further`(request: String) throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess(
             "destinations: {deny: [denied.test]}\nlimits: {header_timeout: 1s}", log: "{format: json, exchanges: off}")
         let client = try pintle.connect(receiveBuffer: Self.receiveBuffer)
@@ -41,13 +41,13 @@ struct SlowClientTests {
 
     @Test(.tags(.load)) func `clients that never read are given up, and leave nothing behind`() throws {
         let total = 100 << 20
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
             let block = pattern(1 << 16)
             for _ in 0..<(total >> 16) { try connection.stream.send(block) }
         }
-        let good = try ScriptedOrigin(answering: response("done", fields: "Connection: close\r\n"))
+        let good = try RawOrigin(answering: response("done", fields: "Connection: close\r\n"))
         let pintle = try PintleProcess("engine: {threads: 1}\nlimits: {body_timeout: 1s}")
         #expect(try pintle.ask(get(good.port)).text == "done")
         let before = try pintle.openDescriptors()
@@ -93,7 +93,7 @@ struct SlowClientTests {
     {
         let body = pattern(mebibytes << 20)
         let sent = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.stream.readToEnd()
             try connection.stream.send(body)
             sent.change { $0 = true }
@@ -116,7 +116,7 @@ struct SlowClientTests {
 
     @Test func `LOOK-58 an HTTP 1.0 client that pauses near the end gets every byte`() throws {
         let body = pattern(8 << 20)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
             try connection.stream.send(body)

@@ -9,7 +9,7 @@ struct ThrottledBodyTests {
     private static let rules = "routes: [{name: slow, request: {throttle: {packet: 1KiB, delay: 100ms}}}]"
     private static let length = 600 << 10
 
-    private func request(_ origin: ScriptedOrigin) -> String {
+    private func request(_ origin: RawOrigin) -> String {
         "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nContent-Length: \(Self.length)\r\n\r\n"
     }
 
@@ -21,7 +21,7 @@ struct ThrottledBodyTests {
     }
 
     @Test func `an origin that is killed is told of at once, and the proxy goes on`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             guard connection.number == 0 else { return try connection.send(response("done")) }
             _ = try connection.stream.read(2048)
@@ -39,7 +39,7 @@ struct ThrottledBodyTests {
     }
 
     @Test func `a client that is killed takes its exchange with it`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             _ = try connection.stream.read(2048)
             _ = try connection.waitForEnd()

@@ -5,9 +5,9 @@ import Testing
 
 /// Origins that cannot be reached or do not answer: a clear problem, and the next request works.
 struct UpstreamFailureTests {
-    let good: ScriptedOrigin
+    let good: RawOrigin
 
-    init() throws { self.good = try ScriptedOrigin(answering: response("done")) }
+    init() throws { self.good = try RawOrigin(answering: response("done")) }
 
     private var url: String { "http://127.0.0.1:\(self.good.port)/" }
 
@@ -32,7 +32,7 @@ struct UpstreamFailureTests {
 
     @Test func `an origin that stalls before its head is upstream-timeout`() throws {
         let ended = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
             ended.change { $0 = true }
@@ -46,7 +46,7 @@ struct UpstreamFailureTests {
     }
 
     @Test func `an origin that stalls within its body breaks the answer off`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome")
             _ = try connection.waitForEnd()
@@ -59,7 +59,7 @@ struct UpstreamFailureTests {
 
     @Test func `an origin that drips is not silent`() throws {
         let body = "drip by drip"
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
             for byte in body.utf8 { try connection.stream.send([byte]) }
@@ -71,7 +71,7 @@ struct UpstreamFailureTests {
     }
 
     @Test func `an origin whose TLS handshake stalls is connect-timeout`() throws {
-        let origin = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let origin = try RawOrigin { connection in _ = try connection.waitForEnd() }
         let pintle = try PintleProcess(
             """
             routes: [{name: short, match: {hosts: [site.test]}, upstream: "https://localhost:\(origin.port)",
@@ -84,7 +84,7 @@ struct UpstreamFailureTests {
 
     @Test func `a client that goes away while it waits cancels the request upstream`() throws {
         let ended = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
             ended.change { $0 = true }
@@ -102,7 +102,7 @@ struct UpstreamFailureTests {
 
     @Test func `a client that goes away while it downloads cancels the request upstream`() throws {
         let ended = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
             let block = pattern(1 << 16)
@@ -121,7 +121,7 @@ struct UpstreamFailureTests {
 
     @Test func `a client that goes away while it uploads cancels the request upstream`() throws {
         let ended = Watched<Int?>(nil)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             let rest = try connection.stream.readToEnd()
             ended.change { $0 = rest.bytes.count }

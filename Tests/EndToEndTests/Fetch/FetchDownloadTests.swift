@@ -64,7 +64,7 @@ struct FetchDownloadTests {
     }
 
     @Test func `a file that has not changed stays as it is`() throws {
-        let origin = try ScriptedOrigin(answering: "HTTP/1.1 304 Not Modified\r\nETag: \"one\"\r\n\r\n")
+        let origin = try RawOrigin(answering: "HTTP/1.1 304 Not Modified\r\nETag: \"one\"\r\n\r\n")
         try self.folder.write("older", to: "out.bin")
         let process = try fetch(
             "http://127.0.0.1:\(origin.port)/", "--header", "If-None-Match: \"one\"", "--expect-status", "200,304",
@@ -76,7 +76,7 @@ struct FetchDownloadTests {
     }
 
     @Test func `the answer to a form can be a file`() throws {
-        let origin = try ScriptedOrigin(answering: response("made"))
+        let origin = try RawOrigin(answering: response("made"))
         let process = try fetch("http://127.0.0.1:\(origin.port)/", "--form", "a=1", "-o", self.file)
         #expect(process.exitCode == 0 && contents(self.file) == Array("made".utf8), "\(process.lines)")
         #expect(origin.requests.first?.text == "a=1")
@@ -126,7 +126,7 @@ struct FetchDownloadTests {
     }
 
     @Test func `a file without a name for its version cannot be resumed, and nothing of it is kept`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
         }
@@ -135,7 +135,7 @@ struct FetchDownloadTests {
     }
 
     @Test func `--resume with nothing there is a download`() throws {
-        let origin = try ScriptedOrigin(answering: response("all"))
+        let origin = try RawOrigin(answering: response("all"))
         let process = try fetch("http://127.0.0.1:\(origin.port)/x", "-o", self.file, "--resume")
         #expect(process.exitCode == 0 && contents(self.file) == Array("all".utf8), "\(process.lines)")
         #expect(origin.requests.first?["Range"] == nil)
@@ -174,7 +174,7 @@ struct FetchDownloadTests {
     }
 
     @Test func `a folder that cannot be written is named, and the exit code is 4`() throws {
-        let origin = try ScriptedOrigin(answering: response("all"))
+        let origin = try RawOrigin(answering: response("all"))
         let process = try fetch("http://127.0.0.1:\(origin.port)/x", "-o", "/proc/nowhere/out")
         #expect(
             process.exitCode == 4 && process.errors.first?.contains("/proc/nowhere/out") == true, "\(process.lines)")

@@ -6,7 +6,7 @@ import Testing
 /// `fetch --metrics`: the metrics that programs get.
 struct FetchMetricsTests {
     @Test func `metrics tell programs how it went, without secrets`() throws {
-        let origin = try ScriptedOrigin(answering: response("fine", fields: "Content-Type: text/plain\r\n"))
+        let origin = try RawOrigin(answering: response("fine", fields: "Content-Type: text/plain\r\n"))
         let url = "http://127.0.0.1:\(origin.port)/"
         let process = try fetch(
             "\(url)x?key=1", "--param", "secret=env:SECRET", "--metrics", environment: ["SECRET": "s3cret"])
@@ -28,7 +28,7 @@ struct FetchMetricsTests {
     }
 
     @Test func `what was typed as env: is in no message`() throws {
-        let origin = try ScriptedOrigin(answering: "HTTP/1.1 302 Found\r\nLocation: ?\r\nContent-Length: 0\r\n\r\n")
+        let origin = try RawOrigin(answering: "HTTP/1.1 302 Found\r\nLocation: ?\r\nContent-Length: 0\r\n\r\n")
         let process = try fetch(
             "http://127.0.0.1:\(origin.port)/", "--param", "secret=env:SECRET", environment: ["SECRET": "s3cret"])
         #expect(process.exitCode == 4 && origin.requests.first?.head.startLine.contains("s3cret") == true)

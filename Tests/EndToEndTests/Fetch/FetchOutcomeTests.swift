@@ -6,8 +6,8 @@ import Testing
 /// Outcomes of `fetch` for responses: standard output, standard error, exit code.
 struct FetchOutcomeTests {
     /// An origin with one answer, as a URL.
-    private func origin(_ answer: String) throws -> (origin: ScriptedOrigin, url: String) {
-        let origin = try ScriptedOrigin(answering: answer)
+    private func origin(_ answer: String) throws -> (origin: RawOrigin, url: String) {
+        let origin = try RawOrigin(answering: answer)
         return (origin, "http://127.0.0.1:\(origin.port)/")
     }
 
@@ -28,7 +28,7 @@ struct FetchOutcomeTests {
 
     @Test func `a body is written before its end has arrived`() throws {
         let release = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nfirst\n\r\n")
             try release.wait(for: "the test to go on") { $0 }
@@ -103,7 +103,7 @@ struct FetchOutcomeTests {
     }
 
     @Test func `a body that is too long to be checked is refused`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \((64 << 20) + 1)\r\n\r\n[")
             let spaces = [UInt8](repeating: 0x20, count: 1 << 20)
@@ -115,7 +115,7 @@ struct FetchOutcomeTests {
     }
 
     @Test func `a body that ends early is written as far as it came, and the exit code is 4`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf\n")
         }

@@ -30,7 +30,7 @@ struct FetchParallelTests {
 
     @Test func `so many run at a time, and no more`() throws {
         let release = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequest()
             try release.wait(for: "the test to go on") { $0 }
             let path = request.head.startLine.split(separator: " ")[1]
@@ -47,7 +47,7 @@ struct FetchParallelTests {
     }
 
     @Test func `a URL that is given twice is one transfer with one file`() throws {
-        let origin = try ScriptedOrigin(answering: response("x"))
+        let origin = try RawOrigin(answering: response("x"))
         let base = "http://127.0.0.1:\(origin.port)"
         let process = try fetch(
             "\(base)/a", "\(base)/b", "\(base)/a", "--parallel", "3", "-o", self.folder.path, "--metrics")
@@ -72,7 +72,7 @@ struct FetchParallelTests {
     }
 
     @Test func `a body is sent to each`() throws {
-        let origin = try ScriptedOrigin(answering: response("x"))
+        let origin = try RawOrigin(answering: response("x"))
         let file = try self.folder.write("[1,2,3]", to: "body.json")
         let base = "http://127.0.0.1:\(origin.port)"
         let process = try fetch(

@@ -24,7 +24,7 @@ struct FetchProgressTests {
         (["TERM": "xterm", "NO_COLOR": "1"], false),
     ])
     func `NO_COLOR takes the colour and leaves the bars`(environment: [String: String], isColoured: Bool) throws {
-        let origin = try ScriptedOrigin(answering: response("fine"))
+        let origin = try RawOrigin(answering: response("fine"))
         let terminal = try PseudoTerminal(
             ["fetch", "http://127.0.0.1:\(origin.port)/x", "-o", "\(self.folder.path)/out"], environment: environment)
         #expect(try terminal.waitForExit() == 0)
@@ -32,7 +32,7 @@ struct FetchProgressTests {
     }
 
     @Test func `a terminal that cannot go back has no bars`() throws {
-        let origin = try ScriptedOrigin(answering: response("fine"))
+        let origin = try RawOrigin(answering: response("fine"))
         let terminal = try PseudoTerminal(
             ["fetch", "http://127.0.0.1:\(origin.port)/x", "-o", "\(self.folder.path)/out"],
             environment: ["TERM": "dumb"])
@@ -40,7 +40,7 @@ struct FetchProgressTests {
     }
 
     @Test func `there is no bar between the lines of a body, and one when the body goes elsewhere`() throws {
-        let origin = try ScriptedOrigin(answering: response("fine\n"))
+        let origin = try RawOrigin(answering: response("fine\n"))
         let arguments = ["fetch", "http://127.0.0.1:\(origin.port)/x"]
         let body = try PseudoTerminal(arguments)
         #expect(try body.waitForExit() == 0)
@@ -69,7 +69,7 @@ struct FetchProgressTests {
     }
 
     @Test func `a body that is sent slowly has a bar`() throws {
-        let origin = try ScriptedOrigin(answering: response("fine"))
+        let origin = try RawOrigin(answering: response("fine"))
         let file = try self.folder.write([UInt8](repeating: 0x20, count: 1_000_000) + Array("[]".utf8), to: "body.json")
         let terminal = try PseudoTerminal(
             [
@@ -81,7 +81,7 @@ struct FetchProgressTests {
     }
 
     @Test func `without a terminal there is nothing but the body`() throws {
-        let origin = try ScriptedOrigin(answering: response("fine"))
+        let origin = try RawOrigin(answering: response("fine"))
         let process = try fetch(
             "http://127.0.0.1:\(origin.port)/x", environment: ["TERM": "xterm", "CLICOLOR_FORCE": "1"])
         #expect(process.output == ["fine"] && process.errors.isEmpty)

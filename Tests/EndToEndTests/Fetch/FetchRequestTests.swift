@@ -5,11 +5,11 @@ import Testing
 
 /// Requests that `fetch` sends.
 struct FetchRequestTests {
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
     private let url: String
 
     init() throws {
-        self.origin = try ScriptedOrigin(answering: response("fine"))
+        self.origin = try RawOrigin(answering: response("fine"))
         self.url = "http://127.0.0.1:\(self.origin.port)/things"
     }
 
@@ -121,7 +121,7 @@ struct FetchRequestTests {
 
     @Test func `redirects are followed`() throws {
         let target = self.url
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: "HTTP/1.1 303 See Other\r\nLocation: \(target)?x=1\r\nContent-Length: 4\r\n\r\ngone")
         let process = try fetch("http://127.0.0.1:\(origin.port)/", "--form", "a=1", "--metrics")
         #expect(
@@ -132,7 +132,7 @@ struct FetchRequestTests {
     }
 
     @Test func `redirects end somewhere`() throws {
-        let origin = try ScriptedOrigin(answering: "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n")
+        let origin = try RawOrigin(answering: "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n")
         let process = try fetch("http://127.0.0.1:\(origin.port)/")
         #expect(process.exitCode == 4 && origin.requests.count == 21, "\(process.lines)")
     }

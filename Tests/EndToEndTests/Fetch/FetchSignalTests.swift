@@ -7,7 +7,7 @@ import Testing
 /// Signals that stop `fetch`, and its memory until then.
 struct FetchSignalTests {
     @Test func `the first SIGINT ends it with 4`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf\n")
             _ = try connection.waitForEnd()
@@ -27,7 +27,7 @@ struct FetchSignalTests {
         let descriptor = open(pipe, O_RDWR | O_CLOEXEC)
         defer { close(descriptor) }
         let isCut = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n")
             try connection.stream.send([UInt8](repeating: 0x20, count: 1 << 20))

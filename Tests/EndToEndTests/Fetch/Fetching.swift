@@ -34,14 +34,14 @@ struct InterruptedOrigin {
     /// Longer than the interval at which a download notes its progress.
     let firstPart = 10 << 20
     let release = Watched(false)
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
     /// - Parameters:
     ///   - tags: the entity tags of the first answer and of later ones.
     ///   - later: the bytes of the file in later answers.
     init(tags: (String, String) = ("\"one\"", "\"one\""), later: [UInt8]? = nil) throws {
         let (whole, firstPart, release) = (self.whole, self.firstPart, self.release)
-        self.origin = try ScriptedOrigin { connection in
+        self.origin = try RawOrigin { connection in
             let request = try connection.readRequest()
             guard connection.number > 0 else {
                 try connection.send(

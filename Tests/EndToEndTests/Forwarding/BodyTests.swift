@@ -26,7 +26,7 @@ struct BodyTests {
 
     @Test func `a chunked body arrives byte for byte, chunked`() throws {
         let body = pattern(700_001)
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let folder = try TemporaryFolder()
         let file = try folder.write(body, to: "up")
         let result = try Curl.run(
@@ -48,7 +48,7 @@ struct BodyTests {
     }
 
     @Test func `a chunked request that comes byte by byte is understood`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let client = try self.pintle.connect()
         let request =
             self.post(origin.port, "Transfer-Encoding: chunked\r\n") + "3;ext=\"a;b\"\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
@@ -58,7 +58,7 @@ struct BodyTests {
     }
 
     @Test func `trailers of a request reach the origin`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let answer = try self.pintle.ask(
             self.post(origin.port, "Transfer-Encoding: chunked\r\nTrailer: X-Sum\r\n")
                 + "3\r\nabc\r\n0\r\nX-Sum: 7\r\nx-more: 8\r\n\r\n")
@@ -68,7 +68,7 @@ struct BodyTests {
     }
 
     @Test func `trailers of a response reach the client`() throws {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
                 + "3\r\nabc\r\n0\r\nX-Sum: 7\r\nx-more: 8\r\n\r\n")
         let answer = try self.pintle.ask(get(origin.port, fields: "TE: trailers\r\n"))
@@ -77,7 +77,7 @@ struct BodyTests {
     }
 
     @Test func `framing fields in trailers go no further`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let client = try self.pintle.connect()
         try client.send(
             self.post(origin.port, "Transfer-Encoding: chunked\r\n")
@@ -94,7 +94,7 @@ struct BodyTests {
 
     @Test func `an event stream is flushed event by event`() throws {
         let sent = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(
                 "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -119,7 +119,7 @@ struct BodyTests {
 
     @Test(arguments: [204, 304])
     func `a response that has no body by its nature ends with its head`(status: Int) throws {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: "HTTP/1.1 \(status) Something\r\nETag: \"x\"\r\n"
                 + (status == 304 ? "Content-Length: 77\r\n" : "")
                 + "\r\n")
@@ -134,7 +134,7 @@ struct BodyTests {
     }
 
     @Test func `a response to HEAD keeps its length and its connection`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n")
@@ -150,13 +150,13 @@ struct BodyTests {
     }
 
     @Test func `an empty body with a length is one`() throws {
-        let origin = try ScriptedOrigin(answering: response(""))
+        let origin = try RawOrigin(answering: response(""))
         let answer = try self.pintle.ask(get(origin.port))
         #expect(answer["Content-Length"] == "0" && answer.body.isEmpty)
     }
 
     @Test func `compressed bodies are not touched`() throws {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: response("\u{1f}\u{0b}not gzip at all", fields: "Content-Encoding: gzip\r\n"))
         let answer = try self.pintle.ask(get(origin.port, fields: "Accept-Encoding: gzip\r\n"))
         #expect(answer.text == "\u{1f}\u{0b}not gzip at all" && answer["Content-Encoding"] == "gzip")

@@ -34,7 +34,7 @@ struct ChunkedUploadTests {
     /// Five without trailers, one with, and so on.
     private static let uploads = (0..<23).map { Upload(number: $0, hasTrailers: $0 % 6 == 5) }
 
-    private func check(_ origin: ScriptedOrigin) throws {
+    private func check(_ origin: RawOrigin) throws {
         let seen = try origin.waitForRequests(Self.uploads.count)
         for upload in Self.uploads {
             let request = try #require(seen.first { $0.head.startLine == "PUT /\(upload.number) HTTP/1.1" })
@@ -44,7 +44,7 @@ struct ChunkedUploadTests {
     }
 
     @Test func `uploads before, with and after trailers on one connection arrive whole`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess("engine: {threads: 1}")
         let client = try pintle.connect()
         for upload in Self.uploads {
@@ -57,7 +57,7 @@ struct ChunkedUploadTests {
     }
 
     @Test func `pipelined uploads before, with and after trailers arrive whole`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess("engine: {threads: 1}")
         let client = try pintle.connect()
         let failure = Watched<String?>(nil)
@@ -71,7 +71,7 @@ struct ChunkedUploadTests {
     }
 
     @Test func `an upload with trailers that is refused half-way harms no later one`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let head = try connection.stream.readHead()
                 guard head.startLine.hasPrefix("PUT /refuse") else {

@@ -9,7 +9,7 @@ import Testing
 struct ConnectionEndTests {
     @Test func `an HTTP 1.0 client that would keep its connection learns that a body without a length ends it`() throws
     {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
         // A connection that is kept open must not look closed because it was idle for too long.
         let pintle = try PintleProcess("limits: {idle_timeout: 1h}")
@@ -26,7 +26,7 @@ struct ConnectionEndTests {
     func `a connection over a limit is refused and closed, and there is room when another leaves`(
         limit: String
     ) throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess("limits: {\(limit)}")
         let first = try pintle.connect()
         try first.send(get(origin.port))
@@ -49,7 +49,7 @@ struct ConnectionEndTests {
     }
 
     @Test func `a chunked refusal in place of 100 Continue arrives whole`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send("HTTP/1.1 403 Forbidden\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nnot")
             try connection.send("\r\n5\r\n you!\r\n")
@@ -73,7 +73,7 @@ struct ConnectionEndTests {
         let site = try PrivateSite()
         let side = try TLSServerSide(site.leaf)
         let (mayEnd, hasEnded) = (Watched(false), Watched(false))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.stream.secure(as: side)
             _ = try connection.readRequestHead()
             try mayEnd.wait(for: "the program to stand still") { $0 }
@@ -103,7 +103,7 @@ struct ConnectionEndTests {
 
     @Test(arguments: ["Content-Length: 4\r\n\r\nbody", "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n"])
     func `CONNECT with a body is refused`(rest: String) throws {
-        let origin = try ScriptedOrigin(answering: response("never"))
+        let origin = try RawOrigin(answering: response("never"))
         let pintle = try PintleProcess()
         let answer = try pintle.ask("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\(rest)")
         #expect(answer.status == 400, "\(answer)")

@@ -8,8 +8,8 @@ import Testing
 /// Origins that log a connection in, and not a request (RFC 4559 §6).
 struct ConnectionLoginTests {
     /// An origin that authenticates a connection for a user by three messages, like NTLM; otherwise it answers 401.
-    private static func origin(_ scheme: String) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private static func origin(_ scheme: String) throws -> RawOrigin {
+        try RawOrigin { connection in
             var user: String?
             var challenge: String?
             while true {
@@ -80,7 +80,7 @@ struct ConnectionLoginTests {
 
     @Test func `LOOK-65 a connection that is a client's closes with it`() throws {
         let ended = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(response("", status: "401 Unauthorized", fields: "WWW-Authenticate: NTLM\r\n"))
             _ = try connection.waitForEnd()

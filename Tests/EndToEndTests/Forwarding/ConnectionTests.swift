@@ -10,7 +10,7 @@ struct ConnectionTests {
     init() throws { self.pintle = try PintleProcess("engine: {threads: 1}") }
 
     @Test func `many requests share one connection on both sides`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let client = try self.pintle.connect()
         for number in 0..<50 {
             try client.send(get(origin.port, "/\(number)"))
@@ -21,15 +21,15 @@ struct ConnectionTests {
     }
 
     @Test func `requests of different clients share a connection to the origin`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         for _ in 0..<5 { #expect(try self.pintle.ask(get(origin.port)).text == "done") }
         #expect(origin.connections.count == 1)
     }
 
     @Test func `pipelined requests are answered in their order`() throws {
         // The first answer waits until the second request, which is for another origin, could have overtaken it.
-        let other = try ScriptedOrigin(answering: response("fast"))
-        let slow = try ScriptedOrigin { connection in
+        let other = try RawOrigin(answering: response("fast"))
+        let slow = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsl")
             try connection.send("ow end")
@@ -51,7 +51,7 @@ struct ConnectionTests {
     }
 
     @Test func `a connection ends when the client says so`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let client = try self.pintle.connect()
         try client.send(get(origin.port, fields: "Connection: close\r\n"))
         let answer = try client.readResponse()
@@ -60,7 +60,7 @@ struct ConnectionTests {
     }
 
     @Test func `an origin that closes its connection does not close the client's`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(response("done", fields: "Connection: close\r\n"))
         }
@@ -74,7 +74,7 @@ struct ConnectionTests {
 
     @Test func `a request on a kept connection that the origin has closed is sent again`() throws {
         // Every connection serves one request and then ends without having said so.
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(response("number \(connection.number)"))
         }
@@ -87,7 +87,7 @@ struct ConnectionTests {
     }
 
     @Test func `an HTTP 1.0 client gets a body that ends with the connection`() throws {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n"
         )
         let client = try self.pintle.connect()
@@ -100,7 +100,7 @@ struct ConnectionTests {
     }
 
     @Test func `an HTTP 1.0 client may keep its connection`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let client = try self.pintle.connect()
         for _ in 0..<3 {
             try client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
@@ -113,7 +113,7 @@ struct ConnectionTests {
     }
 
     @Test func `100 Continue is relayed, and the body follows it`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let head = try connection.stream.readHead()
             guard head["Expect"]?.lowercased() == "100-continue" else { return }
             try connection.send("HTTP/1.1 100 Continue\r\n\r\n")
@@ -131,7 +131,7 @@ struct ConnectionTests {
 
     @Test(arguments: ["Connection: close\r\n", ""])
     func `a refusal in place of 100 Continue reaches a client that still holds its body`(fields: String) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequestHead()
                 try connection.send(response("no", status: "417 Expectation Failed", fields: fields))
@@ -146,7 +146,7 @@ struct ConnectionTests {
     }
 
     @Test func `early hints are relayed before the answer`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nConnection: close\r\n\r\n")
             try connection.send(response("done"))
@@ -159,7 +159,7 @@ struct ConnectionTests {
     }
 
     @Test func `an HTTP 1.0 client gets no interim response`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n" + response("done"))
         }
@@ -169,7 +169,7 @@ struct ConnectionTests {
     }
 
     @Test func `an answer that comes before the body was sent reaches the client`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send(response("enough", status: "413 Content Too Large", fields: "Connection: close\r\n"))
             connection.stream.finishSending()
@@ -186,8 +186,8 @@ struct ConnectionTests {
 
     @Test func `an answer that is complete before the body is ends with it`() throws {
         // One for each request: a connection that the last one ends is no place for the next one.
-        func origin() throws -> ScriptedOrigin {
-            try ScriptedOrigin { connection in
+        func origin() throws -> RawOrigin {
+            try RawOrigin { connection in
                 _ = try connection.readRequestHead()
                 try connection.send(response("early"))
                 _ = try connection.stream.read(10)
@@ -206,7 +206,7 @@ struct ConnectionTests {
     }
 
     @Test func `an origin gets no second request from a body that it has not read`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send(response("early"))
             _ = try connection.waitForEnd()

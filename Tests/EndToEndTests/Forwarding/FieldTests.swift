@@ -10,7 +10,7 @@ struct FieldTests {
     init() throws { self.pintle = try PintleProcess() }
 
     @Test func `order, letter case and duplicates of request fields are kept`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let fields =
             "x-b: 1\r\nX-A: two words\r\naccept: text/html\r\nX-B: 3\r\nUSER-agent: mine\r\nx-b: \r\nCookie: a=b\r\n"
         let answer = try self.pintle.ask(get(origin.port, fields: fields))
@@ -22,7 +22,7 @@ struct FieldTests {
     }
 
     @Test func `nothing is added to a request but Host and Via`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         _ = try self.pintle.ask(get(origin.port))
         let request = try origin.waitForRequests(1)[0]
         #expect(request.head.fields.map(\.name) == ["Host", "Via"])
@@ -32,7 +32,7 @@ struct FieldTests {
 
     @Test func `order, letter case and duplicates of response fields are kept`() throws {
         let fields = "sErVer: odd\r\nSet-Cookie: a=1\r\nX-Z: 1\r\nSet-Cookie: b=2\r\nx-a:   spaced\t\r\nX-Empty:\r\n"
-        let origin = try ScriptedOrigin(answering: response("done", fields: fields))
+        let origin = try RawOrigin(answering: response("done", fields: fields))
         let answer = try self.pintle.ask(get(origin.port))
         let seen = answer.head.fields.filter { !["Via", "Content-Length", "Date"].contains($0.name) }
             .map { "\($0.name)=\($0.value)" }
@@ -41,7 +41,7 @@ struct FieldTests {
     }
 
     @Test func `hop-by-hop fields and those named by Connection do not reach the origin`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let fields =
             "Connection: keep-alive, X-Secret , x-other\r\nKeep-Alive: timeout=5\r\nProxy-Connection: keep-alive\r\n"
             + "Proxy-Authorization: Basic Zm9vOmJhcg==\r\nProxy: http://evil.example\r\nTE: trailers\r\nTrailer: X-T\r\n"
@@ -52,7 +52,7 @@ struct FieldTests {
     }
 
     @Test func `Connection cannot take away a field that gives the message its meaning`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let fields = "Connection: Host, Authorization, Content-Length\r\nAuthorization: Bearer t\r\n"
         _ = try self.pintle.ask(get(origin.port, fields: fields))
         #expect(try origin.waitForRequests(1)[0]["Authorization"] == "Bearer t")
@@ -62,21 +62,21 @@ struct FieldTests {
         let fields =
             "Connection: X-Secret\r\nX-Secret: 1\r\nKeep-Alive: timeout=5\r\nProxy-Connection: keep-alive\r\n"
             + "Proxy-Authenticate: Basic realm=x\r\nUpgrade: h2c\r\nTrailer: X-T\r\nX-Kept: 3\r\n"
-        let origin = try ScriptedOrigin(answering: response("done", fields: fields))
+        let origin = try RawOrigin(answering: response("done", fields: fields))
         let answer = try self.pintle.ask(get(origin.port))
         #expect(
             answer.head.fields.map(\.name).sorted() == ["Content-Length", "Date", "Via", "X-Kept"], "\(answer.head)")
     }
 
     @Test func `Via is appended to what other proxies wrote, on both ways`() throws {
-        let origin = try ScriptedOrigin(answering: response("done", fields: "Via: 1.1 cdn\r\n"))
+        let origin = try RawOrigin(answering: response("done", fields: "Via: 1.1 cdn\r\n"))
         let answer = try self.pintle.ask(get(origin.port, fields: "Via: 1.0 old, 1.1 new\r\n"))
         #expect(try origin.waitForRequests(1)[0].head.values("Via") == ["1.0 old, 1.1 new", "1.1 pintle"])
         #expect(answer.head.values("Via") == ["1.1 cdn", "1.1 pintle"])
     }
 
     @Test func `Via can be renamed and turned off`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let named = try PintleProcess("via: gate-7")
         let silent = try PintleProcess("via: off")
         #expect(try named.ask(get(origin.port))["Via"] == "1.1 gate-7")
@@ -85,7 +85,7 @@ struct FieldTests {
     }
 
     @Test func `a request that passed this proxy before is a loop`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let answer = try self.pintle.ask(get(origin.port, fields: "Via: 1.1 other, 1.1 PINTLE (x)\r\n"))
         #expect(answer.status == 508)
         #expect(answer.text.contains("urn:pintle:problem:loop-detected"))
@@ -94,7 +94,7 @@ struct FieldTests {
     }
 
     @Test func `bytes above ASCII in a field value pass unchanged`() throws {
-        let origin = try ScriptedOrigin(answering: response("done", fields: "X-Name: M\u{00FC}ller\r\n"))
+        let origin = try RawOrigin(answering: response("done", fields: "X-Name: M\u{00FC}ller\r\n"))
         let answer = try self.pintle.ask(get(origin.port, fields: "X-Name: Gr\u{00FC}n\r\n"))
         #expect(try origin.waitForRequests(1)[0]["X-Name"] == "Gr\u{00FC}n")
         #expect(answer["X-Name"] == "M\u{00FC}ller")
@@ -102,12 +102,12 @@ struct FieldTests {
 
     @Test(arguments: ["599 Made Up", "200 ", "299 fine (really)"])
     func `status and reason phrase pass unchanged`(status: String) throws {
-        let origin = try ScriptedOrigin(answering: response("done", status: status))
+        let origin = try RawOrigin(answering: response("done", status: status))
         #expect(try self.pintle.ask(get(origin.port)).head.startLine == "HTTP/1.1 \(status)")
     }
 
     @Test func `an HTTP 1.0 answer is passed on as HTTP 1.1`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.0 200 OK\r\nX-Old: yes\r\n\r\nuntil the end")
         }

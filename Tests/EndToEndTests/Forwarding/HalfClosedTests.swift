@@ -11,12 +11,12 @@ struct HalfClosedTests {
 
     /// Answers each request when the test says so, and notes how its connections end.
     private struct LateOrigin {
-        let origin: ScriptedOrigin
+        let origin: RawOrigin
         let isDue = Watched(false)
 
         init(_ answer: String) throws {
             let isDue = self.isDue
-            self.origin = try ScriptedOrigin { connection in
+            self.origin = try RawOrigin { connection in
                 while true {
                     _ = try connection.readRequest()
                     try isDue.wait(for: "the answer to be due") { $0 }
@@ -44,7 +44,7 @@ struct HalfClosedTests {
     }
 
     @Test func `a whole body and pipelined requests are served to the last`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while case let request = try connection.readRequest() { try connection.send(response(request.text + "!")) }
         }
         let body = String(repeating: "x", count: 300_000)
@@ -70,7 +70,7 @@ struct HalfClosedTests {
     }
 
     @Test func `a body that is cut off is not completed`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             _ = try connection.waitForEnd()
         }
@@ -86,7 +86,7 @@ struct HalfClosedTests {
     }
 
     @Test func `one that is gone after all takes its request with it`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }
@@ -102,7 +102,7 @@ struct HalfClosedTests {
 
     @Test func `one that has closed is noticed when it is written to`() throws {
         let due = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try due.wait(for: "the client to be gone") { $0 }
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
@@ -120,7 +120,7 @@ struct HalfClosedTests {
 
     @Test(arguments: ["CONNECT", "GET"])
     func `a tunnel for one that has said everything brings the answer`(method: String) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             if method == "GET" {
                 _ = try connection.readRequestHead()
                 try connection.send("HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")

@@ -11,7 +11,7 @@ struct MethodTests {
 
     @Test(arguments: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "x-Made~Up"])
     func `a request of any method reaches the origin as it is`(method: String) throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let result = try Curl.run(
             proxy: self.pintle.port, "-X", method, "--data-binary", "some body", "http://127.0.0.1:\(origin.port)/a?b=c"
         )
@@ -24,7 +24,7 @@ struct MethodTests {
 
     @Test(arguments: ["GET", "DELETE", "OPTIONS", "PROPFIND"])
     func `a request without a body gets none on the way`(method: String) throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let result = try Curl.run(proxy: self.pintle.port, "-X", method, "http://127.0.0.1:\(origin.port)/")
         #expect(result.status == 200, "\(result)")
         let request = try origin.waitForRequests(1)[0]
@@ -34,7 +34,7 @@ struct MethodTests {
 
     @Test(arguments: ["POST", "PUT"])
     func `an empty body stays an empty body`(method: String) throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let result = try Curl.run(
             proxy: self.pintle.port, "-X", method, "--data-binary", "", "http://127.0.0.1:\(origin.port)/")
         #expect(result.status == 200, "\(result)")
@@ -55,7 +55,7 @@ struct MethodTests {
     func `HEAD is answered with the length over HTTP 2, too, however the stream ends`(endsWithHead: Bool) throws {
         let site = try PrivateSite()
         let side = try TLSServerSide(site.leaf, speaksHTTP2: true)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.stream.secure(as: side)
             var peer = try HTTP2Peer(connection.stream)
             let stream = try peer.nextRequest().stream
@@ -103,21 +103,21 @@ struct MethodTests {
     }
 
     @Test func `a target without a path asks for the root`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let answer = try self.pintle.ask("GET http://127.0.0.1:\(origin.port)?a=b HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(answer.status == 200)
         #expect(try origin.waitForRequests(1)[0].head.startLine == "GET /?a=b HTTP/1.1")
     }
 
     @Test func `dot segments and escapes of a path are sent on as they are`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let answer = try self.pintle.ask(get(origin.port, "/a/../b/./%7e%2F//c?x=%00&y=a+b"))
         #expect(answer.status == 200)
         #expect(try origin.waitForRequests(1)[0].head.startLine == "GET /a/../b/./%7e%2F//c?x=%00&y=a+b HTTP/1.1")
     }
 
     @Test func `OPTIONS and TRACE with no hop left are answered by the proxy`() throws {
-        let origin = try ScriptedOrigin(answering: response("origin"))
+        let origin = try RawOrigin(answering: response("origin"))
         for method in ["OPTIONS", "TRACE"] {
             let answer = try self.pintle.ask(
                 "\(method) http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nMax-Forwards: 0\r\n\r\n")
@@ -129,7 +129,7 @@ struct MethodTests {
     }
 
     @Test func `Max-Forwards goes down by one at each hop`() throws {
-        let origin = try ScriptedOrigin(answering: response("origin"))
+        let origin = try RawOrigin(answering: response("origin"))
         let answer = try self.pintle.ask(
             "OPTIONS http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nMax-Forwards: 3\r\n\r\n")
         #expect(answer.text == "origin")

@@ -13,7 +13,7 @@ struct PipedBodyTests {
 
     @Test func `a long body arrives whole, and its connection is used again`() throws {
         let connections = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             connections.change { $0 += 1 }
             while (try? connection.readRequest()) != nil {
                 try connection.send(Self.head)
@@ -35,7 +35,7 @@ struct PipedBodyTests {
 
     @Test func `a client that reads slowly gets all of it, and holds the origin up`() throws {
         let sent = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(20 * Self.body.count)\r\n\r\n")
             for _ in 0..<20 {
@@ -58,7 +58,7 @@ struct PipedBodyTests {
     @Test(arguments: [false, true])
     func `a long body that is cut off looks cut off`(isReset: Bool) throws {
         let seen = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(Self.body.count + 1_000_000)\r\n\r\n")
             try connection.stream.send(Self.body)
@@ -77,7 +77,7 @@ struct PipedBodyTests {
     }
 
     @Test func `bytes behind a long body are nobody's answer`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(Self.head)
             try connection.stream.send(Self.body + Array(response("smuggled").utf8))
@@ -94,7 +94,7 @@ struct PipedBodyTests {
 
     @Test func `a client that leaves takes the connection and the pipe with it`() throws {
         let ended = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(1 << 40)\r\n\r\n")
             while (try? connection.stream.send(Self.body)) != nil {}
@@ -117,7 +117,7 @@ struct PipedBodyTests {
     }
 
     @Test func `a long answer that comes before the upload is over waits for it in nothing`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send(Self.head)
             try connection.stream.send(Self.body)

@@ -15,7 +15,7 @@ struct PipedUploadTests {
 
     @Test func `LOOK-92 a long upload arrives whole, and both connections are used again`() throws {
         let connections = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             connections.change { $0 += 1 }
             while (try? connection.readRequest()) != nil { try connection.send(response("ok")) }
         }
@@ -38,7 +38,7 @@ struct PipedUploadTests {
     @Test func `LOOK-92 an origin that reads slowly gets all of it through a pipe, and holds the client up`() throws {
         let taken = Watched(0)
         let mayRead = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try mayRead.wait(for: "the upload to stand still") { $0 }
             for _ in 0..<10 {
@@ -65,7 +65,7 @@ struct PipedUploadTests {
     }
 
     @Test func `LOOK-92 an origin that refuses a long upload early is heard`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             _ = try connection.stream.read(1_000_000)
             try connection.send("HTTP/1.1 413 Too Much\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -83,7 +83,7 @@ struct PipedUploadTests {
     @Test(arguments: ["the client", "the origin"])
     func `LOOK-92 whoever leaves in a long upload takes the connections and the pipe along`(leaving: String) throws {
         let seen = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             _ = try connection.stream.read(300_000)
             seen.change { $0 += 1 }

@@ -6,10 +6,10 @@ import Testing
 
 /// Requests that are repeated byte for byte are parsed and planned once, which must not be observable.
 struct RecurrentRequestTests {
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
 
     init() throws {
-        self.origin = try ScriptedOrigin { connection in
+        self.origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let path = request.head.startLine.split(separator: " ").dropFirst().first ?? ""

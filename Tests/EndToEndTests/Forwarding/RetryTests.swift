@@ -13,8 +13,8 @@ struct RetryTests {
     // MARK: Stale connections
 
     /// An origin that closes each connection when a second request has come, unanswered.
-    private func forgetfulOrigin() throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func forgetfulOrigin() throws -> RawOrigin {
+        try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(response("number \(connection.number)"))
             _ = try connection.readRequest()
@@ -53,8 +53,8 @@ struct RetryTests {
     // MARK: Connections that cannot be made
 
     /// A SOCKS proxy that fails at first, and then is itself the origin of every connection.
-    private func parent(failing failures: Int, answering answer: String) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func parent(failing failures: Int, answering answer: String) throws -> RawOrigin {
+        try RawOrigin { connection in
             guard connection.number >= failures else { return }
             // RFC 1928: the greeting without authentication, and the wish for an IPv4 address or a name.
             _ = try connection.stream.read(3)
@@ -67,7 +67,7 @@ struct RetryTests {
         }
     }
 
-    private func asking(_ parent: ScriptedOrigin) -> String {
+    private func asking(_ parent: RawOrigin) -> String {
         "upstream_proxy: {url: \"socks5://127.0.0.1:\(parent.port)\"}"
     }
 

@@ -27,8 +27,8 @@ struct TruncationTests {
     }
 
     /// An origin that cuts its answer when the client has seen the first part of it.
-    private func origin(_ cut: Cut, after seen: Watched<Bool>) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func origin(_ cut: Cut, after seen: Watched<Bool>) throws -> RawOrigin {
+        try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(cut.bytes)
             try seen.wait(for: "the client to see the beginning") { $0 }
@@ -81,7 +81,7 @@ struct TruncationTests {
 
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nX-A: 1\r\n", "HTTP/1.1 200"])
     func `an origin that closes before its head is complete is a problem`(bytes: String) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(bytes)
         }
@@ -97,11 +97,11 @@ struct TruncationTests {
         "HTTP/1.1 200 OK\r\nX: a\u{0}b\r\nContent-Length: 0\r\n\r\n",
     ])
     func `an origin that does not speak HTTP is a problem, and the next request works`(bytes: String) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(bytes)
         }
-        let good = try ScriptedOrigin(answering: response("done"))
+        let good = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess()
         let result = try Curl.run(proxy: pintle.port, "http://127.0.0.1:\(origin.port)/")
         #expect(result.status == 502 && result.problem == "upstream-protocol", "\(result)")

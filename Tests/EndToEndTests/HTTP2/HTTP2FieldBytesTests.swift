@@ -41,7 +41,7 @@ struct HTTP2FieldBytesTests {
 
     private struct Stage {
         let folder = Result { try TemporaryFolder() }
-        let origin: ScriptedOrigin
+        let origin: RawOrigin
         let pintle: PintleProcess
         let way: Way
 
@@ -51,7 +51,7 @@ struct HTTP2FieldBytesTests {
             let root = try pki.root("Root")
             _ = try folder.write(pki.leaf("proxy", dns: ["proxy.test"], ip: ["127.0.0.1"], signedBy: root), as: "proxy")
             try AuthorityFolder("\(folder.path)/pintle/ca").keep(try CertificateAuthority(named: "Test CA"))
-            let origin = try ScriptedOrigin { connection in
+            let origin = try RawOrigin { connection in
                 while true {
                     _ = try connection.readRequest()
                     let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Out: "
@@ -123,7 +123,7 @@ struct HTTP2FieldBytesTests {
         let site = try PrivateSite()
         let side = try TLSServerSide(site.leaf, speaksHTTP2: true)
         let blocks = Watched<[[UInt8]]>([])
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.stream.secure(as: side)
             var peer = try HTTP2Peer(connection.stream)
             for block in [Bytes.literal(Array("x-out".utf8), value.bytes, 0x40), [0xBE], [0xBE]] {

@@ -18,7 +18,7 @@ private typealias Flag = HTTP2Bytes.Flag
 
     init() throws { self.site = try PrivateSite() }
 
-    private func stage(leadingTo origin: ScriptedOrigin) throws -> HTTP2Stage {
+    private func stage(leadingTo origin: RawOrigin) throws -> HTTP2Stage {
         try HTTP2Stage(
             "trust: {site: {hosts: [\"127.0.0.1\"], roots: [\"\(self.site.folder.path)/root.pem\"]}}",
             leadingTo: origin.port, by: "https")
@@ -28,9 +28,9 @@ private typealias Flag = HTTP2Bytes.Flag
     private func origin(
         sending kind: String, _ count: Int, _ isSent: Watched<Bool>,
         then rest: @escaping @Sendable (_ stream: Int, _ peer: inout HTTP2Peer, SocketStream) throws -> Void
-    ) throws -> ScriptedOrigin {
+    ) throws -> RawOrigin {
         let side = try TLSServerSide(self.site.leaf, speaksHTTP2: true)
-        return try ScriptedOrigin { connection in
+        return try RawOrigin { connection in
             try connection.stream.secure(as: side)
             var peer = try HTTP2Peer(connection.stream)
             let number = try peer.nextRequest().stream
@@ -104,7 +104,7 @@ private typealias Flag = HTTP2Bytes.Flag
         let root = try pki.root("Root")
         _ = try folder.write(pki.leaf("proxy", dns: ["proxy.test"], ip: ["127.0.0.1"], signedBy: root), as: "proxy")
         // A proxy that does not open its tunnel, so that bytes of clients stay in Pintle.
-        let parent = try ScriptedOrigin { connection in
+        let parent = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             _ = try connection.waitForEnd()
         }

@@ -62,7 +62,7 @@ private typealias Kind = HTTP2Bytes.Kind
     func `LOOK-71 the length of an answer of HTTP 2 that ends with its head is told as it came`(answer: Answer) throws {
         let site = try PrivateSite()
         let side = try TLSServerSide(site.leaf, speaksHTTP2: true)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.stream.secure(as: side)
             var peer = try HTTP2Peer(connection.stream)
             let fields = [(":status", "\(answer.status)")] + (answer.length.map { [("content-length", $0)] } ?? [])

@@ -54,7 +54,7 @@ struct HTTP2ListenerTests {
 
     @Test func `requests are forwarded as those in absolute form, and logged like them`() throws {
         let pintle = try self.pintle()
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let client = try self.client(pintle)
         let host = "127.0.0.1:\(origin.port)"
         try client.send(Bytes.headers(self.request("GET", host)))
@@ -69,7 +69,7 @@ struct HTTP2ListenerTests {
     }
 
     @Test func `a request for the listener itself takes a gateway route, and another does not`() throws {
-        let origin = try ScriptedOrigin(answering: response("behind"))
+        let origin = try RawOrigin(answering: response("behind"))
         let pintle = try self.pintle(
             "routes: [{name: gate, match: {paths: [\"/**\"]}, upstream: \"http://127.0.0.1:\(origin.port)/in/\"}]")
         let client = try self.client(pintle)
@@ -81,7 +81,7 @@ struct HTTP2ListenerTests {
     @Test(arguments: [("proxy.test", 403), ("", 400), ("user@proxy.test:80", 400)])
     func `what goes nowhere is refused, and the connection serves on`(authority: String, status: Int) throws {
         let pintle = try self.pintle("destinations: {deny: [proxy.test]}")
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let client = try self.client(pintle)
         try client.send(Bytes.headers(self.request("GET", authority)))
         let answer = try client.answer()
@@ -94,7 +94,7 @@ struct HTTP2ListenerTests {
 
     @Test func `a stream is a tunnel, with an end in each direction`() throws {
         let pintle = try self.pintle()
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let sent = try connection.stream.readToEnd().bytes
             try connection.stream.send(Array(sent.reversed()))
         }
@@ -112,14 +112,14 @@ struct HTTP2ListenerTests {
         let counters = try pintle.counters()
         #expect(counters["tunnels_opened"] as? Int == 1 && counters["tunnels_active"] as? Int == 0)
         // The connection stays open.
-        let other = try ScriptedOrigin(answering: response("done"))
+        let other = try RawOrigin(answering: response("done"))
         try client.send(Bytes.headers(self.request("GET", "127.0.0.1:\(other.port)"), on: 3))
         #expect(try client.answer(on: 3).text == "done")
     }
 
     @Test func `megabytes pass in both directions at once`() throws {
         let pintle = try self.pintle()
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while let bytes = try connection.stream.readSome() {
                 connection.stream.forgetTaken()
                 try connection.stream.send(bytes)
@@ -143,7 +143,7 @@ struct HTTP2ListenerTests {
     @Test func `an end that is none is none on the other side`() throws {
         let pintle = try self.pintle()
         let ending = Watched<SocketStream.Ending?>(nil)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             guard try connection.stream.read(1) == [0x61] else { return connection.stream.reset() }
             try connection.send("there")
             let end = try connection.waitForEnd()
@@ -164,7 +164,7 @@ struct HTTP2ListenerTests {
     @Test func `a connection that ends breaks its tunnels`() throws {
         let pintle = try self.pintle()
         let ending = Watched<SocketStream.Ending?>(nil)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.send("there")
             let end = try connection.waitForEnd()
             ending.change { $0 = end }
@@ -198,7 +198,7 @@ struct HTTP2ListenerTests {
     @Test func `whoever must say who it is does so on each stream`() throws {
         try self.folder.write("ann:$2y$05$c4WoMPo3SXsafkva.HHa6uXQZWr7oboPiC2bT/r7q1BB8I2s0BRqC\n", to: "users")
         let pintle = try self.pintle("clients: {basic_auth: {realm: r, users: users}}")
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let client = try self.client(pintle)
         try client.send(self.connect("127.0.0.1:\(origin.port)"))
         let answer = try client.answer()
@@ -206,7 +206,7 @@ struct HTTP2ListenerTests {
     }
 
     @Test func `content beyond the window of a stream that is not read resets it`() throws {
-        let silent = try ScriptedOrigin { try $0.stream.readToEnd().bytes.isEmpty ? () : () }
+        let silent = try RawOrigin { try $0.stream.readToEnd().bytes.isEmpty ? () : () }
         let pintle = try self.pintle("tunnels: {verify: [\"127.0.0.1\"]}")
         let client = try self.client(pintle)
         let piece = String(repeating: "a", count: 16_384)
@@ -218,7 +218,7 @@ struct HTTP2ListenerTests {
 
     @Test func `LOOK-78 a server that speaks first is heard in a stream whose tunnel is intercepted`() throws {
         try AuthorityFolder("\(self.folder.path)/pintle/ca").keep(try CertificateAuthority(named: "Test CA"))
-        let server = try ScriptedOrigin { connection in
+        let server = try RawOrigin { connection in
             try connection.send("220 mail\r\n")
             guard try connection.stream.readLine() == "QUIT" else { return }
             try connection.send("221 bye\r\n")
@@ -243,7 +243,7 @@ struct HTTP2ListenerTests {
 
     @Test func `node tunnels to an intercepted host and to one that is not`() throws {
         try AuthorityFolder("\(self.folder.path)/pintle/ca").keep(try CertificateAuthority(named: "Test CA"))
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try self.pintle(
             """
             routes:

@@ -7,7 +7,7 @@ import PintleTrust
 /// A proxy that intercepts tunnels to `origin.test`; their requests go to an origin that remembers them byte for byte.
 struct HTTP2Stage {
     let folder: TemporaryFolder
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
     let pintle: PintleProcess
 
     /// - Parameters:
@@ -18,15 +18,15 @@ struct HTTP2Stage {
     ///   - script: of the origin; it answers each request with `ok` and closes unless given.
     init(
         _ more: String = "", route: [String] = [], leadingTo port: Int? = nil, by scheme: String = "http",
-        serving script: ScriptedOrigin.Script? = nil
+        serving script: RawOrigin.Script? = nil
     ) throws {
         self.folder = try TemporaryFolder()
         try AuthorityFolder("\(self.folder.path)/pintle/ca").keep(try CertificateAuthority(named: "Test CA"))
-        let answering: ScriptedOrigin.Script = { connection in
+        let answering: RawOrigin.Script = { connection in
             _ = try connection.readRequest()
             try connection.send(response("ok", fields: "Connection: close\r\n"))
         }
-        self.origin = try ScriptedOrigin(script ?? answering)
+        self.origin = try RawOrigin(script ?? answering)
         self.pintle = try PintleProcess(
             """
             \(more)

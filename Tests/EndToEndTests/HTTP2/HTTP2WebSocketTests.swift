@@ -32,7 +32,7 @@ struct HTTP2WebSocketTests {
     }
 
     @Test func `messages pass both ways, and the end too`() throws {
-        let stage = try HTTP2Stage(serving: WebSocket.echo)
+        let stage = try HTTP2Stage(serving: WebSocketWire.echo)
         let client = try self.client(stage)
         let answer = try #require(client.answers[1])
         #expect(answer.status == 200 && answer["sec-websocket-accept"] == nil && answer["connection"] == nil)
@@ -43,8 +43,8 @@ struct HTTP2WebSocketTests {
         #expect(head["Via"] == "2 pintle" && head["Origin"] == "https://origin.test")
         for size in [1, 200, 50_000] {
             let payload = pattern(size)
-            let sent = WebSocket.bytes(.binary, payload, isMasked: true)
-            let wanted = WebSocket.bytes(.binary, payload, isMasked: false)
+            let sent = WebSocketWire.bytes(.binary, payload, isMasked: true)
+            let wanted = WebSocketWire.bytes(.binary, payload, isMasked: false)
             let before = client.answers[1]?.body.count ?? 0
             for start in stride(from: 0, to: sent.count, by: 16_384) {
                 try client.send(Bytes.frame(0, on: 1, Array(sent[start..<min(sent.count, start + 16_384)])))
@@ -52,7 +52,7 @@ struct HTTP2WebSocketTests {
             try client.send(Bytes.windowUpdate(wanted.count, on: 0) + Bytes.windowUpdate(wanted.count, on: 1))
             #expect(try Array(self.body(before + wanted.count, client).dropFirst(before)) == wanted)
         }
-        try client.send(Bytes.frame(0, on: 1, WebSocket.bytes(.close, [3, 232], isMasked: true)))
+        try client.send(Bytes.frame(0, on: 1, WebSocketWire.bytes(.close, [3, 232], isMasked: true)))
         let last = try client.answer()
         #expect(last.isComplete && last.body.suffix(4).elementsEqual([0x88, 2, 3, 232]))
         // The tunnel stays open as long as one of its sides is.
@@ -62,18 +62,18 @@ struct HTTP2WebSocketTests {
     }
 
     @Test func `the key is Pintle's own, whatever the client sends`() throws {
-        let stage = try HTTP2Stage(serving: WebSocket.echo)
-        let client = try self.client(stage, Self.request + [("sec-websocket-key", WebSocket.key)])
+        let stage = try HTTP2Stage(serving: WebSocketWire.echo)
+        let client = try self.client(stage, Self.request + [("sec-websocket-key", WebSocketWire.key)])
         #expect(client.answers[1]?.status == 200)
         let keys = stage.origin.requests[0].head.values("Sec-WebSocket-Key")
-        #expect(keys.count == 1 && keys != [WebSocket.key])
+        #expect(keys.count == 1 && keys != [WebSocketWire.key])
     }
 
     @Test(arguments: [
         ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", 502),
         (
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                + "Sec-WebSocket-Accept: \(WebSocket.accept(WebSocket.key))\r\n\r\n", 502
+                + "Sec-WebSocket-Accept: \(WebSocketWire.accept(WebSocketWire.key))\r\n\r\n", 502
         ),
         ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n", 502),
         ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 502),
@@ -116,20 +116,20 @@ struct HTTP2WebSocketTests {
         let ending = Watched<SocketStream.Ending?>(nil)
         let stage = try HTTP2Stage { connection in
             let request = try connection.readRequestHead()
-            try connection.send(WebSocket.switching(for: request))
+            try connection.send(WebSocketWire.switching(for: request))
             guard try connection.stream.readFrame().payload == [0x61] else { return connection.stream.reset() }
-            try connection.stream.send(WebSocket.bytes(.text, [0x62], isMasked: false))
+            try connection.stream.send(WebSocketWire.bytes(.text, [0x62], isMasked: false))
             let end = try connection.waitForEnd()
             ending.change { $0 = end }
         }
         let client = try self.client(stage)
-        try client.send(Bytes.frame(0, on: 1, WebSocket.bytes(.text, [0x61], isMasked: true)))
+        try client.send(Bytes.frame(0, on: 1, WebSocketWire.bytes(.text, [0x61], isMasked: true)))
         #expect(try self.body(3, client) == [0x81, 1, 0x62])
         try client.send(Bytes.reset())
         try ending.wait(for: "the end") { $0 != nil }
         #expect(ending.current == .reset)
         let other = try self.client(stage)
-        try other.send(Bytes.frame(0, on: 1, WebSocket.bytes(.text, [0x63], isMasked: true)))
+        try other.send(Bytes.frame(0, on: 1, WebSocketWire.bytes(.text, [0x63], isMasked: true)))
         #expect(try other.answer().reset == .connectError)
     }
 
@@ -156,9 +156,9 @@ struct HTTP2WebSocketTests {
         let stage = try HTTP2Stage { connection in
             let head = try connection.readRequestHead()
             if head.startLine.contains("/socket") {
-                try connection.send(WebSocket.switching(for: head))
+                try connection.send(WebSocketWire.switching(for: head))
                 while case let frame = try connection.stream.readFrame() {
-                    try connection.stream.send(WebSocket.bytes(frame.kind, frame.payload, isMasked: false))
+                    try connection.stream.send(WebSocketWire.bytes(frame.kind, frame.payload, isMasked: false))
                     if frame.kind == .close { return }
                 }
             }

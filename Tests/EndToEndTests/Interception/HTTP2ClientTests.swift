@@ -33,9 +33,9 @@ struct HTTP2ClientTests {
     }
 
     /// A TLS origin that runs a test's script.
-    private func origin(_ serve: @escaping @Sendable (SocketStream) throws -> Void) throws -> ScriptedOrigin {
+    private func origin(_ serve: @escaping @Sendable (SocketStream) throws -> Void) throws -> RawOrigin {
         let side = try TLSServerSide(self.site.leaf)
-        return try ScriptedOrigin { connection in
+        return try RawOrigin { connection in
             try connection.stream.secure(as: side)
             try serve(connection.stream)
         }

@@ -165,7 +165,7 @@ struct InterceptionTests {
     }
 
     @Test func `a client that speaks no TLS in its tunnel is served in clear`() throws {
-        let origin = try ScriptedOrigin(answering: response("plain"))
+        let origin = try RawOrigin(answering: response("plain"))
         let pintle = try self.pintle("interception: {hosts: [\"127.0.0.1\"]}")
         let client = try pintle.connect()
         let target = "127.0.0.1:\(origin.port)"

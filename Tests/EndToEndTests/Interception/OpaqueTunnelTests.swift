@@ -22,8 +22,8 @@ struct OpaqueTunnelTests {
     }
 
     /// A server that greets its clients, as one for mail does.
-    private func greeter() throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func greeter() throws -> RawOrigin {
+        try RawOrigin { connection in
             try connection.send("220 mail.test\r\n")
             guard try connection.stream.readLine() == "QUIT" else { return }
             try connection.send("221 bye\r\n")
@@ -72,7 +72,7 @@ struct OpaqueTunnelTests {
         rules: String, reason: String, rule: String?
     ) throws {
         let pintle = try self.pintle(rules)
-        let server = try ScriptedOrigin { connection in
+        let server = try RawOrigin { connection in
             try connection.send("220 mail.test\r\n")
             _ = try connection.waitForEnd()
         }
@@ -90,7 +90,7 @@ struct OpaqueTunnelTests {
 
     @Test func `LOOK-78 a client that speaks another protocol is relayed`() throws {
         let pintle = try self.pintle()
-        let server = try ScriptedOrigin { connection in
+        let server = try RawOrigin { connection in
             #expect(try connection.stream.readLine() == "SSH-2.0-client Debian")
             try connection.send("SSH-2.0-server\r\n")
             #expect(try connection.stream.read(4) == [0, 0, 1, 22])
@@ -109,7 +109,7 @@ struct OpaqueTunnelTests {
 
     @Test func `LOOK-78 a client that speaks another protocol is refused where the rules say so`() throws {
         let pintle = try self.pintle("trust: {site: {hosts: [localhost]}}")
-        let server = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let server = try RawOrigin { connection in _ = try connection.waitForEnd() }
         let client = try self.tunnel(pintle, to: server.port)
         try client.send("SSH-2.0-client\r\n")
         _ = try? client.readToEnd()
@@ -131,7 +131,7 @@ struct OpaqueTunnelTests {
 
     @Test func `LOOK-78 a handshake is intercepted however late it comes`() throws {
         let connected = Watched(0)
-        let server = try ScriptedOrigin { connection in
+        let server = try RawOrigin { connection in
             connected.change { $0 += 1 }
             _ = try connection.waitForEnd()
         }
@@ -149,7 +149,7 @@ struct OpaqueTunnelTests {
 
     @Test func `LOOK-78 a request in clear is judged however late it comes`() throws {
         let connected = Watched(0)
-        let server = try ScriptedOrigin { connection in
+        let server = try RawOrigin { connection in
             connected.change { $0 += 1 }
             guard let request = try? connection.readRequest() else { return }
             try connection.send(response("\(request.head.startLine)"))
@@ -164,7 +164,7 @@ struct OpaqueTunnelTests {
 
     @Test func `LOOK-78 a client that leaves while its server is silent leaves nothing behind`() throws {
         let connected = Watched(0)
-        let server = try ScriptedOrigin { connection in
+        let server = try RawOrigin { connection in
             connected.change { $0 += 1 }
             _ = try connection.waitForEnd()
         }
@@ -185,7 +185,7 @@ struct OpaqueTunnelTests {
         _ = try self.folder.write(pki.leaf("proxy", ip: ["127.0.0.1"], signedBy: pki.root()), as: "proxy")
         let pintle = try self.pintle(
             "listen_tls: {certificate: proxy.pem, key: proxy.key}", arguments: ["--listen", "https://127.0.0.1:0"])
-        let server = try ScriptedOrigin { connection in
+        let server = try RawOrigin { connection in
             if isSilent { try connection.send("220 mail.test\r\n") }
             let line = try connection.stream.readLine()
             try connection.send(String(line.reversed()))
@@ -219,7 +219,7 @@ struct OpaqueTunnelTests {
         #expect(try client.readLine() == "221 bye")
         client.close()
         let connected = Watched(0)
-        let silent = try ScriptedOrigin { connection in
+        let silent = try RawOrigin { connection in
             connected.change { $0 += 1 }
             _ = try connection.waitForEnd()
         }

@@ -7,11 +7,11 @@ import Testing
 /// Clients that speak TLS with the proxy: `listen: ["https://…"]`.
 struct TLSListenerTests {
     let folder: TemporaryFolder
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
     init() throws {
         self.folder = try TemporaryFolder()
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
     }
 
     /// Starts a proxy with a plaintext port and a TLS port, and returns the latter, too.
@@ -76,7 +76,7 @@ struct TLSListenerTests {
     @Test func `an answer that is cut is no end for the client`() throws {
         let (pintle, port) = try self.start()
         defer { withExtendedLifetime(pintle) {} }
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nwhole\r\n")
             if request.head.startLine.contains("/whole") { try connection.send("0\r\n\r\n") }
@@ -94,7 +94,7 @@ struct TLSListenerTests {
     @Test func `a tunnel's halves end one by one`() throws {
         let (pintle, port) = try self.start()
         defer { withExtendedLifetime(pintle) {} }
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let sent = try connection.stream.readToEnd()
             guard sent.ending == .closed else { return }
             try connection.stream.send(sent.bytes.reversed())

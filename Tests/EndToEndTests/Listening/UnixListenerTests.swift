@@ -8,13 +8,13 @@ import Testing
 /// Clients on a Unix socket: `listen: ["unix:PATH"]`.
 struct UnixListenerTests {
     let folder: TemporaryFolder
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
     /// The path of the socket.
     let path: String
 
     init() throws {
         self.folder = try TemporaryFolder()
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
         self.path = "\(self.folder.path)/pintle.sock"
     }
 

@@ -42,7 +42,7 @@ import Testing
     @Test func `LOOK-58 a client that does not read holds the origin back`() throws {
         let sent = Watched(0)
         let total = 64 << 20
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
             let block = pattern(1 << 16)
@@ -71,7 +71,7 @@ import Testing
     func `LOOK-58 an origin that does not read holds the client back`(rules: String) throws {
         let mayRead = Watched(false)
         let total = 64 << 20
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try mayRead.wait(for: "the test to go on") { $0 }
             var left = total
@@ -107,7 +107,7 @@ import Testing
     @Test func `LOOK-58 a slow reader in a tunnel holds the origin back`() throws {
         let sent = Watched(0)
         let total = 64 << 20
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let block = pattern(1 << 16)
             for _ in 0..<(total >> 16) {
                 try connection.stream.send(block)

@@ -7,7 +7,7 @@ import Testing
 /// A process that has no descriptor left neither dies nor spins.
 @Suite(.tags(.load)) struct DescriptorTests {
     @Test func `clients wait for a descriptor, and are served when there is one`() throws {
-        let origin = try ScriptedOrigin(answering: response("here"))
+        let origin = try RawOrigin(answering: response("here"))
         let pintle = try PintleProcess("engine: {threads: 1}", descriptors: 48)
         // More than there are descriptors; the kernel takes in all of them.
         var clients = try (0..<64).map { _ in try pintle.connect() }

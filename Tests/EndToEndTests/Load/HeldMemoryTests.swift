@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `LOOK-16 bodies that many clients do not finish stay within limits held_bytes`() throws {
-        let origin = try ScriptedOrigin(answering: response("ok"))
+        let origin = try RawOrigin(answering: response("ok"))
         let pintle = try PintleProcess(
             """
             engine: {threads: 2}
@@ -68,7 +68,7 @@ import Testing
     ) throws {
         let isOpen = Watched(false)
         let body = "[" + String(repeating: "1,", count: 500_000) + "1]"
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequest()
             let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
             guard request.head.startLine.contains("/open ") else { return try connection.send(head + body) }
@@ -104,7 +104,7 @@ import Testing
     @Test func `LOOK-16 answers that clients do not read are counted until they are gone`() throws {
         // More than Linux takes off a sender's hands for one connection (4 MiB).
         let body = "[\"" + String(repeating: "a", count: 7_000_000) + "\"]"
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: response(body, fields: "Content-Type: application/json\r\n"))
         let pintle = try PintleProcess(
             """

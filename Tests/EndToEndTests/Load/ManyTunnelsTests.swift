@@ -9,8 +9,8 @@ import Testing
     private static let limits = "limits: {connections: 4096, connections_per_client: 4096, tunnels: 4096, "
 
     /// Sends back everything that it gets.
-    private static func echo() throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private static func echo() throws -> RawOrigin {
+        try RawOrigin { connection in
             while let bytes = try connection.stream.readSome() {
                 try connection.stream.send(bytes)
                 connection.stream.forgetTaken()
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `tunnels whose clients do not read take neither memory nor descriptors without bound`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             // The error comes when the peer is gone.
             while true { try connection.send(String(repeating: "x", count: 1 << 16)) }
         }

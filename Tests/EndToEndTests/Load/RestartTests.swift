@@ -105,7 +105,7 @@ import Testing
 
     @Test func `descriptors are back where they started when clients and origins are gone`() throws {
         let pintle = try PintleProcess("engine: {threads: 1}")
-        let first = try ScriptedOrigin(answering: response("done", fields: "Connection: close\r\n"))
+        let first = try RawOrigin(answering: response("done", fields: "Connection: close\r\n"))
         #expect(try pintle.ask(get(first.port)).text == "done")
         // The first tunnel allocates what all tunnels share.
         let opener = try pintle.connect()

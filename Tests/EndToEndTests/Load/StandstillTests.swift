@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `LOOK-06 a request that unfolds to four million values has few steps, and others go on`() throws {
-        let origin = try ScriptedOrigin(answering: response("ok"))
+        let origin = try RawOrigin(answering: response("ok"))
         let pintle = try PintleProcess(
             "engine: {threads: 1}\nroutes: [{name: r, contract: {file: openapi.yaml, requests: true}}]",
             folder: self.folder)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `LOOK-06 a long list in a query is judged elsewhere, and rightly`() throws {
-        let origin = try ScriptedOrigin(answering: response("ok"))
+        let origin = try RawOrigin(answering: response("ok"))
         let pintle = try PintleProcess(
             "limits: {header_line: 64KiB}\nroutes: [{name: r, contract: {file: openapi.yaml, requests: true}}]",
             folder: self.folder)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `LOOK-06 the body of a request whose query is judged elsewhere comes whole`() throws {
-        let origin = try ScriptedOrigin(answering: response("ok"))
+        let origin = try RawOrigin(answering: response("ok"))
         let pintle = try PintleProcess(
             "limits: {header_line: 64KiB}\nroutes: [{name: r, contract: {file: openapi.yaml, requests: true}}]",
             folder: self.folder)
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func `LOOK-06 a body too long to be judged comes whole where its query is judged elsewhere`() throws {
-        let origin = try ScriptedOrigin(answering: response("ok"))
+        let origin = try RawOrigin(answering: response("ok"))
         let pintle = try PintleProcess(
             """
             limits: {header_line: 64KiB, body_buffer: 64KiB}
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func `LOOK-07 a body of a million values is serialized elsewhere, in bounds, and others go on`() throws {
-        let origin = try ScriptedOrigin(answering: response("ok"))
+        let origin = try RawOrigin(answering: response("ok"))
         let pintle = try PintleProcess(
             "engine: {threads: 1}\nroutes: [{name: r, request: {serialize: plist}}]", folder: self.folder)
         let hostile = try pintle.connect()
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func `LOOK-07 what is serialized elsewhere arrives as it would otherwise`() throws {
-        let origin = try ScriptedOrigin(answering: response("ok"))
+        let origin = try RawOrigin(answering: response("ok"))
         let pintle = try PintleProcess(
             "routes: [{name: r, request: {serialize: json, parameters: {tag: x}}}]", folder: self.folder)
         let members = (0..<5_000).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test func `LOOK-09 a client that leaves takes its work with it`() throws {
-        let origin = try ScriptedOrigin(answering: response("ok"))
+        let origin = try RawOrigin(answering: response("ok"))
         let pintle = try PintleProcess(
             "engine: {threads: 1}\nroutes: [{name: r, contract: {file: openapi.yaml, requests: true}}]",
             folder: self.folder)
@@ -166,7 +166,7 @@ import Testing
     @Test func `LOOK-06 a stream that unfolds a thousandfold is looked at in turns with others`() throws {
         let body = try Self.gzip(Self.list(15_000_000))
         let isSent = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequest()
             if !request.head.startLine.contains("/stream ") { return try connection.send(response("ok")) }
             try connection.send(

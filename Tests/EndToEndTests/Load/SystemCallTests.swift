@@ -23,7 +23,7 @@ struct SystemCallTests {
     ///
     /// - Returns: the number of the program's system calls, without those that wait.
     private func calls(_ load: Load, rounds: Int) throws -> CountedCalls {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 connection.stream.forgetTaken()

@@ -11,11 +11,11 @@ struct BasicAuthTests {
 
         """
 
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
     private let pintle: PintleProcess
 
     init() throws {
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
         let folder = try TemporaryFolder()
         try folder.write(Self.users, to: "users.htpasswd")
         self.pintle = try PintleProcess(

@@ -35,7 +35,7 @@ struct BytePathTests {
     }
 
     @Test func `LOOK-86 what is learnt, and the files of an authority for this run`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let process = try self.shell(
             """
             export TMPDIR=$d

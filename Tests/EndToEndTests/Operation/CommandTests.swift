@@ -91,7 +91,7 @@ struct CommandTests {
 
     @Test func `serve listens on several addresses`() throws {
         let pintle = try PintleProcess("", arguments: ["--listen", "127.0.0.1:0"])
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let listening = try pintle.waitForMessages("ready")[0]["listening"] as? String ?? ""
         let ports = listening.split(separator: " ").compactMap { $0.split(separator: ":").last.flatMap { Int($0) } }
         #expect(ports.count == 2 && Set(ports).count == 2)
@@ -116,7 +116,7 @@ struct CommandTests {
 
     @Test func `SIGTERM lets an exchange finish that is under way, and takes no new one`() throws {
         let release = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")
             try release.wait(for: "the test to go on") { $0 }
@@ -138,7 +138,7 @@ struct CommandTests {
     }
 
     @Test func `what is not done after drain_timeout is cut`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }
@@ -151,7 +151,7 @@ struct CommandTests {
     }
 
     @Test func `a second signal ends it at once`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }

@@ -80,7 +80,7 @@ struct DoctorTests {
     }
 
     @Test func `a signal ends the doctor with all that it has started`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             _ = try connection.waitForEnd()
         }

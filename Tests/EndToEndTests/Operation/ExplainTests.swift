@@ -160,7 +160,7 @@ struct ExplainTests {
     }
 
     @Test func `what a sample prints is what an origin gets`() throws {
-        let origin = try ScriptedOrigin(answering: response("{}", fields: "Content-Type: application/json\r\n"))
+        let origin = try RawOrigin(answering: response("{}", fields: "Content-Type: application/json\r\n"))
         let configuration = Self.configuration.replacingOccurrences(
             of: "hosts: [api.pay.example]", with: "hosts: [127.0.0.1]")
         let sample =

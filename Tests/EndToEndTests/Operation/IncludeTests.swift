@@ -7,11 +7,11 @@ import Testing
 /// Configurations of several files.
 struct IncludeTests {
     let folder: TemporaryFolder
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
     init() throws {
         self.folder = try TemporaryFolder()
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
         try #require(mkdir("\(self.folder.path)/conf.d", 0o700) == 0)
     }
 

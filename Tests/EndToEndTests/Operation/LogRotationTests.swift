@@ -8,11 +8,11 @@ import Testing
 /// `log.exchanges: PATH` after the file was moved away, as logrotate does it.
 struct LogRotationTests {
     let folder: TemporaryFolder
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
     init() throws {
         self.folder = try TemporaryFolder()
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
     }
 
     private func start(_ path: String = "exchanges.log") throws -> PintleProcess {

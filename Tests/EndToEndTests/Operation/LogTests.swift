@@ -7,7 +7,7 @@ import Testing
 /// Counters, the activity state, and the line of each exchange.
 struct LogTests {
     @Test func `LOOK-45 counters are right for a known mix, on SIGUSR1 and at exit`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 if request.head.startLine.contains("/bad") {
@@ -50,7 +50,7 @@ struct LogTests {
 
     @Test func `LOOK-45 counters of a tunnel and of a long stream move while they are open`() throws {
         let release = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let head = try connection.readRequestHead()
             if head.startLine.hasPrefix("GET") {
                 try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
@@ -76,7 +76,7 @@ struct LogTests {
 
     @Test func `activity goes through its states`() throws {
         let release = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try release.wait(for: "the test to go on") { $0 }
             try connection.send(response("done"))
@@ -95,7 +95,7 @@ struct LogTests {
     }
 
     @Test func `activity shorter than its delay is never active`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         // Long enough for the exchange to be over on any machine: the delay is waited out, as in AFNetworking.
         let pintle = try PintleProcess("activity: {activation_delay: 3s}", log: "{format: json, level: debug}")
         _ = try Curl.run(proxy: pintle.port, "http://127.0.0.1:\(origin.port)/")
@@ -104,7 +104,7 @@ struct LogTests {
     }
 
     @Test func `counters are logged at intervals while they change`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess("activity: {log_interval: 20ms}")
         _ = try Curl.run(proxy: pintle.port, "http://127.0.0.1:\(origin.port)/")
         try pintle.process.waitForLine("the counters of one exchange") {
@@ -113,7 +113,7 @@ struct LogTests {
     }
 
     @Test func `the line of an exchange has the contract's keys`() throws {
-        let origin = try ScriptedOrigin(answering: response("12345"))
+        let origin = try RawOrigin(answering: response("12345"))
         let pintle = try PintleProcess("routes: [{name: r}]")
         let client = try pintle.connect()
         for _ in 0..<2 {
@@ -166,7 +166,7 @@ struct LogTests {
     }
 
     @Test func `no secret is in any line, unless redaction is off`() throws {
-        let origin = try ScriptedOrigin(answering: response("done", fields: "Set-Cookie: sid=SECRET\r\n"))
+        let origin = try RawOrigin(answering: response("done", fields: "Set-Cookie: sid=SECRET\r\n"))
         let rules =
             "routes: [{name: r, allow_cleartext_credentials: true, request: {headers: {set: {Authorization: Bearer SECRET}}}}]"
         let pintle = try PintleProcess(rules)
@@ -182,7 +182,7 @@ struct LogTests {
     }
 
     @Test func `a client cannot forge a line`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess("", log: "{format: text, exchanges: \"-\"}", arguments: [])
         let answer = try pintle.ask(get(origin.port, "/%0a%22id=1\"'\\|x"))
         #expect(answer.status == 200)
@@ -192,7 +192,7 @@ struct LogTests {
 
     @Test func `lines go to a file when one is named, and nowhere when off`() throws {
         let folder = try TemporaryFolder()
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess("", log: "{format: json, exchanges: lines.log}", folder: folder)
         #expect(try Curl.run(proxy: pintle.port, "http://127.0.0.1:\(origin.port)/").status == 200)
         _ = try pintle.stop()

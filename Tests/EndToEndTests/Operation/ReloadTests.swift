@@ -7,11 +7,11 @@ import Testing
 /// Another configuration in the place of the running one: SIGHUP and `pintle reload`.
 struct ReloadTests {
     let folder: TemporaryFolder
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
     init() throws {
         self.folder = try TemporaryFolder()
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
     }
 
     private func write(_ rules: String, in folder: TemporaryFolder? = nil) throws {
@@ -84,7 +84,7 @@ struct ReloadTests {
 
     @Test func `what is under way ends as it began`() throws {
         let mayAnswer = Watched(false)
-        let slow = try ScriptedOrigin { connection in
+        let slow = try RawOrigin { connection in
             _ = try connection.readRequest()
             try mayAnswer.wait(for: "the reload") { $0 }
             try connection.send(response("<html>", fields: "Content-Type: text/html\r\n"))

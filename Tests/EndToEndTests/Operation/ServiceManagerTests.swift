@@ -8,11 +8,11 @@ import Testing
 /// Messages to a service manager, and the sockets that it passes: sd_notify(3) and sd_listen_fds(3).
 struct ServiceManagerTests {
     let folder: TemporaryFolder
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
     init() throws {
         self.folder = try TemporaryFolder()
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
         try self.folder.write("version: 1\nlog: {format: json}\n", to: "pintle.yaml")
     }
 

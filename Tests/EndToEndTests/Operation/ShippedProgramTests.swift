@@ -46,7 +46,7 @@ struct LinkedFoundationTests {
     }
 
     @Test func `LOOK-01 base64 is decoded and encoded`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess(
             """
             routes:
@@ -69,7 +69,7 @@ struct LinkedFoundationTests {
 
     @Test func `LOOK-01 the types of YAML are what they are`() throws {
         // Yams tells them apart with NSRegularExpression, which is ICU's.
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess(
             "routes: [{name: r, request: {serialize: json, parameters: {a: 10, b: 1.5, c: true, d: '10', e: x}}}]",
             folder: self.folder)

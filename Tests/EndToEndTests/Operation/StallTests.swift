@@ -7,7 +7,7 @@ import Testing
 /// Reports of the program on turns that hold up its loops.
 struct StallTests {
     @Test func `the counters tell how long the turns of the loops took`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess()
         #expect(try pintle.ask(get(origin.port)).text == "done")
         pintle.process.signal(SIGUSR1)

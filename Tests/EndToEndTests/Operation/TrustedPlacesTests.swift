@@ -20,7 +20,7 @@ struct TrustedPlacesTests {
 
     @Test func `LOOK-97 a cache folder that others may write is not used, and the log says what to do`() throws {
         let cache = try self.make("cache", mode: 0o770)
-        let origin = try ScriptedOrigin(answering: response("kept", fields: "Cache-Control: max-age=60\r\n"))
+        let origin = try RawOrigin(answering: response("kept", fields: "Cache-Control: max-age=60\r\n"))
         let pintle = try PintleProcess(
             "cache: {path: \"\(cache)\"}\nroutes: [{name: kept, cache: {policy: protocol}}]", folder: self.folder)
         _ = try pintle.waitForMessages(

@@ -8,11 +8,11 @@ import Testing
 /// `serve --watch`: another configuration as soon as a file is another.
 struct WatchTests {
     let folder: TemporaryFolder
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
     init() throws {
         self.folder = try TemporaryFolder()
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
     }
 
     private static let head = "version: 1\nlog: {format: json, exchanges: \"-\"}\n"

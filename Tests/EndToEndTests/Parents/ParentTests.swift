@@ -6,11 +6,11 @@ import Testing
 
 /// Requests through an upstream proxy: `upstream_proxy`, with a second Pintle in that role.
 struct ParentTests {
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
     private let folder: TemporaryFolder
 
     init() throws {
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
         self.folder = try TemporaryFolder()
         try self.folder.write(
             "ben:$2b$04$ABCDEFGHIJKLMNOPQRSTUubdTkc8VfDg3xLFFedNQLivmNw6I3T6K\n", to: "users.htpasswd")
@@ -72,7 +72,7 @@ struct ParentTests {
     }
 
     @Test func `what a client says of itself is not for the parent`() throws {
-        let parent = try ScriptedOrigin(answering: response("parent"))
+        let parent = try RawOrigin(answering: response("parent"))
         let child = try self.child(parent.port)
         let result = try Curl.run(proxy: child.port, "--proxy-user", "ana:secret", "http://site.example/")
         #expect(result.text == "parent")
@@ -84,7 +84,7 @@ struct ParentTests {
     }
 
     @Test func `what no_proxy names is reached directly`() throws {
-        let parent = try ScriptedOrigin(answering: response("parent"))
+        let parent = try RawOrigin(answering: response("parent"))
         let child = try self.child(parent.port, ", no_proxy: [localhost]")
         let near = try Curl.run(proxy: child.port, "http://localhost:\(self.origin.port)/")
         let far = try Curl.run(proxy: child.port, "http://127.0.0.1:\(self.origin.port)/")
@@ -94,7 +94,7 @@ struct ParentTests {
     }
 
     @Test func `the environment's proxies are used when the configuration says so`() throws {
-        let parent = try ScriptedOrigin(answering: response("parent"))
+        let parent = try RawOrigin(answering: response("parent"))
         let environment = ["http_proxy": "http://u:p@127.0.0.1:\(parent.port)", "no_proxy": "localhost"]
         let child = try PintleProcess("upstream_proxy: env", environment: environment)
         #expect(try Curl.run(proxy: child.port, "http://site.example/").text == "parent")
@@ -109,7 +109,7 @@ struct ParentTests {
 
     @Test func `by SOCKS the parent resolves the name, and every byte goes through`() throws {
         let socks = try SOCKSServer(demanding: (user: "ben", password: "other"))
-        let banner = try ScriptedOrigin { connection in
+        let banner = try RawOrigin { connection in
             try connection.send("220 ready\r\n")
             _ = try connection.stream.readLine()
             try connection.send("221 bye\r\n")
@@ -122,7 +122,7 @@ struct ParentTests {
     }
 
     @Test func `a server that speaks first is heard through a parent's tunnel`() throws {
-        let banner = try ScriptedOrigin { connection in
+        let banner = try RawOrigin { connection in
             try connection.send("220 ready\r\n")
             _ = try connection.stream.readLine()
             try connection.send("221 bye\r\n")
@@ -144,7 +144,7 @@ struct ParentTests {
     @Test(arguments: ["http", "https", "socks5"]) func `an upgrade goes through a tunnel of the parent`(scheme: String)
         throws
     {
-        let echo = try ScriptedOrigin { connection in
+        let echo = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send("HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
             while let bytes = try connection.stream.readSome() { try connection.stream.send(bytes) }
@@ -172,7 +172,7 @@ struct ParentTests {
     }
 
     @Test(arguments: ["http", "socks5"]) func `a parent that is not there is named`(scheme: String) throws {
-        let closed = try ScriptedOrigin { _ in }
+        let closed = try RawOrigin { _ in }
         closed.stop()
         let child = try self.child(closed.port, scheme: scheme)
         for arguments in [[], ["--proxytunnel"]] {
@@ -222,7 +222,7 @@ struct ParentTests {
     }
 
     @Test func `the parent's address is exempt from rules, and literal addresses are not`() throws {
-        let parent = try ScriptedOrigin(answering: response("parent"))
+        let parent = try RawOrigin(answering: response("parent"))
         let child = try self.child(
             parent.port, rules: "destinations: {private_addresses: deny, deny: [\"127.0.0.0/8\"]}")
         #expect(try Curl.run(proxy: child.port, "http://site.example/").text == "parent")
@@ -232,8 +232,8 @@ struct ParentTests {
     }
 
     @Test func `a reload takes requests another way, and old connections are not used`() throws {
-        let first = try ScriptedOrigin(answering: response("first"))
-        let second = try ScriptedOrigin(answering: response("second"))
+        let first = try RawOrigin(answering: response("first"))
+        let second = try RawOrigin(answering: response("second"))
         let child = try self.child(first.port)
         let client = try child.connect()
         let asked = "GET http://site.example/ HTTP/1.1\r\nHost: site.example\r\n\r\n"

@@ -89,7 +89,7 @@ struct ParentTrustTests {
             """, folder: self.site.folder)
         for _ in 0..<2 { #expect(try self.tunnel(child).text == "hello\n") }
         let bytes = pattern(3 << 20)
-        let echo = try ScriptedOrigin { connection in
+        let echo = try RawOrigin { connection in
             try connection.send("220 ready\r\n")
             var count = 0
             while count < bytes.count, let piece = try connection.stream.readSome() {

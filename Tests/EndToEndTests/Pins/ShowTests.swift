@@ -77,7 +77,7 @@ import Testing
             refused.errors == [
                 "pintle pins show: 127.0.0.1:\(port): 127.0.0.1: the connection was refused: nothing listens there"
             ])
-        let origin = try ScriptedOrigin { try $0.send("220 mail.example ready\r\n") }
+        let origin = try RawOrigin { try $0.send("220 mail.example ready\r\n") }
         let plain = try pins("show", "127.0.0.1:\(origin.port)")
         #expect(plain.exitCode == 4 && plain.errors.count == 1, "\(plain.errors)")
         #expect(plain.errors[0].contains("127.0.0.1: it does not speak TLS: it answered \"220 mail.example"))

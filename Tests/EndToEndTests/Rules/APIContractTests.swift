@@ -35,9 +35,9 @@ struct APIContractTests {
     }
 
     private func origin(_ body: String, status: String = "200 OK", type: String = "application/json") throws
-        -> ScriptedOrigin
+        -> RawOrigin
     {
-        try ScriptedOrigin(answering: response(body, status: status, fields: "Content-Type: \(type)\r\n"))
+        try RawOrigin(answering: response(body, status: status, fields: "Content-Type: \(type)\r\n"))
     }
 
     private func pintle(_ route: String, more: String = "") throws -> PintleProcess {

@@ -14,7 +14,7 @@ struct BodyRuleTests {
     private func fetch(
         _ rules: String, _ body: [UInt8], type: String, fields: String = "", more: String = "", _ curl: String...
     ) throws -> Curl.Result {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(
                 "HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\nContent-Type: \(type)\r\n\(fields)\r\n")
@@ -115,7 +115,7 @@ struct BodyRuleTests {
     @Test func `LOOK-119 the route's fields are on placeholders and problems as well`() throws {
         let folder = try TemporaryFolder()
         try folder.write("gone", to: "gone.txt")
-        let origin = try ScriptedOrigin(answering: response("{"))
+        let origin = try RawOrigin(answering: response("{"))
         for violation in ["placeholder, placeholder: {file: gone.txt}", "reject"] {
             let pintle = try PintleProcess(
                 "routes: [{name: r, response: {body: json, on_violation: \(violation), headers: {set: {X-A: b}}}}]",
@@ -157,7 +157,7 @@ struct BodyRuleTests {
     }
 
     @Test func `a streamed body over max_body is cut, and never looks complete`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
             for _ in 0..<4 { try connection.send("400\r\n\(String(repeating: "x", count: 1024))\r\n") }

@@ -13,7 +13,7 @@ struct ConnectionRuleTests {
     }
 
     @Test func `packets are marked, those of tunnels too`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess("routes: [{name: r, request: {service_type: voip}}]")
         // DSCP 46 is in the upper six bits.
         #expect(try pintle.ask(get(origin.port)).text == "done")
@@ -27,7 +27,7 @@ struct ConnectionRuleTests {
     }
 
     @Test func `requests leave by the interface of their route`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess(
             """
             routes:

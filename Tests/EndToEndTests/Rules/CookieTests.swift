@@ -6,8 +6,8 @@ import Testing
 
 /// Cookies that the proxy keeps from its clients.
 struct CookieTests {
-    private func origin() throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func origin() throws -> RawOrigin {
+        try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let fields = request.head.startLine.contains("/login") ? "Set-Cookie: id=1; Path=/\r\n" : ""

@@ -5,7 +5,7 @@ import Testing
 
 /// Routes with an upstream: origin-form requests, base URLs, and the upgrade from http to https.
 struct GatewayTests {
-    private func line(_ origin: ScriptedOrigin) throws -> String { try origin.waitForRequests(1)[0].head.startLine }
+    private func line(_ origin: RawOrigin) throws -> String { try origin.waitForRequests(1)[0].head.startLine }
 
     /// Base path, strip_prefix, the request's path, and the path of the request to the origin.
     static let joins: [(base: String, strip: String?, path: String, joined: String)] = [
@@ -23,7 +23,7 @@ struct GatewayTests {
 
     @Test(arguments: Self.joins)
     func `a path goes below the base URL`(base: String, strip: String?, path: String, joined: String) throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let prefix = strip.map { ", strip_prefix: \"\($0)\"" } ?? ""
         let pintle = try PintleProcess(
             "routes: [{name: api, match: {hosts: [api.test]}, upstream: \"http://127.0.0.1:\(origin.port)\(base)\"\(prefix)}]"
@@ -36,7 +36,7 @@ struct GatewayTests {
     }
 
     @Test func `a proxy request is routed to the upstream too`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess(
             "routes: [{name: api, match: {hosts: [api.test]}, upstream: \"http://127.0.0.1:\(origin.port)/v1\"}]")
         let result = try Curl.run(proxy: pintle.port, "http://api.test/charges")
@@ -63,7 +63,7 @@ struct GatewayTests {
 
     @Test(arguments: ["/../a", "/a/../../b", "/%2e%2e/a", "/a/.%2E/b", "/a/%2e/b"])
     func `a path that could climb above the base is refused`(path: String) throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess(
             "routes: [{name: api, match: {hosts: [api.test]}, upstream: \"http://127.0.0.1:\(origin.port)/v1/\"}]")
         let answer = try pintle.ask("GET \(path) HTTP/1.1\r\nHost: api.test\r\n\r\n")
@@ -79,7 +79,7 @@ struct GatewayTests {
     }
 
     @Test func `the first route that matches wins, by host, method, path and scheme`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess(
             """
             routes:

@@ -12,7 +12,7 @@ struct HeaderMatchTests {
         """
 
     @Test func `requests and tunnels take the route of their fields`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess(Self.routes)
         let url = "http://127.0.0.1:\(origin.port)/"
         #expect(try Curl.run(proxy: pintle.port, "-H", "x-env: staging", url).text == "done")

@@ -6,9 +6,9 @@ import Testing
 
 /// Ways around the policy that were open once, against the program.
 struct PolicyEvasionTests {
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
-    init() throws { self.origin = try ScriptedOrigin(answering: response("done")) }
+    init() throws { self.origin = try RawOrigin(answering: response("done")) }
 
     // MARK: Hosts
 
@@ -94,7 +94,7 @@ struct PolicyEvasionTests {
     // MARK: Trailers
 
     @Test func `LOOK-23 what a rule names is no trailer, both ways`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\nok\r\n0\r\nServer: evil\r\n"
@@ -158,17 +158,17 @@ struct PolicyEvasionTests {
     // MARK: WebSockets
 
     @Test func `LOOK-54 a ws target is a WebSocket`() throws {
-        let origin = try ScriptedOrigin { connection in
-            try connection.send(WebSocket.switching(for: try connection.readRequestHead()))
-            try connection.stream.send(WebSocket.bytes(.text, Array("hello".utf8), isMasked: false))
+        let origin = try RawOrigin { connection in
+            try connection.send(WebSocketWire.switching(for: try connection.readRequestHead()))
+            try connection.stream.send(WebSocketWire.bytes(.text, Array("hello".utf8), isMasked: false))
         }
         let pintle = try PintleProcess("")
         let client = try pintle.connect()
-        try client.send("GET ws://127.0.0.1:\(origin.port)/chat HTTP/1.1\r\nHost: x\r\n\(WebSocket.handshake)\r\n")
+        try client.send("GET ws://127.0.0.1:\(origin.port)/chat HTTP/1.1\r\nHost: x\r\n\(WebSocketWire.handshake)\r\n")
         #expect(try client.readHead().status == 101)
-        #expect(try client.readFrame() == WebSocket.Frame(kind: .text, payload: Array("hello".utf8)))
+        #expect(try client.readFrame() == WebSocketWire.Frame(kind: .text, payload: Array("hello".utf8)))
         #expect(try origin.waitForRequests(1)[0].head.startLine == "GET /chat HTTP/1.1")
-        let secure = try pintle.ask("GET wss://127.0.0.1:1/ HTTP/1.1\r\nHost: x\r\n\(WebSocket.handshake)\r\n")
+        let secure = try pintle.ask("GET wss://127.0.0.1:1/ HTTP/1.1\r\nHost: x\r\n\(WebSocketWire.handshake)\r\n")
         #expect(secure.status == 400 && secure.text.contains("CONNECT"), "\(secure)")
     }
 }

@@ -6,8 +6,8 @@ import Testing
 /// Redirects that the proxy follows for its clients, over real connections.
 struct RedirectTests {
     /// Redirects `/a` to `/b` and `/out` to `target`, and answers all other requests with their contents.
-    private func origin(leadingTo target: String = "") throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func origin(leadingTo target: String = "") throws -> RawOrigin {
+        try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let parts = request.head.startLine.split(separator: " ")

@@ -21,7 +21,7 @@ struct ReportModeTests {
     private func ask(
         _ rules: String, _ answer: String, fields: String = ""
     ) throws -> (answer: Message, log: [String: any Sendable]) {
-        let origin = try ScriptedOrigin(answering: answer)
+        let origin = try RawOrigin(answering: answer)
         let pintle = try PintleProcess("routes: [{name: r, response: \(rules)}]", folder: self.folder)
         let message = try pintle.ask(get(origin.port, fields: fields))
         return (message, try pintle.waitForExchanges(1)[0])
@@ -68,7 +68,7 @@ struct ReportModeTests {
             "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3/9\r\nContent-Length: 4\r\n\(Self.json)\r\n{\"a\""
         let (answer, _) = try self.ask("{body: json, on_violation: report}", part, fields: "Range: bytes=0-3\r\n")
         #expect(answer.status == 206 && answer["Pintle-Violation"] == nil && answer.text == "{\"a\"")
-        let origin = try ScriptedOrigin(answering: response("{}", fields: Self.json))
+        let origin = try RawOrigin(answering: response("{}", fields: Self.json))
         let pintle = try PintleProcess("routes: [{name: r, response: {body: json}}]")
         _ = try pintle.ask(get(origin.port, fields: "Range: bytes=0-3\r\nIf-Range: \"a\"\r\n"))
         #expect(origin.requests[0]["Range"] == nil && origin.requests[0]["If-Range"] == nil)
@@ -77,7 +77,7 @@ struct ReportModeTests {
     @Test func `a short body that unfolds to a long one is judged all the same`() throws {
         let plain = String(repeating: " ", count: 9 << 20) + "{}"
         let packed = try ShellFilter.run("gzip -nc", Array(plain.utf8))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(
                 "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\(Self.json)\r\n")
@@ -90,7 +90,7 @@ struct ReportModeTests {
 
     @Test func `what unfolds without end is too large to be checked, and passes`() throws {
         let block = try ShellFilter.run("head -c 268435456 /dev/zero | tr '\\0' ' ' | zstd -qc")
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(
                 "HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\nContent-Length: \(block.count)\r\n\(Self.json)\r\n")
@@ -104,7 +104,7 @@ struct ReportModeTests {
     @Test func `max_body is about bytes on the wire`() throws {
         let plain = #"{"a":null,"b":""# + String(repeating: "x", count: 9_000) + #""}"#
         let packed = try ShellFilter.run("gzip -nc", Array(plain.utf8))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(
                 "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n"
@@ -119,7 +119,7 @@ struct ReportModeTests {
     }
 
     @Test func `the head alone does not speak of bytes that would be replaced`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"a\"\r\n\(Self.json)\r\n")
         }
@@ -137,7 +137,7 @@ struct ReportModeTests {
             paths: {/: {post: {requestBody: {content: {application/json: {schema: {type: object}}}},
               responses: {200: {description: all}}}}}
             """, to: "openapi.yaml")
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess(
             "routes: [{name: r, contract: {file: openapi.yaml, requests: true}, response: {on_violation: report}}]",
             folder: self.folder)

@@ -6,11 +6,11 @@ import Testing
 
 /// Conversion of requests from any format of a client to the format of a route.
 struct RequestFormTests {
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
     let folder: TemporaryFolder
 
     init() throws {
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
         self.folder = try TemporaryFolder()
     }
 

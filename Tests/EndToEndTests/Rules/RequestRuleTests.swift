@@ -5,9 +5,9 @@ import Testing
 
 /// Changes of a route to requests: fields, parameters, and their format.
 struct RequestRuleTests {
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
-    init() throws { self.origin = try ScriptedOrigin(answering: response("done")) }
+    init() throws { self.origin = try RawOrigin(answering: response("done")) }
 
     private func pintle(_ request: String, more: String = "") throws -> PintleProcess {
         try PintleProcess("\(more)\nroutes: [{name: r, request: \(request)}]")

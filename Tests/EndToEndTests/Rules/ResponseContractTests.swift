@@ -10,13 +10,13 @@ struct ResponseContractTests {
     }
 
     private func origin(_ body: String, type: String? = "application/json", status: String = "200 OK") throws
-        -> ScriptedOrigin
+        -> RawOrigin
     {
         let fields = type.map { "Content-Type: \($0)\r\n" } ?? ""
-        return try ScriptedOrigin(answering: response(body, status: status, fields: fields))
+        return try RawOrigin(answering: response(body, status: status, fields: fields))
     }
 
-    private func fetch(_ pintle: PintleProcess, _ origin: ScriptedOrigin, _ more: String...) throws -> Curl.Result {
+    private func fetch(_ pintle: PintleProcess, _ origin: RawOrigin, _ more: String...) throws -> Curl.Result {
         try Curl.run(proxy: pintle.port, more + ["http://127.0.0.1:\(origin.port)/"])
     }
 
@@ -102,7 +102,7 @@ struct ResponseContractTests {
     }
 
     @Test func `nulls are removed from objects and not from arrays, and the length follows`() throws {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: response(
                 #"{"a":1,"gone":null,"list":[1,null,{"x":null}]}"#,
                 fields: "Content-Type: application/json\r\nETag: \"1\"\r\n"))
@@ -180,7 +180,7 @@ struct ResponseContractTests {
 
     @Test func `a violation that is found late goes into a trailer`() throws {
         let chunk = String(repeating: "x", count: 0x20000)
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
                 + "1\r\n\"\r\n20000\r\n\(chunk)\r\n0\r\n\r\n")
         let pintle = try self.pintle("{body: {json: {fragments: true}}, on_violation: report}")
@@ -208,7 +208,7 @@ struct ResponseContractTests {
     }
 
     @Test func `a truncated body that is checked is the origin's fault, not a violation`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(
                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"a\":1")
@@ -219,7 +219,7 @@ struct ResponseContractTests {
     }
 
     @Test func `chunked JSON is checked whole`() throws {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
                 + "4\r\n{\"a\"\r\n3\r\n:1}\r\n0\r\n\r\n")
         let pintle = try self.pintle("{body: json}")

@@ -16,11 +16,11 @@ struct SecretTests {
         """
 
     private let folder: TemporaryFolder
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
 
     init() throws {
         self.folder = try TemporaryFolder()
-        self.origin = try ScriptedOrigin(
+        self.origin = try RawOrigin(
             answering: response("{\"name\":\"theirs\"}", fields: "Content-Type: application/json\r\n"))
         try self.folder.write(Self.secret, to: "key")
         try self.folder.write(

@@ -6,11 +6,11 @@ import Testing
 
 /// The fields of a serialized request's body, and requests that are left alone.
 struct SerializedRequestTests {
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
     let folder: TemporaryFolder
 
     init() throws {
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
         self.folder = try TemporaryFolder()
     }
 
@@ -86,7 +86,7 @@ struct SerializedRequestTests {
 
     @Test func `LOOK-58 a throttled body from a serializer is in memory once`() throws {
         let mayRead = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let head = try connection.readRequestHead()
             try mayRead.wait(for: "the test to go on") { $0 }
             _ = try connection.stream.read(Int(head["Content-Length"] ?? "") ?? 0)

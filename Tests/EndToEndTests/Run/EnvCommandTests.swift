@@ -16,7 +16,7 @@ struct EnvCommandTests {
     }
 
     @Test func `a shell finds a running proxy by it`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess()
         let stage = try RunStage("listen: [\"127.0.0.1:\(pintle.port)\"]")
         let process = try stage.shell(

@@ -29,7 +29,7 @@ struct RunBypassTests {
     }
 
     @Test func `LOOK-117 the shortest connection is told, or the summary says that it may be missing`() throws {
-        let origin = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let origin = try RawOrigin { connection in _ = try connection.waitForEnd() }
         for _ in 0..<8 {
             let process = try self.stage.run(["--report", "json=report.json"], Self.brief(origin.port))
             #expect(process.exitCode == 0, "\(process.lines)")
@@ -66,7 +66,7 @@ struct RunBypassTests {
     }
 
     @Test func `LOOK-117 a script without an interpreter's name is watched as the shell's`() throws {
-        let origin = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let origin = try RawOrigin { connection in _ = try connection.waitForEnd() }
         try self.stage.folder.write(
             "import socket; socket.create_connection((\"127.0.0.1\", \(origin.port)))", to: "connect.py")
         // A separate process makes the script: a process that another test has just forked could still have it open for
@@ -82,7 +82,7 @@ struct RunBypassTests {
 
     /// For ordinary users, and root without its capabilities.
     @Test func `LOOK-117 who may not watch looks from time to time, and is told so`() throws {
-        let waiting = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let waiting = try RawOrigin { connection in _ = try connection.waitForEnd() }
         // Waits until the watch, a thread of Pintle's, has been on a processor often enough for a whole look.
         let script = """
             import glob, os, socket

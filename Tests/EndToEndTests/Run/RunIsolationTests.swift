@@ -19,11 +19,11 @@ enum OwnNetworks {
 @Suite(.enabled(if: OwnNetworks.isAvailable, "this system lets nobody make network namespaces"))
 struct RunIsolationTests {
     private let stage: RunStage
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
 
     init() throws {
         self.stage = try RunStage()
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
     }
 
     private var url: String { "http://127.0.0.1:\(self.origin.port)/" }

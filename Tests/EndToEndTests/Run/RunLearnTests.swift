@@ -198,7 +198,7 @@ struct RunLearnTests {
     }
 
     @Test func `LOOK-78 a server that speaks first is learnt as a tunnel`() throws {
-        let server = try ScriptedOrigin { connection in
+        let server = try RawOrigin { connection in
             try connection.send("220 mail.test\r\n")
             guard try connection.stream.readLine() == "QUIT" else { return }
             try connection.send("221 bye\r\n")
@@ -240,7 +240,7 @@ struct RunLearnTests {
     }
 
     @Test func `compressed bodies and those of several types are understood`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 if request.head.startLine.contains("/packed") {

@@ -7,10 +7,10 @@ import Testing
 
 /// Programs that find the private proxy by their environment, and the reports on them.
 struct RunRequestTests {
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
 
     init() throws {
-        self.origin = try ScriptedOrigin(answering: response("done", fields: "Content-Type: text/plain\r\n"))
+        self.origin = try RawOrigin(answering: response("done", fields: "Content-Type: text/plain\r\n"))
     }
 
     private var url: String { "http://127.0.0.1:\(self.origin.port)/" }

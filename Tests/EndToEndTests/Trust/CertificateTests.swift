@@ -95,7 +95,7 @@ struct CertificateTests {
     }
 
     @Test func `an origin that does not speak TLS is a TLS failure`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.stream.readSome()
             try connection.send("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
         }
@@ -107,7 +107,7 @@ struct CertificateTests {
     }
 
     @Test func `an origin that closes during the handshake is a TLS failure`() throws {
-        let origin = try ScriptedOrigin { connection in _ = try connection.stream.readSome() }
+        let origin = try RawOrigin { connection in _ = try connection.stream.readSome() }
         let pintle = try PintleProcess(
             "routes: [{name: up, match: {hosts: [site.test]}, upstream: \"https://localhost:\(origin.port)\"}]")
         let result = try Curl.run(proxy: pintle.port, "http://site.test/")

@@ -5,9 +5,9 @@ import Testing
 
 /// Clients that may use the proxy, and destinations that it may connect to.
 struct DestinationTests {
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
-    init() throws { self.origin = try ScriptedOrigin(answering: response("done")) }
+    init() throws { self.origin = try RawOrigin(answering: response("done")) }
 
     private func fetch(_ configuration: String, host: String) throws -> Curl.Result {
         let pintle = try PintleProcess(configuration)

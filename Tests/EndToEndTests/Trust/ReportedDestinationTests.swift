@@ -17,7 +17,7 @@ struct ReportedDestinationTests {
 
     @Test(arguments: ["deny: [localhost]", "deny: [\"127.0.0.0/8\", \"::1/128\"]", "default: deny", "ports: [1]"])
     func `LOOK-116 a request passes marked, and its line says would-deny`(rules: String) throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess("enforcement: report\ndestinations: {\(rules)}")
         // The second goes over the connection of the first.
         for number in 0..<2 {
@@ -36,7 +36,7 @@ struct ReportedDestinationTests {
     }
 
     @Test func `LOOK-116 a cached answer is marked like the one before it`() throws {
-        let origin = try ScriptedOrigin(answering: response("done", fields: "Cache-Control: max-age=60\r\n"))
+        let origin = try RawOrigin(answering: response("done", fields: "Cache-Control: max-age=60\r\n"))
         let pintle = try PintleProcess(
             "enforcement: report\ndestinations: {deny: [localhost]}\nroutes: [{name: r, cache: {policy: protocol}}]")
         for number in 0..<3 {
@@ -48,8 +48,8 @@ struct ReportedDestinationTests {
     }
 
     @Test func `LOOK-116 the gateway's upstream and what a redirect leads to are reported, too`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
-        let first = try ScriptedOrigin(
+        let origin = try RawOrigin(answering: response("done"))
+        let first = try RawOrigin(
             answering: "HTTP/1.1 302 Found\r\nLocation: http://localhost:\(origin.port)/\r\nContent-Length: 0\r\n\r\n")
         let pintle = try PintleProcess(
             """
@@ -85,7 +85,7 @@ struct ReportedDestinationTests {
 
     @Test func `LOOK-116 a hello with another name is relayed at once, and reported`() throws {
         let received = Watched<[UInt8]>([])
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while let bytes = try connection.stream.readSome() {
                 received.change { $0 += bytes }
                 connection.stream.forgetTaken()
@@ -144,7 +144,7 @@ struct ReportedDestinationTests {
     }
 
     @Test func `LOOK-116 auto keeps other machines out of this one's networks in report mode, too`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess(
             "enforcement: report\ndestinations: {default: deny}", arguments: ["--listen", "0.0.0.0:0"])
         let answer = try Curl.run(proxy: pintle.port, "http://localhost:\(origin.port)/")
@@ -154,7 +154,7 @@ struct ReportedDestinationTests {
     }
 
     @Test func `LOOK-116 the summary and the reports of run have a word for it`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try RunStage("enforcement: report\ndestinations: {deny: [\"127.0.0.0/8\"]}")
         let formats = ["json", "junit", "sarif", "markdown", "har"]
         let process = try stage.run(

@@ -47,7 +47,7 @@ struct UnpinnedHostTests {
     }
 
     @Test func `without TLS nothing is asked of a host`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let pintle = try PintleProcess("unpinned_hosts: deny")
         #expect(try Curl.run(proxy: pintle.port, "http://127.0.0.1:\(origin.port)/").text == "done")
     }

@@ -9,11 +9,11 @@ struct ServerNameTests {
     /// An origin that records the bytes it gets.
     private final class Listener: Sendable {
         let received = Watched<[UInt8]>([])
-        let origin: ScriptedOrigin
+        let origin: RawOrigin
 
         init() throws {
             let received = self.received
-            self.origin = try ScriptedOrigin { connection in
+            self.origin = try RawOrigin { connection in
                 while let bytes = try connection.stream.readSome() {
                     received.change { $0 += bytes }
                     connection.stream.forgetTaken()

@@ -44,7 +44,7 @@ struct TunnelTests {
     }
 
     @Test func `what a client sends right behind CONNECT is not lost`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.send("echo: " + (try connection.stream.readLine()) + "\r\n")
         }
         let client = try self.pintle.connect()
@@ -54,7 +54,7 @@ struct TunnelTests {
     }
 
     @Test func `an origin that speaks first is heard`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.send("220 ready\r\n")
             _ = try connection.waitForEnd()
         }
@@ -62,7 +62,7 @@ struct TunnelTests {
     }
 
     @Test func `a client that has finished sending still gets its answer`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let sent = try connection.stream.readToEnd()
             guard sent.ending == .closed else { return }
             try connection.stream.send(sent.bytes.reversed())
@@ -76,7 +76,7 @@ struct TunnelTests {
 
     @Test func `an origin that has finished sending still gets what comes`() throws {
         let heard = Watched<[UInt8]?>(nil)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.send("done\r\n")
             connection.stream.finishSending()
             let rest = try connection.stream.readToEnd().bytes
@@ -92,7 +92,7 @@ struct TunnelTests {
 
     @Test func `large amounts pass both ways at once, whole`() throws {
         let body = pattern(8_000_000)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while let bytes = try connection.stream.readSome() {
                 try connection.stream.send(bytes)
                 connection.stream.forgetTaken()
@@ -110,7 +110,7 @@ struct TunnelTests {
     }
 
     @Test func `the bytes of a tunnel are in its line and in the counters`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.stream.read(1000)
             try connection.stream.send(pattern(5000))
             _ = try connection.waitForEnd()
@@ -132,7 +132,7 @@ struct TunnelTests {
 
     @Test func `a client that breaks off ends the tunnel at the origin`() throws {
         let ended = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.waitForEnd()
             ended.change { $0 = true }
         }
@@ -141,7 +141,7 @@ struct TunnelTests {
     }
 
     @Test func `an origin that breaks off ends the tunnel at the client`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.stream.readLine()
             connection.stream.reset()
         }
@@ -151,7 +151,7 @@ struct TunnelTests {
     }
 
     @Test func `a refused destination is 403 with the reason in the status line`() throws {
-        let origin = try ScriptedOrigin(answering: response("never"))
+        let origin = try RawOrigin(answering: response("never"))
         for (rules, reason) in [
             ("{deny: [localhost]}", "http_request_denied"),
             ("{deny: [\"127.0.0.0/8\", \"::1/128\"]}", "destination_ip_prohibited"),
@@ -168,7 +168,7 @@ struct TunnelTests {
 
     @Test(arguments: ["destinations: {connect_ports: [443]}", "listen"])
     func `a port that is not for tunnels is 403 with the rule`(rule: String) throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let isExposed = rule == "listen"
         let pintle = try PintleProcess(
             isExposed ? "destinations: {private_addresses: allow}" : rule,
@@ -194,7 +194,7 @@ struct TunnelTests {
     }
 
     @Test func `a client may go on after a refused CONNECT`() throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let port = try FreePort.find()
         let client = try self.pintle.connect()
         try client.send("CONNECT 127.0.0.1:\(port) HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -204,7 +204,7 @@ struct TunnelTests {
     }
 
     @Test func `tunnels beyond the limit are refused, and one that ends makes room`() throws {
-        let origin = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let origin = try RawOrigin { connection in _ = try connection.waitForEnd() }
         let first = try self.open(origin.port)
         let second = try self.open(origin.port)
         let third = try self.pintle.ask("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -217,7 +217,7 @@ struct TunnelTests {
 
     @Test func `a tunnel that is idle for too long is closed`() throws {
         let pintle = try PintleProcess("limits: {tunnel_idle_timeout: 200ms}")
-        let origin = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let origin = try RawOrigin { connection in _ = try connection.waitForEnd() }
         let client = try self.open(origin.port, on: pintle)
         #expect(try client.readToEnd().bytes.isEmpty)
         #expect(try pintle.waitForExchanges(1)[0]["error"] as? String != nil)
@@ -225,7 +225,7 @@ struct TunnelTests {
 
     @Test func `LOOK-15 a client has only its share of the tunnels`() throws {
         let pintle = try PintleProcess("limits: {tunnels: 10, tunnels_per_client: 1}")
-        let origin = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let origin = try RawOrigin { connection in _ = try connection.waitForEnd() }
         let first = try self.open(origin.port, on: pintle)
         let second = try pintle.ask("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(second.status == 503 && second.text.contains("limits.tunnels_per_client (1)"), "\(second)")
@@ -236,7 +236,7 @@ struct TunnelTests {
 
     @Test func `LOOK-15 a tunnel in which nothing is said is closed long before one that is idle`() throws {
         let pintle = try PintleProcess("limits: {header_timeout: 200ms}")
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.send("echo: " + (try connection.stream.readLine()) + "\r\n")
             _ = try connection.waitForEnd()
         }
@@ -252,7 +252,7 @@ struct TunnelTests {
 
     @Test func `a program that drains does not end while a tunnel opens that was the last thing under way`() throws {
         let mayOpen = Watched(false)
-        let parent = try ScriptedOrigin { connection in
+        let parent = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try mayOpen.wait(for: "the program to drain") { $0 }
             try connection.send("HTTP/1.1 200 OK\r\n\r\n")

@@ -115,7 +115,7 @@ struct VerifiedTunnelTests {
     @Test(arguments: [("{verify: [localhost]}", 3), ("{verify: [localhost], verify_ttl: 0s}", 4)])
     func `a proof holds for further tunnels to the address`(tunnels: String, connections: Int) throws {
         let site = self.site.origin.httpsPort
-        let relay = try ScriptedOrigin { connection in
+        let relay = try RawOrigin { connection in
             let origin = try SocketStream(port: site)
             inBackground(Watched(nil)) {
                 while let bytes = try origin.readSome() { try connection.stream.send(bytes) }
@@ -137,7 +137,7 @@ struct VerifiedTunnelTests {
 
     @Test func `a client that leaves while its tunnel is verified leaves nothing behind`() throws {
         let connected = Watched(0)
-        let silent = try ScriptedOrigin { connection in
+        let silent = try RawOrigin { connection in
             connected.change { $0 += 1 }
             _ = try connection.waitForEnd()
         }

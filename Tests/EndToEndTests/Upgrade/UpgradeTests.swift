@@ -21,8 +21,8 @@ struct UpgradeTests {
     private static let switching = "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n"
 
     /// Switches protocols, and echoes all bytes until they end.
-    private static func echo(before answer: String = "") throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private static func echo(before answer: String = "") throws -> RawOrigin {
+        try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send(answer + Self.switching)
             while let bytes = try connection.stream.readSome() { try connection.stream.send(bytes) }
@@ -40,7 +40,7 @@ struct UpgradeTests {
         let head = try client.readHead()
         #expect(head.status == 101 && head["Upgrade"] == "echo", "\(head)")
         #expect(try client.readLine() == "early bird")
-        let talker = try ScriptedOrigin { connection in
+        let talker = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send(Self.switching + "welcome\r\n")
             _ = try connection.waitForEnd()
@@ -54,7 +54,7 @@ struct UpgradeTests {
     @Test(.enabled(if: !runsUnderSanitizer), arguments: ["answered", "cut off", "given up"])
     func `upgrades that come to nothing leave nothing behind`(end: String) throws {
         let body = String(repeating: "x", count: 300_000)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send(end == "cut off" ? String(response(body).dropLast(1)) : response(body))
         }
@@ -92,7 +92,7 @@ struct UpgradeTests {
         let rest = try client.readToEnd()
         #expect(rest.bytes == Array("abc".utf8) && rest.ending == .closed)
         let heard = Watched<[UInt8]?>(nil)
-        let speaker = try ScriptedOrigin { connection in
+        let speaker = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send(Self.switching)
             connection.stream.finishSending()
@@ -144,7 +144,7 @@ struct UpgradeTests {
         name: String, framing: String, content: String, early: String
     ) throws {
         let bodies = Watched<[String]>([])
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequest()
             bodies.change { $0.append(request.text) }
             try connection.send("HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: \(name)\r\n\r\n")
@@ -168,7 +168,7 @@ struct UpgradeTests {
     }
 
     @Test func `LOOK-79 an origin cannot switch before it has the request`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send(Self.switching)
             _ = try connection.waitForEnd()
@@ -189,7 +189,7 @@ struct UpgradeTests {
     func `an offer that may not pass is taken away, and the request goes on`(
         protocols: String, connection: String, version: String
     ) throws {
-        let origin = try ScriptedOrigin(answering: response("plain"))
+        let origin = try RawOrigin(answering: response("plain"))
         let answer = try self.pintle.ask(
             self.offer(origin.port, protocols, connection: connection, version: version) + "{}")
         #expect(answer.status == 200 && answer.text == "plain", "\(answer)")
@@ -210,7 +210,7 @@ struct UpgradeTests {
         "request: {serialize: json}", "response: {body: json}", "response: {max_body: 1MiB}",
     ])
     func `a route with rules for bodies takes no Upgrade`(rules: String) throws {
-        let origin = try ScriptedOrigin(answering: response("{}", fields: "Content-Type: application/json\r\n"))
+        let origin = try RawOrigin(answering: response("{}", fields: "Content-Type: application/json\r\n"))
         let pintle = try PintleProcess("routes: [{name: ruled, match: {hosts: [\"127.0.0.1\"]}, \(rules)}]")
         #expect(try pintle.ask(self.offer(origin.port)).status == 200)
         #expect(try #require(origin.requests.first)["Upgrade"] == nil)
@@ -240,11 +240,11 @@ struct UpgradeTests {
     }
 
     @Test func `an origin cannot switch without being asked, nor to what was not offered`() throws {
-        let unasked = try ScriptedOrigin(answering: Self.switching)
+        let unasked = try RawOrigin(answering: Self.switching)
         let answer = try self.pintle.ask(get(unasked.port))
         #expect(answer.status == 502 && answer.text.contains("urn:pintle:problem:upstream-protocol"), "\(answer)")
         for fields in ["Upgrade: other\r\n", "Upgrade: echo, other\r\n", ""] {
-            let origin = try ScriptedOrigin(
+            let origin = try RawOrigin(
                 answering: "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\n\(fields)\r\n")
             let answer = try self.pintle.ask(self.offer(origin.port))
             #expect(answer.status == 502 && answer.text.contains("urn:pintle:problem:upstream-protocol"), "\(answer)")
@@ -260,7 +260,7 @@ struct UpgradeTests {
         ("Content-Length: 4\r\n\r\nbody and more", "body"),
     ])
     func `an origin that does not switch is answered for like any other`(rest: String, body: String) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 426 Upgrade Required\r\nConnection: upgrade\r\nUpgrade: newer\r\n\(rest)")
         }
@@ -278,7 +278,7 @@ struct UpgradeTests {
 
     @Test func `a large answer comes at the pace of the client that reads it`() throws {
         let body = pattern(5_000_000)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
             try connection.stream.send(body)
@@ -295,7 +295,7 @@ struct UpgradeTests {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ])
     func `a truncated or broken answer never looks complete`(answer: String) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(answer)
         }
@@ -311,7 +311,7 @@ struct UpgradeTests {
         "HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 40_000),
     ])
     func `what is no answer is 502 upstream-protocol`(answer: String) throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(answer)
         }
@@ -320,7 +320,7 @@ struct UpgradeTests {
     }
 
     @Test func `an origin that never answers is 504 after the route's time`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }
@@ -332,7 +332,7 @@ struct UpgradeTests {
     }
 
     @Test func `a client that leaves before the answer takes the request with it`() throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }
@@ -348,7 +348,7 @@ struct UpgradeTests {
         let port = try FreePort.find()
         let refused = try self.pintle.ask(self.offer(port))
         #expect(refused.status == 502 && refused.text.contains("urn:pintle:problem:connect-failure"), "\(refused)")
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.stream.readSome()
             try connection.send("HTTP/1.1 400 no TLS here\r\n\r\n")
         }

@@ -26,7 +26,7 @@ struct WebSocketTests {
         _ pintle: PintleProcess, _ target: String, host: String = "site.test", more: String = ""
     ) throws -> (stream: SocketStream, head: MessageHead) {
         let client = try pintle.connect()
-        try client.send("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\(WebSocket.handshake)\(more)\r\n")
+        try client.send("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\(WebSocketWire.handshake)\(more)\r\n")
         return (client, try client.readHead())
     }
 
@@ -34,7 +34,7 @@ struct WebSocketTests {
     private static func echoes(_ client: SocketStream) throws -> Bool {
         for count in [0, 5, 126, 70_000] {
             try client.sendFrame(.binary, pattern(count))
-            guard try client.readFrame() == WebSocket.Frame(kind: .binary, payload: pattern(count)) else {
+            guard try client.readFrame() == WebSocketWire.Frame(kind: .binary, payload: pattern(count)) else {
                 return false
             }
         }
@@ -44,7 +44,7 @@ struct WebSocketTests {
     }
 
     @Test func `a WebSocket to an http origin is echoed, in absolute form and by a gateway route`() throws {
-        let origin = try ScriptedOrigin(WebSocket.echo)
+        let origin = try RawOrigin(WebSocketWire.echo)
         let url = "http://127.0.0.1:\(origin.port)"
         let pintle = try PintleProcess("routes: [{name: chat, match: {hosts: [site.test]}, upstream: \"\(url)\"}]")
         for target in ["\(url)/chat?room=1", "/chat?room=1"] {
@@ -73,7 +73,7 @@ struct WebSocketTests {
     }
 
     @Test func `a WebSocket to an https origin passes after its pins`() throws {
-        let origin = try ScriptedOrigin(WebSocket.echo)
+        let origin = try RawOrigin(WebSocketWire.echo)
         let site = try Self.secureSite(origin.port)
         let pintle = try site.pintle("roots: [root.pem], pinning: public_key, pins: [\"\(site.leaf.pin)\"]")
         let port = site.origin.httpsPort
@@ -90,11 +90,11 @@ struct WebSocketTests {
     }
 
     @Test func `a wrong pin is a problem, and nothing reaches the origin`() throws {
-        let origin = try ScriptedOrigin(WebSocket.echo)
+        let origin = try RawOrigin(WebSocketWire.echo)
         let site = try Self.secureSite(origin.port)
         let pintle = try site.pintle("roots: [root.pem], pinning: public_key, pins: [\"\(site.backup.pin)\"]")
         let client = try pintle.connect()
-        try client.send("GET http://site.test/ws HTTP/1.1\r\nHost: site.test\r\n\(WebSocket.handshake)\r\n")
+        try client.send("GET http://site.test/ws HTTP/1.1\r\nHost: site.test\r\n\(WebSocketWire.handshake)\r\n")
         let answer = try client.readResponse()
         #expect(answer.status == 502 && answer.text.contains("urn:pintle:problem:pin-mismatch"), "\(answer)")
         #expect(origin.requests.isEmpty)
@@ -102,7 +102,7 @@ struct WebSocketTests {
     }
 
     @Test func `with enforcement report a wrong pin passes, marked`() throws {
-        let origin = try ScriptedOrigin(WebSocket.echo)
+        let origin = try RawOrigin(WebSocketWire.echo)
         let site = try Self.secureSite(origin.port)
         let pintle = try site.pintle(
             "roots: [root.pem], pinning: public_key, pins: [\"\(site.backup.pin)\"], enforcement: report")
@@ -112,7 +112,7 @@ struct WebSocketTests {
     }
 
     @Test func `the policy's certificate is shown to an origin that asks for it`() throws {
-        let origin = try ScriptedOrigin(WebSocket.echo)
+        let origin = try RawOrigin(WebSocketWire.echo)
         let folder = try TemporaryFolder()
         let pki = TestPKI()
         let staff = try pki.root("Staff")
@@ -140,7 +140,7 @@ struct WebSocketTests {
 
     @Test(arguments: [false, true])
     func `large messages pass both ways at once to a client that reads late`(isSecure: Bool) throws {
-        let origin = try ScriptedOrigin(WebSocket.echo)
+        let origin = try RawOrigin(WebSocketWire.echo)
         let site = try Self.secureSite(origin.port)
         let pintle = try site.pintle("roots: [root.pem]")
         let target = isSecure ? "http://site.test/ws" : "http://127.0.0.1:\(origin.port)/ws"
@@ -163,7 +163,7 @@ struct WebSocketTests {
 
     @Test(arguments: [false, true])
     func `a thousand of them leave no descriptor behind`(isSecure: Bool) throws {
-        let origin = try ScriptedOrigin(WebSocket.echo)
+        let origin = try RawOrigin(WebSocketWire.echo)
         let site = try Self.secureSite(origin.port)
         let pintle = try site.pintle("roots: [root.pem]")
         let target = isSecure ? "http://site.test/ws" : "http://127.0.0.1:\(origin.port)/ws"
@@ -198,7 +198,7 @@ struct WebSocketTests {
     }
 
     @Test func `an open WebSocket keeps no request to its host waiting`() throws {
-        let origin = try ScriptedOrigin(WebSocket.echo)
+        let origin = try RawOrigin(WebSocketWire.echo)
         let site = try Self.secureSite(origin.port)
         let pintle = try site.pintle(
             "roots: [root.pem]", more: "engine: {threads: 1, connections_per_host: 1, idle_connections: 0}")
@@ -210,7 +210,7 @@ struct WebSocketTests {
     }
 
     @Test func `a drain waits for open WebSockets, and closes them when its time is over`() throws {
-        let origin = try ScriptedOrigin(WebSocket.echo)
+        let origin = try RawOrigin(WebSocketWire.echo)
         let site = try Self.secureSite(origin.port)
         let pintle = try site.pintle("roots: [root.pem]", more: "limits: {drain_timeout: 400ms}")
         let (plain, _) = try Self.open(pintle, "http://127.0.0.1:\(origin.port)/ws")

@@ -11,9 +11,9 @@ func fetchPlan(_ arguments: String...) throws -> FetchPlan { try fetchPlan(argum
 func fetchPlan(
     _ arguments: [String], environment: [String: String] = [:], files: [String: String] = [:]
 ) throws -> FetchPlan {
-    let surroundings = Surroundings(
+    let surroundings = LoaderEnvironment(
         environment: environment,
-        read: { (path, limit) throws(Surroundings.ReadingError) in
+        read: { (path, limit) throws(LoaderEnvironment.ReadingError) in
             guard let text = files[path] else { throw .notFound }
             guard text.utf8.count <= limit else { throw .tooLarge }
             return Array(text.utf8)

@@ -152,7 +152,7 @@ struct RunReportTests {
     }
 
     @Test func `HAR says how many are left out`() throws {
-        let report = RunSample.report(limits: RunTally.Limits(exchanges: 2))
+        let report = RunSample.report(limits: RunStatistics.Limits(exchanges: 2))
         let log = try #require(try self.object(.har, report)["log"] as? Object)
         #expect(
             (log["entries"] as? [Object])?.count == 2 && log["comment"] as? String == "8 more exchanges are left out")

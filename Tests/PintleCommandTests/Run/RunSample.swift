@@ -52,15 +52,15 @@ enum RunSample {
     ]
 
     static func report(
-        _ records: [ExchangeRecord] = Self.records, limits: RunTally.Limits = RunTally.Limits(exchanges: 100),
+        _ records: [ExchangeRecord] = Self.records, limits: RunStatistics.Limits = RunStatistics.Limits(exchanges: 100),
         file: String? = "conf/päge 1.yaml", end: ChildEnd = .exited(0)
     ) -> RunReport {
-        var tally = RunTally(redaction: .on, limits: limits)
-        for record in records { tally.add(record) }
+        var statistics = RunStatistics(redaction: .on, limits: limits)
+        for record in records { statistics.add(record) }
         return RunReport(
             version: "0.1.0", file: file, program: "npm\u{1B}[2J",
             startedAt: Timestamp(milliseconds: 1_790_000_000_000),
-            duration: .milliseconds(1234), end: end, exitCode: 1, tally: tally,
+            duration: .milliseconds(1234), end: end, exitCode: 1, statistics: statistics,
             past: PastConnections(
                 found: records.isEmpty ? [] : [PastConnection(remote: "192.0.2.9:443", program: "node|x")]))
     }

@@ -48,7 +48,7 @@ struct SocketTableTests {
 
     @Test func `a program's connection is seen with its name`() throws {
         let accepted = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             accepted.change { $0 = true }
             _ = try connection.waitForEnd()
         }

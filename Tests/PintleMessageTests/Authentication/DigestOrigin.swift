@@ -27,10 +27,10 @@ func answerParameters(_ value: String) throws -> [String: String] {
 
 /// An origin that lets in who answers a Digest challenge with the response that Pintle would have given.
 struct DigestOrigin {
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
     init(challenge value: String, credential: Credential) throws {
-        self.origin = try ScriptedOrigin { connection in
+        self.origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 guard let answer = request["Authorization"] else {

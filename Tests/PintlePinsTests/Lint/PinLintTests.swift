@@ -193,9 +193,9 @@ struct PinLintTests {
     }
 
     @Test func `ids and names of rules are distinct, and in the order of the ids`() {
-        let ids = PinRule.allCases.map(\.rawValue)
+        let ids = PinLintRule.allCases.map(\.rawValue)
         #expect(ids == ids.sorted() && Set(ids).count == ids.count)
         #expect(ids.allSatisfy { $0.wholeMatch(of: /PINTLE02\d\d/) != nil })
-        #expect(Set(PinRule.allCases.map(\.name)).count == ids.count)
+        #expect(Set(PinLintRule.allCases.map(\.name)).count == ids.count)
     }
 }

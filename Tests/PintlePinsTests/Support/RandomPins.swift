@@ -5,10 +5,10 @@ import PintlePolicy
 import PintleTesting
 import PintleTrust
 
-/// Surroundings without files and variables.
-let nowhere = Surroundings(
+/// An environment without files and variables.
+let nowhere = LoaderEnvironment(
     environment: [:],
-    read: { (_, _) throws(Surroundings.ReadingError) -> [UInt8] in throw .notFound },
+    read: { (_, _) throws(LoaderEnvironment.ReadingError) -> [UInt8] in throw .notFound },
     exists: { _ in false })
 
 /// The pin whose digest repeats a byte.

@@ -3,11 +3,11 @@
 import PintleMessage
 import PintlePolicy
 
-/// Surroundings of values: nothing touches the disk or the process's environment.
-func surroundings(environment: [String: String] = [:], files: [String: String] = [:]) -> Surroundings {
-    Surroundings(
+/// An environment of values: nothing touches the disk or the process's environment.
+func surroundings(environment: [String: String] = [:], files: [String: String] = [:]) -> LoaderEnvironment {
+    LoaderEnvironment(
         environment: environment,
-        read: { (path, limit) throws(Surroundings.ReadingError) in
+        read: { (path, limit) throws(LoaderEnvironment.ReadingError) in
             guard let text = files[path] else { throw .notFound }
             guard text.utf8.count <= limit else { throw .tooLarge }
             return Array(text.utf8)
@@ -16,7 +16,9 @@ func surroundings(environment: [String: String] = [:], files: [String: String] =
 }
 
 /// The configuration that `yaml` spells out.
-func load(_ yaml: String, _ surroundings: Surroundings = surroundings()) throws(ConfigurationError) -> Configuration {
+func load(_ yaml: String, _ surroundings: LoaderEnvironment = surroundings()) throws(ConfigurationError)
+    -> Configuration
+{
     try PolicyLoader.configuration(yaml: Array(yaml.utf8), file: "pintle.yaml", surroundings: surroundings)
 }
 
@@ -33,7 +35,7 @@ enum Pins {
 }
 
 /// Every problem of `yaml`, or an empty list.
-func problems(_ yaml: String, _ surroundings: Surroundings = surroundings()) -> [String] {
+func problems(_ yaml: String, _ surroundings: LoaderEnvironment = surroundings()) -> [String] {
     do throws(ConfigurationError) {
         _ = try load(yaml, surroundings)
         return []

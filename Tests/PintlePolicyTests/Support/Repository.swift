@@ -12,6 +12,6 @@ enum Repository {
 
     /// The bytes of a file.
     static func bytes(_ relative: String) throws -> [UInt8] {
-        try Surroundings.system(environment: [:]).read(self.path(relative), 1 << 20)
+        try LoaderEnvironment.system(environment: [:]).read(self.path(relative), 1 << 20)
     }
 }

@@ -51,7 +51,7 @@ struct AdmissionMatrixTests {
                     "record: left allow for ben up 0 down 0",
                 ]),
             Row(
-                "another configuration comes and the lane drains",
+                "another configuration comes and the worker drains",
                 [
                     .reload("via: two\ndestinations: {deny: [\"*\"]}"), .drain, .body("hello"), .endOfBody(),
                     .until("origin < end"), .head(200, [:], 0), .originEnds,
@@ -167,7 +167,7 @@ struct AdmissionMatrixTests {
                     "record: left allow up 2 down 0",
                 ]),
             Row(
-                "another configuration comes and the lane drains",
+                "another configuration comes and the worker drains",
                 [
                     .reload("via: two\ndestinations: {deny: [\"*\"]}"), .drain, .body("1"), .endOfBody(),
                     .head(200, [:], 0), .originEnds,

@@ -131,7 +131,7 @@ struct AdmissionScenarioTests {
                 "record: completed allow 200 up 0 down 0",
             ]),
         Scenario(
-            name: "a lane that drains lets exchanges end", request: PassingTests.post,
+            name: "a worker that drains lets exchanges end", request: PassingTests.post,
             events: [.begin, .drain, .body("hello"), .endOfBody(), .head(200, [:], 2), .bytes("ok"), .originEnds],
             expected: [
                 "origin < POST http://a.test/up with 5 bytes to come",

@@ -105,7 +105,7 @@ struct AnswerMatrixTests {
                     "record: failed deny 503 up 2 down 0",
                 ]),
             Row(
-                "another configuration comes and the lane drains",
+                "another configuration comes and the worker drains",
                 [.reload("via: two\ndestinations: {deny: [\"*\"]}"), .drain, .bytes("]"), .originEnds],
                 [
                     "client < 200, 2 bytes {Content-Type: application/json}",
@@ -174,7 +174,7 @@ struct AnswerMatrixTests {
                     "record: completed allow 200 up 2 down 40004",
                 ]),
             Row(
-                "another configuration comes and the lane drains",
+                "another configuration comes and the worker drains",
                 [.reload("via: two\ndestinations: {deny: [\"*\"]}"), .drain, .poolIsFree, .until("client < end")],
                 [
                     "client < 200, 40004 bytes {Content-Type: application/json}",
@@ -256,7 +256,7 @@ struct AnswerMatrixTests {
                     "record: failed allow 200 up 2 down 1",
                 ]),
             Row(
-                "another configuration comes and the lane drains",
+                "another configuration comes and the worker drains",
                 [
                     .reload("via: two\ndestinations: {deny: [\"*\"]}"), .drain, .body("llo"), .endOfBody(), .bytes("b"),
                     .originEnds,

@@ -14,7 +14,7 @@ import PintleTrust
 @testable import PintleProxy
 @testable import PintleSession
 
-/// An exchange between two recording streams, on a real lane with a real configuration.
+/// An exchange between two recording streams, on a real worker with a real configuration.
 ///
 /// It lives on its loop, except for ``run(_:)`` and the functions that this calls.
 final class ExchangeStage: @unchecked Sendable {
@@ -31,7 +31,7 @@ final class ExchangeStage: @unchecked Sendable {
     private let scenario: Scenario
     private let keeper = Gatekeeper()
     private let transcript = Transcript()
-    private let lane: Lane
+    private let worker: Worker
     private let opener: RecordingOpener
     private let client: RecordingClient
     private weak var exchange: Exchange?
@@ -65,8 +65,8 @@ final class ExchangeStage: @unchecked Sendable {
         let pool = WorkPool(
             memory: self.counters.memory, workers: 1, mostWaiting: settings.isPoolFull ? 0 : 1024, ofClient: 256)
         self.opener = RecordingOpener(self.transcript)
-        self.lane = Lane(
-            loop: self.loop, active: self.active, census: ConnectionCensus(), pool: pool, origins: self.opener)
+        self.worker = Worker(
+            loop: self.loop, active: self.active, limiter: ConnectionLimiter(), pool: pool, origins: self.opener)
         let method = scenario.request[0].prefix { $0 != " " }
         self.client = RecordingClient(self.transcript, method: String(method))
         self.client.isWritable = !settings.isClientSlow
@@ -90,9 +90,9 @@ final class ExchangeStage: @unchecked Sendable {
 
     static func checkedPolicy(_ yaml: String, _ files: [String: String] = [:]) throws(ConfigurationError) -> Policy {
         let files = Self.files.merging(files) { $1 }
-        let surroundings = Surroundings(
+        let surroundings = LoaderEnvironment(
             environment: [:],
-            read: { (path, _) throws(Surroundings.ReadingError) in
+            read: { (path, _) throws(LoaderEnvironment.ReadingError) in
                 guard let text = files[path] else { throw .notFound }
                 return Array(text.utf8)
             },
@@ -196,8 +196,8 @@ final class ExchangeStage: @unchecked Sendable {
             let counters = Counters(routes: policy.routes.routes.map(\.name), continuing: self.counters)
             let next = try Self.active(policy, self.engine, counters, self.log, continuing: self.active)
             self.reloaded.append(next)
-            self.lane.replace(active: next)
-        case .drain: self.lane.drain(self.loop.makePromise())
+            self.worker.replace(active: next)
+        case .drain: self.worker.drain(self.loop.makePromise())
         case .isProved(let isGood): self.keepProof(isGood)
         case .listenerBreaks: self.listener = nil
         case .othersHold(let bytes):
@@ -251,12 +251,12 @@ final class ExchangeStage: @unchecked Sendable {
             exchange.originEnded(SessionError(.untrusted, message, verdict: verdict), TransferMetrics())
         case .connected:
             origin.end()
-            exchange.originHandedOver(Handover(connection: try self.connection()), TransferMetrics())
+            exchange.originHandedOver(ConnectionHandoff(connection: try self.connection()), TransferMetrics())
         case .switched(let fields, let early):
             origin.end()
             let head = ResponseHead(status: 101, fields: fields)
             exchange.originHandedOver(
-                Handover(
+                ConnectionHandoff(
                     connection: try self.connection(), head: head, version: "1.1", early: ByteBuffer(string: early)),
                 TransferMetrics())
         default: preconditionFailure("an event is played that is none of the origin's")
@@ -279,25 +279,25 @@ final class ExchangeStage: @unchecked Sendable {
             evaluator: self.active.session(for: nil).session.evaluator)
         let verdict = Verdict(outcome: .trusted, host: "a.test")
         let refusal = TunnelVerifier.Refusal(problem: Problem(.pinMismatch, "no pin"), verdict: nil)
-        self.active.tunnelProofs.keep(isGood ? .success(verdict) : .failure(refusal), to: question)
+        self.active.verifications.keep(isGood ? .success(verdict) : .failure(refusal), to: question)
     }
 
-    private func connection() throws -> MadeConnection {
-        if let port = self.scenario.settings.port { return MadeConnection(socket: try TCP.connect(to: port)) }
-        if let listener { return MadeConnection(socket: try TCP.connect(to: listener.port)) }
+    private func connection() throws -> EstablishedConnection {
+        if let port = self.scenario.settings.port { return EstablishedConnection(socket: try TCP.connect(to: port)) }
+        if let listener { return EstablishedConnection(socket: try TCP.connect(to: listener.port)) }
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
             throw TestFailure("no pair of sockets")
         }
         close(ends[1])
-        return MadeConnection(socket: ends[0])
+        return EstablishedConnection(socket: ends[0])
     }
 
     private func begin() throws -> Exchange {
         let head = try RequestHead(spelled: self.scenario.request, minorVersion: self.scenario.settings.minorVersion)
         let exchange = Exchange(
             ReceivedRequest(head, try head.bodyFraming()), from: self.client, of: .address(IPAddress(v4: 0x7F00_0001)),
-            on: self.lane)
+            on: self.worker)
         (self.exchange, self.kept) = (exchange, exchange)
         self.client.serve(exchange)
         return exchange
@@ -308,7 +308,7 @@ final class ExchangeStage: @unchecked Sendable {
     /// Returns the counters and the logged exchange, in one line.
     private func record() async throws -> String {
         self.log.flush(within: .seconds(60))
-        let counts = self.lane.active.counters.snapshot().overall
+        let counts = self.worker.active.counters.snapshot().overall
         let outcome = "\(counts.completed) completed, \(counts.failed) failed, \(counts.cancelled) left"
         guard counts.started == 1, counts.active == 0 else { return "record: \(counts.started) started, \(outcome)" }
         let bytes = try Data(contentsOf: URL(fileURLWithPath: self.logFile))

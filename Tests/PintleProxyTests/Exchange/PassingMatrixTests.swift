@@ -82,7 +82,7 @@ struct PassingMatrixTests {
                     "record: failed allow 200 up 0 down 1",
                 ]),
             Row(
-                "another configuration comes and the lane drains",
+                "another configuration comes and the worker drains",
                 [.reload("via: two\ndestinations: {deny: [\"*\"]}"), .drain, .bytes("b"), .originEnds],
                 [
                     #"client < "b""#,
@@ -172,7 +172,7 @@ struct PassingMatrixTests {
                     "record: completed allow 200 up 5 down 0"
                 ]),
             Row(
-                "another configuration comes and the lane drains",
+                "another configuration comes and the worker drains",
                 [.reload("via: two\ndestinations: {deny: [\"*\"]}"), .drain],
                 [
                     "record: completed allow 200 up 5 down 0"

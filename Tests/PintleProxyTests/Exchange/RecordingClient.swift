@@ -185,7 +185,7 @@ final class RecordingClient: ClientStream {
         let early = terms.early.readableBytes > 0 ? ", early \(String.spelled(terms.early.readableBytesView))" : ""
         self.transcript.note("client < relay \(head)\(early)\(terms.watch == nil ? "" : ", watched")")
         let report = terms.report
-        terms.origin.close(on: report.lane.loop)
+        terms.origin.close(on: report.worker.loop)
         report.close(.completed, in: terms.active)
         self.end()
     }

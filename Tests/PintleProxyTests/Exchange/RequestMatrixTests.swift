@@ -51,7 +51,7 @@ struct RequestMatrixTests {
                     "record: left allow up 40000 down 0",
                 ]),
             Row(
-                "another configuration comes and the lane drains",
+                "another configuration comes and the worker drains",
                 [
                     .reload("via: two\ndestinations: {deny: [\"*\"]}"), .drain, .poolIsFree, .until("origin <"),
                     .head(200, [:], 0), .originEnds,
@@ -183,7 +183,7 @@ struct RequestMatrixTests {
                     "record: completed allow 200 up 5 down 0",
                 ]),
             Row(
-                "another configuration comes and the lane drains",
+                "another configuration comes and the worker drains",
                 [
                     .reload("via: two\ndestinations: {deny: [\"*\"]}"), .drain, .body("llo"), .endOfBody(),
                     .head(200, [:], 0), .originEnds,
@@ -261,7 +261,7 @@ struct RequestMatrixTests {
                     "record: failed reject 502 up 0 down 0 certificate-invalid",
                 ]),
             Row(
-                "another configuration comes and the lane drains",
+                "another configuration comes and the worker drains",
                 [.reload("via: two\ndestinations: {deny: [\"*\"]}"), .drain, .head(200, [:], 0), .originEnds],
                 [
                     "client < 200, 0 bytes",

@@ -192,7 +192,7 @@ struct ResponseInspectionTests {
 /// Plays events to an inspection. Used on one loop.
 private final class InspectionPlay {
     private var hasMemory = true
-    private var judging: (held: HeldResponse, judge: ResponseJudge)?
+    private var judging: (held: HeldResponse, judge: ResponseValidator)?
     private let policy: Policy
     private let loop: Loop
 
@@ -200,7 +200,7 @@ private final class InspectionPlay {
 
     func play(_ events: [ResponseInspectionTests.Event]) throws -> [String] {
         let route = try #require(self.policy.routes.routes.first)
-        let judge = ResponseJudge(
+        let judge = ResponseValidator(
             route.contract, nil, method: "GET", onViolation: self.policy.onViolation(on: route),
             maxBody: route.configuration.response.maxBody)
         let inspection = ResponseInspection(

@@ -38,7 +38,7 @@ struct TrapTests {
             try await Self.play("", nil, []) { $0.originEnded(nil, TransferMetrics()) }
         case "a connection comes that nobody asked for":
             try await Self.play(admitting, waits, []) {
-                $0.originHandedOver(Handover(connection: MadeConnection(socket: -1)), TransferMetrics())
+                $0.originHandedOver(ConnectionHandoff(connection: EstablishedConnection(socket: -1)), TransferMetrics())
             }
         default:
             try await Self.play("", nil, [.head(200, [:], 0), .originEnds]) { $0.refuse(Problem(.badRequest, "")) }

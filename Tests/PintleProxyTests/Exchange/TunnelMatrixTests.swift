@@ -72,7 +72,7 @@ struct TunnelMatrixTests {
                     "record: left allow up 0 down 0",
                 ]),
             Row(
-                "another configuration comes and the lane drains",
+                "another configuration comes and the worker drains",
                 [.reload("via: two\ndestinations: {deny: [\"*\"]}"), .drain, .connected],
                 [
                     "client < relay 200",
@@ -156,7 +156,7 @@ struct TunnelMatrixTests {
                     "record: left allow up 0 down 0"
                 ]),
             Row(
-                "another configuration comes and the lane drains",
+                "another configuration comes and the worker drains",
                 [.reload("via: two\ndestinations: {deny: [\"*\"]}"), .drain, .listenerBreaks, .until("client < end")],
                 [
                     "client < 502",

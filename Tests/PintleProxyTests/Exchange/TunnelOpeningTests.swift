@@ -195,7 +195,7 @@ private struct OpeningPlay {
         let question = TunnelVerifier.Question(
             authority: Self.authority, address: isByAddress ? SocketAddress(TCP.address(self.listener.port)) : nil,
             evaluator: self.active.session(for: nil).session.evaluator)
-        self.active.tunnelProofs.keep(self.answer(isGood), to: question)
+        self.active.verifications.keep(self.answer(isGood), to: question)
     }
 
     private func answer(_ isGood: Bool) -> TunnelVerifier.Answer {
@@ -210,12 +210,12 @@ private struct OpeningPlay {
         switch event {
         case .begin: return opening.begin()
         case .connected(let isTrusted):
-            let connection = MadeConnection(socket: try TCP.connect(to: self.listener.port))
+            let connection = EstablishedConnection(socket: try TCP.connect(to: self.listener.port))
             return opening.connected(
                 connection, verdict: isTrusted == nil ? nil : Verdict(outcome: .trusted, host: "a.test"))
         case .lost:
             let unconnected = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            return opening.connected(MadeConnection(socket: unconnected), verdict: nil)
+            return opening.connected(EstablishedConnection(socket: unconnected), verdict: nil)
         case .proved(let isGood): return opening.proved(self.answer(isGood))
         case .dialled: return opening.dialled(.success(try TCP.connect(to: self.listener.port)))
         case .notDialled(let failure): return opening.dialled(.failure(failure))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A course of events for some exchanges of one lane, drawn at random: everything that is needed to play it again.
+/// A course of events for some exchanges of one worker, drawn at random: everything that is needed to play it again.
 ///
 /// Clients, paths and origins are numbers; an origin's number counts those that are under way at the time, so a course from
 /// which events are taken out is still one.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleProxy
 
-/// Exchanges that share a lane, driven by random events on both sides, against a plain model: the bytes that each side has
+/// Exchanges that share a worker, driven by random events on both sides, against a plain model: the bytes that each side has
 /// sent, and the rules for what the other side must have seen (``ModelRecord``, ``ModelClient``, ``ModelOrigin``).
 ///
 /// The courses are the same each time. `PINTLE_STEPS` sets the number of events, and `PINTLE_SEED` the seed of the first

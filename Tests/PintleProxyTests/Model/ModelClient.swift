@@ -142,7 +142,11 @@ final class ModelClient: ClientStream {
         guard self.record.origins.indices.contains(number), let answer = self.record.origins[number].answer else {
             return self.breach("an answer comes that no origin has given")
         }
-        self.record.check(self.record.origins[number], for: self.ask)
+        let origin = self.record.origins[number]
+        if origin.token != self.ask.token, head.fields.contains("Set-Cookie") {
+            self.breach("the cookie of request \(origin.token) comes")
+        }
+        self.record.check(origin, for: self.ask)
         self.expect(answer, head, hasBody: hasBody)
     }
 

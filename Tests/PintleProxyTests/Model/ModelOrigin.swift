@@ -209,15 +209,15 @@ final class ModelOrigin: OriginStream {
         guard !self.isOver, self.answer == nil, self.request.connectOnly || self.request.upgrade != nil else { return }
         let connection = try ModelConnection()
         self.connection = connection
-        var handover = Handover(connection: MadeConnection(socket: connection.near))
+        var handoff = ConnectionHandoff(connection: EstablishedConnection(socket: connection.near))
         if !self.request.connectOnly {
             let name = asOffered ? "echo" : "other"
-            handover.head = ResponseHead(status: 101, fields: ["Upgrade": name, "Connection": "upgrade"])
-            handover.version = "1.1"
+            handoff.head = ResponseHead(status: 101, fields: ["Upgrade": name, "Connection": "upgrade"])
+            handoff.version = "1.1"
         }
         let delegate = self.delegate
         (self.isOver, self.delegate) = (true, nil)
-        delegate?.originHandedOver(handover, TransferMetrics())
+        delegate?.originHandedOver(handoff, TransferMetrics())
     }
 
     /// Brings it to its end.

@@ -11,7 +11,7 @@ extension PasswordCheck {
         var request = Course.Request(kind: .get)
         request.password = .right
         let isLearnt = DispatchSemaphore(value: 0)
-        let answer = self.check(try request.head(token: 0, folder: "c").fields, of: ModelLane.peer) { _ in
+        let answer = self.check(try request.head(token: 0, folder: "c").fields, of: ModelWorker.peer) { _ in
             isLearnt.signal()
         }
         if case .pending = answer { isLearnt.wait() }

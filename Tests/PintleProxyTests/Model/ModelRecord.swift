@@ -88,15 +88,17 @@ final class ModelRecord {
         }
         guard let other = self.ask(of: origin), let answer = origin.answer else { return }
         let names = "request \(ask.token) gets the answer to request \(other.token)"
-        guard !ask.request.hasBody, ask.request.kind != .delete, !other.request.hasBody, other.request.kind != .delete,
-            self.mayAsk(ask, what: origin)
-        else { return self.breach("\(names), which is another") }
+        guard self.mayAsk(ask, what: origin), ["GET", "HEAD"].contains(origin.request.method) else {
+            return self.breach("\(names), which is another")
+        }
         let isConfirmed = self.origins.contains { $0.token == ask.token && $0.hasConfirmed }
         let sameUser = ask.request.user == other.request.user
         if ask.request.kind == .noCache, !isConfirmed {
             self.breach("\(names), though its client takes none that was not confirmed for it")
         }
         switch answer.use {
+        // It brings an answer up to date that is kept, without its cookie (RFC 9111 §4.3.5).
+        case .cookie where origin.request.method == "HEAD": break
         case .isPrivate, .noStore, .cookie: self.breach("\(names), which is \(answer.use.rawValue)")
         case .fresh, .staleWhileRevalidate, .varying:
             // RFC 9111 §3.5: the answer to one with Authorization is for others only if it says so.
@@ -120,6 +122,10 @@ final class ModelRecord {
     /// True if a request is for the path that an origin was asked for, or a redirect may have led it there.
     private func mayAsk(_ ask: Ask, what origin: ModelOrigin) -> Bool {
         guard let path = origin.request.path.split(separator: "/").last.flatMap({ Int($0) }) else { return false }
+        // A redirect may have made a GET of it.
+        if ask.request.hasBody || ask.request.kind == .delete {
+            guard self.origins.contains(where: { $0.token == ask.token && $0.hasRedirected }) else { return false }
+        }
         return ask.request.path == path || self.origins.contains { $0.hasRedirected && $0.answer?.path == path }
     }
 

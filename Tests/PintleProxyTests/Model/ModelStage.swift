@@ -9,24 +9,24 @@ import PintleTesting
 @testable import PintleProxy
 @testable import PintleSession
 
-/// Plays courses of exchanges on a lane.
+/// Plays courses of exchanges on a worker.
 final class ModelStage: ModelCourseStage, @unchecked Sendable {
     // Why @unchecked holds: variables are touched on the loop's thread only.
     let configuration: ModelConfiguration
     let opener: ModelOpener
-    let lane: ModelLane
+    let worker: ModelWorker
     private var courses = 0
 
     init(configuration: Int, on engine: Engine) throws {
         self.configuration = ModelConfiguration.all[configuration]
         self.opener = ModelOpener(ModelRecord(self.configuration))
-        self.lane = try ModelLane(
+        self.worker = try ModelWorker(
             self.configuration.yaml, asking: self.opener, hasDisk: self.configuration.hasDisk, on: engine)
     }
 
     func play(_ course: Course) throws -> [String] {
-        let promise = self.lane.loop.makePromise(of: [String].self)
-        self.lane.loop.execute {
+        let promise = self.worker.loop.makePromise(of: [String].self)
+        self.worker.loop.execute {
             self.courses += 1
             let record = ModelRecord(self.configuration)
             self.opener.record = record
@@ -45,7 +45,7 @@ final class CoursePlay: TurnEndWork {
     private let course: Course
     private let record: ModelRecord
     private let stage: ModelStage
-    private let lane: ModelLane
+    private let worker: ModelWorker
     private let folder: String
     private let done: ([String]) -> Void
     private let usesPool: Bool
@@ -62,30 +62,30 @@ final class CoursePlay: TurnEndWork {
     init(
         _ course: Course, _ record: ModelRecord, _ stage: ModelStage, folder: String, done: @escaping ([String]) -> Void
     ) {
-        (self.course, self.record, self.stage, self.lane) = (course, record, stage, stage.lane)
+        (self.course, self.record, self.stage, self.worker) = (course, record, stage, stage.worker)
         (self.folder, self.done) = (folder, done)
         self.usesPool =
             ["serialize", "body: json"].contains { record.configuration.yaml.contains($0) }
             && course.steps.contains(where: \.isLarge)
     }
 
-    func begin() { self.lane.loop.atEndOfTurn(self) }
+    func begin() { self.worker.loop.atEndOfTurn(self) }
 
     func runAtEndOfTurn() {
         do { try self.goOn() } catch {
             self.record.breach("\(error)")
-            self.lane.loop.atEndOfTurn(self)
+            self.worker.loop.atEndOfTurn(self)
         }
     }
 
     private func goOn() throws {
         let isRight = self.record.breaches.isEmpty
-        if self.position == 0, isRight { try self.lane.lane.active.passwords?.learn() }
+        if self.position == 0, isRight { try self.worker.worker.active.passwords?.learn() }
         if isRight, self.clients.values.contains(where: \.awaitsOthers) {
             self.waitedTurns += 1
             if self.waitedTurns > Self.mostTurnsOfWaiting { self.record.breach("a request waits for ever") }
             sched_yield()
-            return self.lane.loop.atEndOfTurn(self)
+            return self.worker.loop.atEndOfTurn(self)
         }
         var isTurn = false
         while !isTurn, self.record.breaches.isEmpty, self.position < self.course.steps.count {
@@ -100,8 +100,8 @@ final class CoursePlay: TurnEndWork {
             }
         }
         if !isTurn, try !self.goesOnToEnd() { return self.done(self.record.breaches) }
-        if self.usesPool { try self.lane.waitForPool() }
-        self.lane.loop.atEndOfTurn(self)
+        if self.usesPool { try self.worker.waitForPool() }
+        self.worker.loop.atEndOfTurn(self)
     }
 
     // MARK: Events
@@ -127,9 +127,9 @@ final class CoursePlay: TurnEndWork {
         case .switches(let origin, let asOffered): try self.origin(origin)?.play(switching: asOffered)
         case .memoryRunsShort:
             self.record.hasLackedMemory = true
-            self.lane.holdAll()
-        case .memoryIsFree: self.lane.letGo()
-        case .reload: self.lane.reload()
+            self.worker.holdAll()
+        case .memoryIsFree: self.worker.letGo()
+        case .reload: self.worker.reload()
         case .hour: self.passTime()
         case .turn, .restart: break
         }
@@ -139,7 +139,7 @@ final class CoursePlay: TurnEndWork {
     private func restart() throws {
         for client in self.clients.keys.sorted() { self.clients[client]?.leave() }
         for origin in self.record.origins { origin.playFailure() }
-        try self.lane.restart()
+        try self.worker.restart()
     }
 
     private func origin(_ number: Int) -> ModelOrigin? {
@@ -149,9 +149,9 @@ final class CoursePlay: TurnEndWork {
 
     /// Fires the timers that are due within two hours: no timer of a course is due later.
     private func passTime() {
-        let end = self.lane.loop.turnTime + .hours(2)
+        let end = self.worker.loop.turnTime + .hours(2)
         var fired = 0
-        while fired < 100, let timer = self.lane.loop.local.timers.popExpired(at: end) {
+        while fired < 100, let timer = self.worker.loop.local.timers.popExpired(at: end) {
             fired += 1
             timer.fire()
         }
@@ -163,7 +163,7 @@ final class CoursePlay: TurnEndWork {
         let head = try request.head(token: ask.token, folder: self.folder)
         let asking = ModelClient(ask, self.record)
         let exchange = Exchange(
-            ReceivedRequest(head, try head.bodyFraming()), from: asking, of: ModelLane.peer, on: self.lane.lane)
+            ReceivedRequest(head, try head.bodyFraming()), from: asking, of: ModelWorker.peer, on: self.worker.worker)
         self.exchanges.append(Weak(exchange: exchange))
         self.clients[client] = asking
         asking.serve(exchange)
@@ -184,7 +184,7 @@ final class CoursePlay: TurnEndWork {
         }
         if self.course.isWrong { self.record.breach("the test says so") }
         self.endTurns += 1
-        self.lane.letGo()
+        self.worker.letGo()
         for client in self.clients.keys.sorted() {
             if self.course.endsByLeaving { self.clients[client]?.leave() }
             self.clients[client]?.play(isReading: true)
@@ -217,7 +217,7 @@ final class CoursePlay: TurnEndWork {
             self.record.breach("the connection of request \(origin.token) stays open")
         }
         if self.exchanges.contains(where: { $0.exchange != nil }) { self.record.breach("an exchange is kept for ever") }
-        for sentence in self.lane.leftovers { self.record.breach(sentence) }
+        for sentence in self.worker.leftovers { self.record.breach(sentence) }
     }
 }
 

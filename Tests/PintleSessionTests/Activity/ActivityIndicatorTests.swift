@@ -23,10 +23,10 @@ import Testing
     /// Answers a connection's request when the test says so.
     private struct Gate {
         let isOpen = Watched(false)
-        let origin: ScriptedOrigin
+        let origin: RawOrigin
 
         init() throws {
-            self.origin = try ScriptedOrigin { [isOpen] connection in
+            self.origin = try RawOrigin { [isOpen] connection in
                 while true {
                     _ = try connection.readRequest()
                     _ = try isOpen.wait(for: "the gate") { $0 }
@@ -40,7 +40,7 @@ import Testing
         succeeds: Bool
     ) async throws {
         let indicator = self.indicator()
-        let origin = try ScriptedOrigin(answering: succeeds ? response("done") : "no HTTP\r\n\r\n")
+        let origin = try RawOrigin(answering: succeeds ? response("done") : "no HTTP\r\n\r\n")
         _ = try? await self.stage.session.data(for: request(origin.port))
         try await self.shown.reach("the end") { $0 == [true, false] }
         #expect(indicator.count == 0 && !indicator.isVisible)
@@ -61,7 +61,7 @@ import Testing
 
     @Test func `ACT-05 a request that is over within the activation delay never shows`() async throws {
         let indicator = self.indicator(.seconds(3600))
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         _ = try await self.stage.session.data(for: request(origin.port))
         // A later edge of another kind shows that the first has been seen.
         let other = ActivityIndicator(activationDelay: .zero, completionDelay: .zero) { [shown] _ in
@@ -102,7 +102,7 @@ import Testing
         task.cancel()
         _ = try? await task.value()
         // Another task that begins and ends tells when the events of this one were taken.
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         _ = try await self.stage.session.data(for: request(origin.port))
         #expect(self.shown.current == [true])
         gate.isOpen.change { $0 = true }
@@ -113,7 +113,7 @@ import Testing
 
     @Test func `ACT-06 a pause that is shorter than the completion delay hides nothing`() async throws {
         let indicator = self.indicator(.zero, .seconds(3600))
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         for _ in 0..<5 { _ = try await self.stage.session.data(for: request(origin.port)) }
         try await self.shown.reach("the beginning") { $0 == [true] }
         #expect(indicator.isVisible)

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
 
     init() throws {
         self.origin = try PintleSessionTests.origin { request in

@@ -21,7 +21,7 @@ import Testing
     }
 
     /// An origin that numbers its answers, and adds the fields in the path: `/a?name:value`.
-    private func numberingOrigin() throws -> ScriptedOrigin {
+    private func numberingOrigin() throws -> RawOrigin {
         let count = Watched(0)
         return try origin { request in
             let fields = request.target.split(separator: "?").dropFirst().map { $0.replacing(":", with: ": ") }
@@ -298,7 +298,7 @@ import Testing
     @Test func `a 304 brings no digest of the coded body to what was decoded`() async throws {
         let plain = [UInt8].pattern(10_000)
         let body = try Coding.gzip.encode(plain)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let isKnown = try connection.readRequest()["If-None-Match"] != nil
                 let fields = "Cache-Control: no-cache\r\nETag: \"1\"\r\nRepr-Digest: sha-256=:AA==:\r\n"

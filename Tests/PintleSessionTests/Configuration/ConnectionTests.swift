@@ -59,7 +59,7 @@ import Testing
 
     @Test func `tasks beyond the connections of a host wait for one`() async throws {
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 try mayAnswer.wait(for: "leave to answer") { $0 }
@@ -81,7 +81,7 @@ import Testing
 
     @Test(arguments: ServiceType.allCases)
     func `packets are marked with the code point of their service`(type: ServiceType) async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(response("done"))
             _ = try connection.waitForEnd()
@@ -96,7 +96,7 @@ import Testing
     @Test func `requests of another service have a connection of their own, whose packets are marked for it`()
         async throws
     {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 try connection.send(response("done"))
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func `connections leave by the interface of the configuration`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try self.stage { $0.interface = "lo" }
         #expect(try await stage.data(for: request(origin.port)).text == "done")
         let error = try await self.stage { $0.interface = "nowhere0" }.failure(of: request(origin.port))
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func `additional fields are added where a request has none of their name`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try self.stage {
             $0.additionalFields = ["X-One": "1", "X-Two": "a", "x-two": "b", "User-Agent": "ua"]
         }
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func `an idle connection is used again, unless its server has closed it`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             for _ in 0..<2 {
                 _ = try connection.readRequest()
                 try connection.send(response("done"))
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test func `no connection is kept where none may be idle`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try self.stage { $0.idleConnections = 0 }
         for _ in 0..<3 { #expect(try await stage.data(for: request(origin.port)).text == "done") }
         #expect(origin.connections.count == 3)
@@ -157,7 +157,7 @@ import Testing
         // A separate process: the environment belongs to all tests.
         await #expect(processExitsWith: .success) {
             setenv("http_proxy", "http://127.0.0.1:9", 1)
-            let origin = try ScriptedOrigin(answering: response("direct"))
+            let origin = try RawOrigin(answering: response("direct"))
             #expect(try await SessionStage().data(for: request(origin.port)).text == "direct")
         }
     }

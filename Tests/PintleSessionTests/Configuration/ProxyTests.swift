@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `an answer of the proxy that comes in pieces is understood`() async throws {
-        let refuser = try ScriptedOrigin { connection in
+        let refuser = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             for piece in ["HTTP/1.1 100 Continue\r", "\n\r\nHTTP/1.1 4", "03 No\r\nX-A", ": 1\r\n\r\n"] {
                 try connection.send(piece)
@@ -141,7 +141,7 @@ import Testing
 
     @Test(arguments: [407, 403, 502])
     func `a tunnel that the proxy refuses is an error that names proxy, origin and status`(status: Int) async throws {
-        let refusing = try ScriptedOrigin(
+        let refusing = try RawOrigin(
             answering: answer(status, status == 407 ? ["Proxy-Authenticate: Basic realm=\"gate\""] : []))
         let server = ProxyServer(Authority(host: "127.0.0.1", port: UInt16(refusing.port)))
         let error = try #require(
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `a proxy that answers no HTTP is named, and not the origin`() async throws {
-        let closing = try ScriptedOrigin { connection in _ = try connection.readRequest() }
+        let closing = try RawOrigin { connection in _ = try connection.readRequest() }
         let server = ProxyServer(Authority(host: "127.0.0.1", port: UInt16(closing.port)))
         let error = try await self.stage(server).failure(of: try SessionRequest("GET", "https://site.example/"))
         #expect(error?.code == .connectFailure)
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test func `a proxy that cannot be reached is named`() async throws {
-        let closed = try ScriptedOrigin { _ in }
+        let closed = try RawOrigin { _ in }
         closed.stop()
         let server = ProxyServer(Authority(host: "127.0.0.1", port: UInt16(closed.port)))
         for scheme in ["http", "https"] {

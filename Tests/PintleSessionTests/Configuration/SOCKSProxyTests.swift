@@ -75,7 +75,7 @@ import Testing
         (5, .connectionRefused, "O refused the connection of P"),
     ])
     func `its refusals say why`(reply: UInt8, code: SessionError.Code, words: String) async throws {
-        let proxy = try ScriptedOrigin { connection in
+        let proxy = try RawOrigin { connection in
             _ = try connection.stream.read(3)
             try connection.stream.send([5, 0])
             _ = try connection.stream.read(4 + 1 + "site.example".utf8.count + 2)
@@ -92,7 +92,7 @@ import Testing
         let asked = try SessionRequest("GET", "http://site.example/")
         let error = try await self.stage(self.nginx.httpPort).failure(of: asked)
         #expect(error?.message == "the proxy 127.0.0.1:\(self.nginx.httpPort) does not speak SOCKS 5")
-        let closing = try ScriptedOrigin { connection in _ = try connection.stream.read(3) }
+        let closing = try RawOrigin { connection in _ = try connection.stream.read(3) }
         let closed = try await self.stage(closing.port).failure(of: asked)
         #expect(
             closed?.message

@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func `what speaks no TLS is no https proxy`() async throws {
-        let plain = try ScriptedOrigin { connection in
+        let plain = try RawOrigin { connection in
             _ = try connection.stream.readSome()
             try connection.stream.send("HTTP/1.1 400 Bad Request\r\n\r\n")
         }

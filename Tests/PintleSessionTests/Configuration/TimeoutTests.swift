@@ -10,8 +10,8 @@ import Testing
 /// The time limits of a session, and the events that each of them waits for.
 @Suite(.timeLimit(.minutes(15))) struct TimeoutTests {
     /// An origin that takes a request and says `beginning`, then nothing more.
-    private func silent(_ beginning: String = "") throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func silent(_ beginning: String = "") throws -> RawOrigin {
+        try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(beginning)
             _ = try connection.waitForEnd()
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `a handshake that does not come to an end is a connect time-out`() async throws {
-        let origin = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let origin = try RawOrigin { connection in _ = try connection.waitForEnd() }
         var configuration = SessionConfiguration()
         configuration.connectTimeout = .milliseconds(300)
         let stage = try SessionStage(configuration: configuration)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `a body that does not come is no silence of the server`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let (stream, feed) = AsyncStream.makeStream(of: ByteBuffer.self)
         let stage = try SessionStage()
         let upload = request(origin.port, method: "PUT", timeout: .milliseconds(150))
@@ -72,7 +72,7 @@ import Testing
 
     @Test func `a task as a whole has its time, however busy its server is`() async throws {
         let isOver = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
             while (try? isOver.wait(for: "the end", seconds: 0.01) { $0 }) == nil { try connection.send("1\r\nx\r\n") }
@@ -97,7 +97,7 @@ import Testing
 
     @Test func `while a task is suspended no time counts`() async throws {
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try mayAnswer.wait(for: "the task to be suspended") { $0 }
             try connection.send(response("done"))
@@ -121,7 +121,7 @@ import Testing
     @Test(arguments: [true, false])
     func `waiting for a connection is no silence of the server`(keeps: Bool) async throws {
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 try mayAnswer.wait(for: "leave to answer") { $0 }
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test func `connecting has a time-out of its own, however short the other is`() async throws {
-        let origin = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let origin = try RawOrigin { connection in _ = try connection.waitForEnd() }
         var asked = request(origin.port, scheme: .https, timeout: .milliseconds(50))
         asked.connectTimeout = .milliseconds(300)
         #expect(await (try SessionStage()).failure(of: asked)?.code == .connectTimeout)
@@ -178,7 +178,7 @@ import Testing
 
     @Test(arguments: [1 << 20, 1000])
     func `the rest of a redirection is not waited for`(length: Int) async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequest()
             if request.target == "/there" { return try connection.send(response("there")) }
             try connection.send("HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: \(length)\r\n\r\nsome")

@@ -130,8 +130,8 @@ private final class Asking: TransferDelegate, ChannelInboundHandler, @unchecked 
         self.isOver.change { $0 = true }
     }
 
-    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
-        let channel = handover.connection.makeChannel(on: self.loop)
+    func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics) {
+        let channel = handoff.connection.makeChannel(on: self.loop)
         self.channel = channel
         do {
             try channel.pipeline.syncOperations.addHandler(self)

@@ -25,8 +25,8 @@ struct HTTP2AnswerLengthTests {
     }
 
     /// An origin that gives the answer to a request without content, and then `done` to one with content, on one connection.
-    private static func origin(_ answer: Answer) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private static func origin(_ answer: Answer) throws -> RawOrigin {
+        try RawOrigin { connection in
             var peer = try HTTP2Peer(connection.stream)
             let requests = [try peer.nextRequest(), try peer.nextRequest()]
             let fields = [(":status", answer.status)] + answer.lengths.map { ("content-length", $0) }
@@ -42,7 +42,7 @@ struct HTTP2AnswerLengthTests {
         }
     }
 
-    private func other(at origin: ScriptedOrigin) async throws -> String {
+    private func other(at origin: RawOrigin) async throws -> String {
         let post = request(origin.port, method: "POST")
         return try await self.stage.data(for: post, from: .bytes(ByteBuffer(string: "body"))).text
     }

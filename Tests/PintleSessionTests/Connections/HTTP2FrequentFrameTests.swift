@@ -30,7 +30,7 @@ import Testing
     @Test(arguments: Frame.allCases) func `an origin may send many frames that say nothing within an answer`(
         frame: Frame
     ) async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             var peer = try HTTP2Peer(connection.stream)
             for _ in 0..<2 {
                 let asked = try peer.nextRequest()
@@ -48,7 +48,7 @@ import Testing
     func `an origin may reset one stream after the other, and each alone is over`(
         code: HTTP2Bytes.Code
     ) async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             var peer = try HTTP2Peer(connection.stream)
             for _ in 0..<(connection.number == 0 ? 300 : 0) {
                 try connection.stream.send(HTTP2Bytes.reset(code.rawValue, on: try peer.nextRequest().stream))

@@ -36,7 +36,7 @@ import Testing
         value: Int, most: Int
     ) async throws {
         let stage = try Self.stage(limits: HeadLimits(bytes: 2000, line: 1000, count: 100))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             var peer = try HTTP2Peer(connection.stream)
             for count in [most, most + 1, 0] {
                 let asked = try peer.nextRequest()
@@ -57,7 +57,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `an answer to HEAD has the length that it names, and no body is waited for`(endsWithHead: Bool) async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             var peer = try HTTP2Peer(connection.stream)
             let asked = try peer.nextRequest()
             let block = [0x88, 0x0F, 0x0D, 4] + Array("1234".utf8)

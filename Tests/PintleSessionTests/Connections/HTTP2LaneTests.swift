@@ -11,8 +11,8 @@ struct HTTP2LaneTests {
     /// The script of an origin for its connection of that number.
     private typealias Connection = @Sendable (_ number: Int, _ peer: inout HTTP2Peer) throws -> Void
 
-    private static func origin(_ script: @escaping Connection) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private static func origin(_ script: @escaping Connection) throws -> RawOrigin {
+        try RawOrigin { connection in
             var peer = try HTTP2Peer(connection.stream)
             try script(connection.number, &peer)
             _ = try connection.waitForEnd()

@@ -31,10 +31,10 @@ struct JoiningTests {
     /// An origin that performs its handshake when the test allows it, on the first connection only if `isHonest`, and then
     /// runs `script`.
     private func origin(
-        speaksHTTP2: Bool, isHonest: Bool = true, _ script: @escaping ScriptedOrigin.Script
-    ) throws -> ScriptedOrigin {
+        speaksHTTP2: Bool, isHonest: Bool = true, _ script: @escaping RawOrigin.Script
+    ) throws -> RawOrigin {
         let (side, mayShakeHands) = (try TLSServerSide(self.leaf, speaksHTTP2: speaksHTTP2), self.mayShakeHands)
-        return try ScriptedOrigin { connection in
+        return try RawOrigin { connection in
             try mayShakeHands.wait(for: "leave to shake hands") { $0 }
             guard isHonest || connection.number > 0 else { return }
             try connection.stream.secure(as: side)
@@ -43,13 +43,13 @@ struct JoiningTests {
     }
 
     /// Answers every request of HTTP/2.
-    private static let answeringHTTP2: ScriptedOrigin.Script = { connection in
+    private static let answeringHTTP2: RawOrigin.Script = { connection in
         var peer = try HTTP2Peer(connection.stream)
         while true { try peer.answer(try peer.nextRequest().stream, "2") }
     }
 
     /// Starts tasks of which all are under way before a hand is shaken.
-    private func begin(_ stage: SessionStage, _ origin: ScriptedOrigin) throws -> [SessionTask] {
+    private func begin(_ stage: SessionStage, _ origin: RawOrigin) throws -> [SessionTask] {
         let tasks = try (0..<Self.count).map { _ in
             try stage.session.dataTask(request(origin.port, scheme: .https))
         }

@@ -72,7 +72,7 @@ import Testing
     }
 
     private func transferRequest(
-        _ origin: ScriptedOrigin, fields: Fields = Fields(), body: String? = nil
+        _ origin: RawOrigin, fields: Fields = Fields(), body: String? = nil
     ) -> TransferRequest {
         TransferRequest(
             method: body == nil ? "GET" : "POST", scheme: .https,
@@ -85,7 +85,7 @@ import Testing
     @Test func `records that were read ahead behind a response answer no other request`() async throws {
         let (side, loop) = (self.side, self.loop)
         let (begun, rest) = (String(repeating: "a", count: 60_000), String(repeating: "b", count: 40_000))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.stream.secure(as: side)
             let target = try connection.readRequest().target
             guard connection.number == 0 else { return try connection.send(response(target)) }
@@ -108,7 +108,7 @@ import Testing
         async throws
     {
         let (side, loop) = (self.side, self.loop)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.stream.secure(as: side)
             guard connection.number == 0 else { return try connection.send(response(connection.readRequest().target)) }
             _ = try connection.readRequestHead()
@@ -130,7 +130,7 @@ import Testing
     @Test func `a request that begins where another is given up hears nothing of the answer to that one`() async throws
     {
         let side = self.side
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.stream.secure(as: side)
             _ = try connection.readRequestHead()
             try connection.send("HTTP/1.1 200 OK\r\nX-Number: \(connection.number)\r\nContent-Length: 2\r\n\r\nok")
@@ -159,7 +159,7 @@ import Testing
     @Test(arguments: Answer.allCases, Ending.allCases)
     func `an end that comes together with the answer is told behind it`(answer: Answer, ending: Ending) async throws {
         let (side, loop) = (self.side, self.loop)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.stream.secure(as: side)
             _ = try connection.readRequest()
             try Self.hold(loop) {
@@ -175,7 +175,7 @@ import Testing
     func `an end that comes while nobody reads is told behind the answer`(answer: Answer, ending: Ending) async throws {
         let side = self.side
         let (isPaused, hasEnded) = (Watched(false), Watched(false))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.stream.secure(as: side)
             _ = try connection.readRequest()
             // Up to the first half of the body.
@@ -197,7 +197,7 @@ import Testing
     func `a connection that its origin has ended behind an answer is not used again`(isPaused: Bool) async throws {
         let (side, loop) = (self.side, self.loop)
         let heard = Watched<[String]>([])
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             // The script has this layer itself: TLS ends, and the connection below does not.
             let layer = try TLSServerLayer(side)
             var text = ""
@@ -232,7 +232,7 @@ import Testing
     /// Requests an answer, stops reading at its head, and continues, a piece in each turn, after `whilePaused` has
     /// returned.
     private func take(
-        from origin: ScriptedOrigin, _ whilePaused: () async throws -> Void = {}
+        from origin: RawOrigin, _ whilePaused: () async throws -> Void = {}
     ) async throws -> Taker.Seen {
         let taker = Taker()
         taker.isSlow = true

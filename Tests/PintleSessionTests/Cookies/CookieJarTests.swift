@@ -15,7 +15,7 @@ import Testing
         return try SessionStage(configuration: configuration, sharing: engine)
     }
 
-    private func echo() throws -> ScriptedOrigin {
+    private func echo() throws -> RawOrigin {
         try origin {
             answer(200, ["Set-Cookie: seen=\($0.target.dropFirst())"], $0.head.values("Cookie").joined(separator: "|"))
         }

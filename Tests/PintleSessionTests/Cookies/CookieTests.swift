@@ -10,7 +10,7 @@ import Testing
 /// Cookies of sessions. Hosts are names that a proxy leads to one origin, since this machine's own names are treated as
 /// secure by themselves.
 @Suite(.timeLimit(.minutes(15))) struct CookieTests {
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
     private let proxy: ScriptedProxy
 
     init() throws {

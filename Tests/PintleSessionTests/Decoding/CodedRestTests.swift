@@ -15,7 +15,7 @@ import Testing
 
     @Test func `a download to a file asks for the bytes as they are, and goes on with them`() async throws {
         let plain = self.plain
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let rest = request["Range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
@@ -40,7 +40,7 @@ import Testing
     @Test func `a coded body that comes unasked is decoded, and leaves no part`() async throws {
         let coded = try Coding.gzip.encode(self.plain)
         let isCut = Watched(true)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             let count = isCut.current ? coded.count / 2 : coded.count
             try connection.send(
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `a coded rest is not put behind plain bytes`() async throws {
         let coded = try Coding.gzip.encode(self.plain)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 guard request["Range"] != nil else {
@@ -85,7 +85,7 @@ import Testing
     @Test func `an operation asks for the bytes as they are, and a coded one begins again after a pause`() async throws
     {
         let coded = try Coding.gzip.encode(self.plain)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(
                 "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Encoding: gzip\r\nContent-Length: \(coded.count)\r\n\r\n")

@@ -152,7 +152,7 @@ import Testing
 
     @Test func `redirects and challenges in codings are followed`() async throws {
         let coded = try Coding.gzip.encode(Array("inside".utf8))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let head =

@@ -36,7 +36,7 @@ import Testing
 
     @Test func `a response that is cut is truncated, whatever its coding`() async throws {
         let coded = try Coding.gzip.encode(sampleBytes(100_000))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(coded.count)\r\n\r\n")
             try connection.stream.send(Array(coded.dropLast(10)))

@@ -22,7 +22,7 @@ import Testing
     func `IDL-05 a second request is answered by the cache, with the same value and without response and receipt`(
         policy: CachePolicy
     ) async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try PictureStage(cache: PictureCache())
         var asked = request(origin.port, "/a")
         let first = try await self.fetch(stage, asked)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `an auto-purging cache keeps pictures by their URL`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let cache = AutoPurgingCache<CacheIdentifier, Picture>(
             pressure: nil, shouldCache: { url, _ in url.name.hasSuffix("/a") }, cost: { _ in 1 })
         let stage = try PictureStage(cache: cache)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `IDL-06 a request that passes the cache over is another transfer`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try PictureStage(cache: PictureCache())
         var asked = request(origin.port, "/a")
         let first = try await self.fetch(stage, asked)
@@ -65,7 +65,7 @@ import Testing
     @Test func `IDL-07 the cache is asked once per transfer whether it wants a value, and is then given it`()
         async throws
     {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         for takes in [true, false] {
             let cache = PictureCache(taking: takes)
             let stage = try PictureStage(cache: cache)
@@ -94,7 +94,7 @@ import Testing
             func value(for request: SessionRequest) -> String? { nil }
             func add(_ value: String, for request: SessionRequest) { self.added.change { $0.append(value) } }
         }
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try SessionStage()
         let cache = Everything()
         let texts = Downloader(try HTTPSession(stage.session), as: TextResponseSerializer(), cache: cache)
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func `an error is not kept`() async throws {
-        let origin = try ScriptedOrigin(answering: answer(404, [], "gone"))
+        let origin = try RawOrigin(answering: answer(404, [], "gone"))
         let cache = PictureCache()
         let stage = try PictureStage(cache: cache)
         #expect(await sessionError { _ = try await stage.downloader.value(for: request(origin.port)) } != nil)
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func `IDL-23 without a cache every request is a transfer`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try PictureStage()
         let first = try await self.fetch(stage, request(origin.port))
         let second = try await self.fetch(stage, request(origin.port))
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(arguments: ["HEAD", "POST"]) func `the cache is for GET alone`(method: String) async throws {
-        let origin = try ScriptedOrigin(answering: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        let origin = try RawOrigin(answering: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         let cache = PictureCache()
         let stage = try PictureStage(cache: cache)
         _ = try await self.fetch(stage, request(origin.port, method: method))
@@ -150,7 +150,7 @@ import Testing
                 self.stored.change { $0 = response }
             }
         }
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         var configuration = SessionConfiguration()
         let responses = Responses()
         configuration.cache = responses

@@ -40,7 +40,7 @@ import Testing
             func value(for request: SessionRequest) -> Value? { nil }
             func add(_ value: Value, for request: SessionRequest) { self.added.change { $0 += 1 } }
         }
-        let origin = try ScriptedOrigin(answering: response("no image", fields: "Content-Type: image/png\r\n"))
+        let origin = try RawOrigin(answering: response("no image", fields: "Content-Type: image/png\r\n"))
         let stage = try SessionStage()
         let cache = Images()
         let images = Downloader(
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `IDL-22 a response without a value is an error where one is required`() async throws {
-        let origin = try ScriptedOrigin(answering: "HTTP/1.1 204 No Content\r\n\r\n")
+        let origin = try RawOrigin(answering: "HTTP/1.1 204 No Content\r\n\r\n")
         let stage = try SessionStage()
         let images = Downloader(
             try HTTPSession(stage.session), as: ImageResponseSerializer(decoder: try ImageDecoder()).required())
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func `a URL is below the client's base, and gets its default fields and its shape`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try SessionStage()
         var client = try HTTPSession(stage.session, base: "http://127.0.0.1:\(origin.port)/v1")
         var serializer = HTTPRequestSerializer()

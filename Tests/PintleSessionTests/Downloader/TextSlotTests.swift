@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func `UIW-03 a load sends the fields of its request`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let slot = try self.slot()
         slot.load(request(origin.port, fields: ["X-Custom": "mine"]))
         for await text in slot.valueStream where text == "done" { break }
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `UIW-04 UIW-05 a success may show another text in place of the one that came`() async throws {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering:
                 "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-16be\r\nContent-Length: 4\r\n\r\n\0h\0i")
         let slot = try self.slot()

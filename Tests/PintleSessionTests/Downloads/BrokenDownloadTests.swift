@@ -25,8 +25,8 @@ import Testing
         var code: SessionError.Code { self == .silence ? .timeout : .truncated }
     }
 
-    private func origin(_ kind: Break, fields: String) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func origin(_ kind: Break, fields: String) throws -> RawOrigin {
+        try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\n\(kind.framing)\r\n\(fields)\r\n\(kind.start)")
             switch kind {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    private func task(_ origin: ScriptedOrigin) throws -> SessionTask {
+    private func task(_ origin: RawOrigin) throws -> SessionTask {
         let wanted = request(origin.port, "/big", timeout: .seconds(2))
         return try self.stage.session.downloadTask(wanted, to: .file(self.folder.path("out")))
     }
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `a connection that breaks before the head leaves nothing`() async throws {
-        let origin = try ScriptedOrigin { connection in _ = try connection.readRequest() }
+        let origin = try RawOrigin { connection in _ = try connection.readRequest() }
         let task = try self.task(origin)
         task.resume()
         #expect(await sessionError { _ = try await task.value() }?.code == .connectionBroken)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `bytes behind the announced length are not part of the file`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n0123456789")
             _ = try connection.waitForEnd()
@@ -88,7 +88,7 @@ import Testing
 
     @Test(arguments: ["18446744073709551615", "9223372036854775807", "99999999999999999999", "-5", "5, 6"])
     func `a length that cannot be is an error`(length: String) async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: \(length)\r\n\r\n01234")
         }

@@ -31,7 +31,7 @@ import Testing
     @Test func `the destination never stands for half of a download`() async throws {
         let bytes = sampleBytes(600_000)
         let goesOn = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(bytes.count)\r\n\r\n")
             try connection.stream.send(Array(bytes[..<400_000]))
@@ -52,12 +52,12 @@ import Testing
     }
 
     @Test func `bodies without a length are whole: chunked, and up to the end of the connection`() async throws {
-        let chunked = try ScriptedOrigin(
+        let chunked = try RawOrigin(
             answering:
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n3\r\nefg\r\n0\r\nX-T: 1\r\n\r\n")
         _ = try await self.stage.session.download(request(chunked.port), to: .file(self.out))
         #expect(self.folder.bytes("out") == Array("abcdefg".utf8))
-        let closing = try ScriptedOrigin { connection in
+        let closing = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.0 200 OK\r\n\r\nup to the end")
         }

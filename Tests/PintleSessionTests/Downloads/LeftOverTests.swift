@@ -10,14 +10,14 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct LeftOverTests {
     let stage: SessionStage
     let folder: TemporaryFolder
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
     let left: LeftOver
     private static let whole = "0123456789"
 
     init() throws {
         self.stage = try SessionStage()
         self.folder = try TemporaryFolder()
-        self.origin = try ScriptedOrigin { connection in
+        self.origin = try RawOrigin { connection in
             while true {
                 let seen = try connection.readRequest()
                 let offset = seen["Range"].flatMap { Int($0.dropFirst(6).dropLast()) }

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `a folder that is missing is an error before anything is asked`() async throws {
-        let origin = try ScriptedOrigin(answering: response("hello"))
+        let origin = try RawOrigin(answering: response("hello"))
         let place = self.folder.path("missing/out")
         let error = await sessionError {
             _ = try await self.stage.session.download(request(origin.port), to: .file(place))

@@ -29,8 +29,8 @@ import Testing
     }
 
     /// Sends half of its bytes, then nothing until the client goes; clients that ask for the rest get it.
-    private func halfway(_ fields: String = "ETag: \"v1\"\r\n") throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func halfway(_ fields: String = "ETag: \"v1\"\r\n") throws -> RawOrigin {
+        try RawOrigin { connection in
             if try connection.readRequest()["Range"] == "bytes=5-" {
                 try connection.send(
                     "HTTP/1.1 206 Partial\r\nContent-Range: bytes 5-9/10\r\n\(fields)Content-Length: 5\r\n\r\n56789")
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    private func begin(_ origin: ScriptedOrigin, to destination: DownloadDestination) async throws -> SessionTask {
+    private func begin(_ origin: RawOrigin, to destination: DownloadDestination) async throws -> SessionTask {
         let task = try self.stage.session.downloadTask(request(origin.port, "/big?key=secret"), to: destination)
         let progress = task.progressStream
         task.resume()
@@ -51,7 +51,7 @@ import Testing
 
     @Test func `a file that no download has left is refused before anything is asked, and stays`() async throws {
         try self.folder.write("somebody's", to: "out.part")
-        let origin = try ScriptedOrigin(answering: response(Self.whole))
+        let origin = try RawOrigin(answering: response(Self.whole))
         for resuming in [true, false] {
             let error = await sessionError {
                 _ = try await self.stage.session.download(
@@ -70,7 +70,7 @@ import Testing
 
     @Test(arguments: Failure.allCases)
     func `a download that fails before its response leaves an earlier part alone`(failure: Failure) async throws {
-        let origin = try ScriptedOrigin(answering: response("no").replacing("200 OK", with: "503 Later"))
+        let origin = try RawOrigin(answering: response("no").replacing("200 OK", with: "503 Later"))
         // No process listens on port 1; a port that is merely free now may soon belong to another test's server.
         let port = failure == .refused ? origin.port : 1
         try LeftOver(in: self.folder, of: port).write(Array("01234".utf8), length: 10)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func `a part of another URL is replaced when the response begins`() async throws {
-        let origin = try ScriptedOrigin(answering: response(Self.whole))
+        let origin = try RawOrigin(answering: response(Self.whole))
         try LeftOver(in: self.folder, of: 1).write(Array("XXXXX".utf8), length: 10)
         _ = try await self.stage.session.download(request(origin.port, "/other"), to: .file(self.out))
         #expect(self.text == Self.whole && self.folder.names == ["out"])
@@ -136,7 +136,7 @@ import Testing
         #expect(await task.cancelKeepingPart() == nil && self.folder.names.isEmpty)
         try self.folder.write(part, to: "out.part")
         try self.folder.write(note, to: "out.part.json")
-        let other = try ScriptedOrigin(answering: response(Self.whole))
+        let other = try RawOrigin(answering: response(Self.whole))
         _ = try await self.stage.session.download(request(other.port), to: .file(self.out))
         #expect(self.text == Self.whole && self.folder.names == ["out"])
     }

@@ -36,8 +36,8 @@ import Testing
         }
     }
 
-    private func origin(_ answer: Answer, then next: String = response(Self.whole)) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func origin(_ answer: Answer, then next: String = response(Self.whole)) throws -> RawOrigin {
+        try RawOrigin { connection in
             while true {
                 let asksForRest = try connection.readRequest()["Range"] != nil
                 try connection.send(asksForRest ? answer.text : next)
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Runs the download that is to be resumed.
-    private func download(from origin: ScriptedOrigin) async throws -> TaskResult {
+    private func download(from origin: RawOrigin) async throws -> TaskResult {
         try LeftOver(in: self.folder, of: origin.port).write(Array("01234".utf8), length: 10)
         return try await self.stage.session.download(
             request(origin.port, "/big"), to: .file(self.folder.path("out")))
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func `a part is gone on with under the fields that are given again, and no range among them`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let isFirst = try connection.readRequest()["Range"] == nil
             let rest = "HTTP/1.1 206 P\r\nContent-Range: bytes 5-9/10\r\nContent-Length: 5\r\n\r\n56789"
             try connection.send(
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func `a rest that ends early is an error, and the next download goes on behind it`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let range = try connection.readRequest()["Range"]
                 let (first, last) = range == "bytes=5-" ? (5, 6) : (7, 9)
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func `a rest that is cut keeps what has come, under the validator that it had`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             // No ETag, and no date that could be one: the If-Range was obeyed, so the old one still holds.
             try connection.send("HTTP/1.1 206 P\r\nContent-Range: bytes 5-9/10\r\nContent-Length: 5\r\n\r\n567")
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func `a server that cannot be reached leaves the part as it was`() async throws {
-        let origin = try ScriptedOrigin(answering: response("gone"))
+        let origin = try RawOrigin(answering: response("gone"))
         origin.stop()
         #expect(await sessionError { _ = try await self.download(from: origin) }?.code == .connectionRefused)
         #expect(self.folder.names == ["out.part", "out.part.json"])
@@ -196,7 +196,7 @@ import Testing
     func `range and validator go along with redirects, secrets only to the same origin`(isSame: Bool) async throws {
         let rest = Answer("rest", ["Content-Range: bytes 5-9/10", "ETag: \"v1\""])
         let target = try self.origin(rest)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let path = try connection.readRequest().head.startLine.split(separator: " ")[1]
                 if path == "/there" { try connection.send(rest.text) }

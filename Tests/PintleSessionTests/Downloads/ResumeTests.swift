@@ -165,7 +165,7 @@ import Testing
         let stage = try SessionStage()
         let task = try self.task("/big", in: stage)
         #expect(await task.cancelKeepingPart() == nil && task.state == .completed)
-        let origin = try ScriptedOrigin { _ = try $0.waitForEnd() }
+        let origin = try RawOrigin { _ = try $0.waitForEnd() }
         let second = try stage.session.downloadTask(request(origin.port), to: .file(self.out))
         second.resume()
         #expect(await second.cancelKeepingPart() == nil)

@@ -10,7 +10,7 @@ import Testing
     @Test func `two downloads to one file do not mix: the second is refused`() async throws {
         let folder = try TemporaryFolder()
         let goesOn = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhel")
             try goesOn.wait(for: "the rest to be wanted") { $0 }

@@ -9,7 +9,7 @@ import Testing
 /// The copies, errors and progress of a client.
 @Suite(.timeLimit(.minutes(15))) struct ClientTests {
     private let stage: SessionStage
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
     private let api: HTTPSession
 
     init() throws {
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `TDL-08 no serializer is asked about a response that broke off`() async throws {
-        let broken = try ScriptedOrigin { connection in
+        let broken = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
         }

@@ -10,12 +10,12 @@ import Testing
 /// Base URLs, verbs and serializers, against an origin that remembers its requests.
 @Suite(.timeLimit(.minutes(15))) struct HTTPSessionTests {
     let stage: SessionStage
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
     let api: HTTPSession
 
     init() throws {
         self.stage = try SessionStage()
-        self.origin = try ScriptedOrigin { connection in
+        self.origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 if request.head.startLine.hasPrefix("HEAD") {
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func `default authorization stays with the service, whatever URL is asked`() async throws {
-        let other = try ScriptedOrigin(answering: response("{}", fields: "Content-Type: application/json\r\n"))
+        let other = try RawOrigin(answering: response("{}", fields: "Content-Type: application/json\r\n"))
         var serializer = HTTPRequestSerializer()
         try serializer.setAuthorization(user: "user", password: "password")
         var api = self.api
@@ -215,7 +215,7 @@ import Testing
 
     @Test func `LOOK-118 of a refusal with another document the status is told first`() async throws {
         struct Answer: Decodable, Sendable { let b: Int }
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: "HTTP/1.1 500 No\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}")
         let api = try HTTPSession(self.stage.session, base: "http://127.0.0.1:\(origin.port)")
         let error = await sessionError { _ = try await api.get("x", as: Answer.self) }
@@ -233,7 +233,7 @@ import Testing
     }
 
     @Test func `LOOK-119 a closure behind serverSentEvents shapes the request`() async throws {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\ndata: a\n\n")
         let api = try HTTPSession(self.stage.session, base: "http://127.0.0.1:\(origin.port)")
         let source = try api.serverSentEvents("x", reconnection: nil) { $0.fields.append("X-A", "1") }

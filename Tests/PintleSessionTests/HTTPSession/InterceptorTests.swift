@@ -13,16 +13,16 @@ import Testing
 
     init() throws { self.stage = try SessionStage() }
 
-    private func api(_ origin: ScriptedOrigin, _ interceptors: Interceptor...) throws -> HTTPSession {
+    private func api(_ origin: RawOrigin, _ interceptors: Interceptor...) throws -> HTTPSession {
         var api = try HTTPSession(self.stage.session, base: "http://127.0.0.1:\(origin.port)")
         api.interceptors = interceptors
         return api
     }
 
     /// Gives one answer after another, and the last one for ever.
-    private func origin(_ answers: String...) throws -> ScriptedOrigin {
+    private func origin(_ answers: String...) throws -> RawOrigin {
         let count = Watched(0)
-        return try ScriptedOrigin { connection in
+        return try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 let number = count.change { count in
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func `a body that is cut is asked for again, and none of the first is left`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             guard connection.number > 0 else {
                 return try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test func `a task that is cancelled asks no step`() async throws {
-        let silent = try ScriptedOrigin { connection in
+        let silent = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }
@@ -248,7 +248,7 @@ import Testing
     @Test func `a token is had once, given with every request, and renewed once for all that find it refused`()
         async throws
     {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let isGood = request["Authorization"] == "Bearer new"

@@ -18,14 +18,14 @@ import Testing
 
     init() throws { self.stage = try SessionStage() }
 
-    private func origin(_ body: String, status: String = "200 OK") throws -> ScriptedOrigin {
-        try ScriptedOrigin(
+    private func origin(_ body: String, status: String = "200 OK") throws -> RawOrigin {
+        try RawOrigin(
             answering:
                 "HTTP/1.1 \(status)\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
                 + body)
     }
 
-    private func api(_ origin: ScriptedOrigin) throws -> HTTPSession {
+    private func api(_ origin: RawOrigin) throws -> HTTPSession {
         try HTTPSession(self.stage.session, base: "http://127.0.0.1:\(origin.port)")
     }
 
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `a response without a value is an error, or nil of an optional type`() async throws {
-        let origin = try ScriptedOrigin(answering: "HTTP/1.1 204 No Content\r\n\r\n")
+        let origin = try RawOrigin(answering: "HTTP/1.1 204 No Content\r\n\r\n")
         let api = try self.api(origin)
         let error = await sessionError { _ = try await api.get("users/1", as: User.self) }
         #expect((error?.underlying as? RejectedResponse)?.violation.kind == .responseBody)
@@ -93,7 +93,7 @@ import Testing
     // MARK: One request
 
     @Test func `a request has a time-out and a deadline of its own`() async throws {
-        let silent = try ScriptedOrigin { connection in
+        let silent = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }
@@ -107,8 +107,8 @@ import Testing
     }
 
     @Test(arguments: RedirectRule.allCases) func `redirects are followed by rule`(rule: RedirectRule) async throws {
-        let other = try ScriptedOrigin(answering: response("there"))
-        let origin = try ScriptedOrigin { connection in
+        let other = try RawOrigin(answering: response("there"))
+        let origin = try RawOrigin { connection in
             while true {
                 let path = try connection.readRequest().head.startLine.split(separator: " ")[1]
                 let place = path == "/away" ? "http://127.0.0.1:\(other.port)/" : "/end"
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test func `an engine that is let go ends its threads`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         weak var engine: Engine?
         do {
             let own = try Engine(threads: 2)

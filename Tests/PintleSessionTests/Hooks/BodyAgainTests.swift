@@ -20,7 +20,7 @@ import Testing
     init() throws { self.folder = try TemporaryFolder() }
 
     /// An origin that reads a body twice: `/go` asks for it again by `status`.
-    private func demanding(_ status: Int) throws -> ScriptedOrigin {
+    private func demanding(_ status: Int) throws -> RawOrigin {
         try origin { request in
             guard request.target == "/go", request["Authorization"] == nil else { return answer(200, [], "done") }
             return answer(status, [status == 401 ? "WWW-Authenticate: Basic realm=\"r\"" : "Location: /there"])
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `SES-33 an upload without a source asks the hook for its first body`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let hooks = RecordedHooks { $0.body = { .bytes(ByteBuffer(string: "from the hook")) } }
         let stage = try SessionStage(hooks: hooks)
         let task = try stage.session.uploadTask(request(origin.port, method: "POST"), from: nil)
@@ -104,7 +104,7 @@ import Testing
     @Test func `a connection that breaks while it is kept alive costs no upload`() async throws {
         let bytes = ByteBuffer(bytes: Self.bytes)
         // Every other connection serves once, takes the next body, and leaves without an answer.
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(response("first"))
             _ = try connection.readRequest()

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
 
     init() throws {
         let count = Watched(0)

@@ -13,7 +13,7 @@ import Testing
     init() throws { self.alice = try Credential(user: "alice", password: "pass:word") }
 
     /// Returns an origin that admits clients with the field value `authorization`, and offers `offers` to all others.
-    private func guarded(_ authorization: String, offering offers: String...) throws -> ScriptedOrigin {
+    private func guarded(_ authorization: String, offering offers: String...) throws -> RawOrigin {
         try origin { request in
             if request["Authorization"] == authorization { return answer(200, [], "inside") }
             return answer(401, offers.map { "WWW-Authenticate: \($0)" }, "outside")
@@ -138,7 +138,7 @@ import Testing
         task.resume()
         try await isAsked.reach("the question") { $0 }
         // Others do not wait for it.
-        let other = try ScriptedOrigin(answering: response("x"))
+        let other = try RawOrigin(answering: response("x"))
         #expect(try await stage.data(for: request(other.port)).text == "x")
         #expect(task.state == .running)
         mayAnswer.change { $0 = true }
@@ -198,7 +198,7 @@ import Testing
         for head in [
             "407 X\r\nProxy-Authenticate: Basic realm=\"r\"", "401 X", "401 X\r\nWWW-Authenticate: Hawk x=\"1",
         ] {
-            let origin = try ScriptedOrigin(answering: "HTTP/1.1 \(head)\r\nContent-Length: 0\r\n\r\n")
+            let origin = try RawOrigin(answering: "HTTP/1.1 \(head)\r\nContent-Length: 0\r\n\r\n")
             #expect(try await stage.data(for: request(origin.port)).status > 400)
         }
         #expect(hooks.challenges.current.isEmpty)

@@ -14,7 +14,7 @@ import Testing
     init() throws { self.alice = try Credential(user: "alice", password: "pass:word") }
 
     /// Returns an origin that admits clients with the field value `authorization`, and offers `offers` to all others.
-    private func guarded(_ authorization: String, offering offers: String...) throws -> ScriptedOrigin {
+    private func guarded(_ authorization: String, offering offers: String...) throws -> RawOrigin {
         try origin { request in
             if request["Authorization"] == authorization { return answer(200, [], "inside") }
             return answer(401, offers.map { "WWW-Authenticate: \($0)" }, "outside")

@@ -10,7 +10,7 @@ import Testing
 /// Redirects: those that are followed automatically, the hook's decisions, and those that are never followed.
 @Suite(.timeLimit(.minutes(15))) struct RedirectHookTests {
     /// Returns an origin that redirects all clients from `/go` to `location` with `status`.
-    private func redirecting(_ status: Int, to location: String) throws -> ScriptedOrigin {
+    private func redirecting(_ status: Int, to location: String) throws -> RawOrigin {
         try origin { request in
             request.target == "/go"
                 ? answer(status, ["Location: \(location)"], "moved") : answer(200, [], request.target)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func `what the redirect hook throws is behind the task's error`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 1000000\r\n\r\nsome")
             _ = try connection.waitForEnd()
@@ -100,7 +100,7 @@ import Testing
         let session = try SessionStage()
         _ = try await session.data(for: request(origin.port, "/go", method: "PUT"))
         #expect(origin.requests.last?.method == "GET")
-        let headers = try ScriptedOrigin { connection in
+        let headers = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 let go = "HTTP/1.1 303 See Other\r\nLocation: /there\r\nContent-Length: 5\r\n\r\n"
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func `credentials stay within their origin`() async throws {
-        let second = try ScriptedOrigin(answering: response("there"))
+        let second = try RawOrigin(answering: response("there"))
         let first = try origin { request in
             let place = request.target == "/go" ? "/near" : "http://127.0.0.1:\(second.port)/far"
             return answer(302, ["Location: \(place)"])
@@ -162,7 +162,7 @@ import Testing
         let origin = try origin { _ in "HTTP/1.1 \(status) X\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n" }
         let result = try await SessionStage().data(for: request(origin.port, "/go"))
         #expect(result.status == UInt16(status) && origin.requests.count == 1)
-        let silent = try ScriptedOrigin(answering: answer(302))
+        let silent = try RawOrigin(answering: answer(302))
         #expect(try await SessionStage().data(for: request(silent.port)).status == 302)
     }
 
@@ -170,7 +170,7 @@ import Testing
         let pki = TestPKI()
         let root = try pki.root()
         let leaf = try pki.leaf(ip: ["127.0.0.1"], signedBy: root)
-        let plain = try ScriptedOrigin(answering: response("in clear text"))
+        let plain = try RawOrigin(answering: response("in clear text"))
         let nginx = try NginxOrigin(
             https: [leaf], locations: "location = /go { return 302 http://127.0.0.1:\(plain.port)/; }\n")
         let pinning = try SecurityPolicy(pinning: .publicKey, pins: [leaf.pin], roots: .only([root.certificate]))

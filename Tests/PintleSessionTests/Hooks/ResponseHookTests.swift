@@ -14,7 +14,7 @@ import Testing
 
     @Test func `a response that the hook allows is the result, and the hook saw its head before any byte`() async throws
     {
-        let origin = try ScriptedOrigin(answering: answer(201, ["X-Test: 1"], "body"))
+        let origin = try RawOrigin(answering: answer(201, ["X-Test: 1"], "body"))
         let seen = Watched<ResponseHead?>(nil)
         let hooks = RecordedHooks { answers in
             answers.response = { task, head in
@@ -29,7 +29,7 @@ import Testing
 
     @Test func `a response that the hook declines ends the task, and nobody reads its body`() async throws {
         let ended = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nsome")
             _ = try connection.waitForEnd()
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `what the response hook throws is behind the task's error`() async throws {
-        let origin = try ScriptedOrigin(answering: response("body"))
+        let origin = try RawOrigin(answering: response("body"))
         let hooks = RecordedHooks { $0.response = { _, _ in throw Refusal(reason: "too old") } }
         let error = try await SessionStage(hooks: hooks).failure(of: request(origin.port))
         #expect(error?.code == .hookFailed && error?.underlying as? Refusal == Refusal(reason: "too old"))
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `SES-40 a task whose response is streamed cannot become a download`() async throws {
-        let origin = try ScriptedOrigin(answering: response("body"))
+        let origin = try RawOrigin(answering: response("body"))
         let path = "\(self.folder.path)/never"
         let hooks = RecordedHooks { $0.response = { _, _ in .becomeDownload(.file(path)) } }
         let stage = try SessionStage(hooks: hooks)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `SES-42 SES-43 SES-44 the hook's place for a download goes before the task's own`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let (mine, own) = ("\(self.folder.path)/hook", "\(self.folder.path)/task")
         let hooks = RecordedHooks { $0.destination = { contents(of: $0) == Array("done".utf8) ? mine : nil } }
         let result = try await SessionStage(hooks: hooks).download(request(origin.port), to: .file(own))
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func `SES-34 a Content-Length gives a stream of unknown length its length`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let bytes = [UInt8](repeating: 7, count: 1234)
         let fields: [Fields] = [["Content-Length": "1234"], [:]]
         for (fields, expected) in zip(fields, [UInt64?.some(1234), nil]) {
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `SES-34 a stream that is not as long as it said is an error`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try SessionStage()
         for (length, word) in [(3, "more"), (7, "only 5")] {
             let stream = BodyStream(pieces([1, 2, 3, 4, 5]), length: UInt64(length))
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func `SES-35 TDL-07 sent bytes are told with the task's own counts`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let bytes = [UInt8].pattern(400_000)
         let hooks = RecordedHooks()
         let path = try self.folder.write(bytes, to: "up")
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func `SES-36 a task ends in this order: list, result, metrics, completion, event`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let states = Watched<[String]>([])
         let hooks = RecordedHooks { answers in
             answers.note = { word, task in
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func `SES-36 the completion hook is told of the task's error`() async throws {
-        let origin = try ScriptedOrigin { connection in _ = try connection.readRequest() }
+        let origin = try RawOrigin { connection in _ = try connection.readRequest() }
         let hooks = RecordedHooks()
         let stage = try SessionStage(hooks: hooks)
         let error = await stage.failure(of: request(origin.port))

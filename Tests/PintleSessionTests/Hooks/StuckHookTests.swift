@@ -131,7 +131,7 @@ import Testing
         defer { jam.open() }
         var configuration = SessionConfiguration()
         configuration.resourceTimeout = .milliseconds(200)
-        let origin = try ScriptedOrigin(answering: response("body"))
+        let origin = try RawOrigin(answering: response("body"))
         let stage = try SessionStage(configuration: configuration, hooks: self.stuckHooks(.response, jam))
         #expect(await stage.failure(of: request(origin.port))?.code == .timeout)
     }

@@ -27,13 +27,13 @@ import Testing
     }
 
     /// Begins every answer and ends none.
-    private static func origin() throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private static func origin() throws -> RawOrigin {
+        try RawOrigin { connection in
             let head = try connection.stream.readHead()
             if head.startLine.contains("/silent") {
                 // Nothing is ever said.
             } else if head["Sec-WebSocket-Key"] != nil {
-                try connection.send(PintleTesting.WebSocket.switching(for: head))
+                try connection.send(WebSocketWire.switching(for: head))
             } else {
                 try connection.send(
                     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 100000\r\n\r\ndata: first\n\n"

@@ -43,7 +43,7 @@ struct MemoryTests {
         let path = try folder.write([], to: "up")
         try folder.grow("up", to: Self.size)
         let size = Self.size
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequestHead()
                 var count = 0

@@ -17,8 +17,8 @@ enum HalfwayOrigin {
 
     static func make(
         answering answer: Answer = .rest, fields: String = "ETag: \"abc\"\r\n"
-    ) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    ) throws -> RawOrigin {
+        try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 if request["Range"] != nil {

@@ -13,7 +13,7 @@ import Testing
     init() throws { self.stage = try SessionStage() }
 
     @Test func `OPS-30 an operation made of another's request, source and output does it again`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let first = TransferOperation(
             request(origin.port, "/x", method: "PUT", fields: ["X-Team": "core"]), in: self.stage.session,
             from: .bytes(ByteBuffer(string: "body")))
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `HOM-06 some of a queue's operations can be chosen and cancelled`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let queue = TransferQueue(limit: 1)
         queue.suspend()
         let operations = [("GET", "/a"), ("GET", "/b"), ("POST", "/b")].map { method, path in

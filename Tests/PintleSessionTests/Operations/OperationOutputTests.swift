@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `OPS-17 a sink that cannot be closed fails an operation that had gone well`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let sink = RecordingSink(closingFailure: .init(after: 4))
         let error = await self.started(request(origin.port), to: .sink(sink)).end()
         #expect(error?.code == .cannotWrite && error?.underlying as? RecordingSink.Full == .init(after: 4))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `OPS-19 a file that cannot be opened is reported, and nothing is counted`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let path = "\(self.folder.path)/missing/file"
         let operation = self.started(request(origin.port), to: .file(path: path))
         let error = await operation.end()
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `OPS-20 a body in memory is there when all is over`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let operation = self.started(request(origin.port))
         #expect(await operation.end() == nil)
         #expect(operation.responseData == ByteBuffer(string: "done") && operation.response?.status == 200)
@@ -63,14 +63,14 @@ import Testing
         var configuration = SessionConfiguration()
         configuration.bodyLimit = 3
         let stage = try SessionStage(configuration: configuration)
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let operation = TransferOperation(request(origin.port), in: stage.session)
         operation.start()
         #expect(await operation.end()?.code == .tooLarge)
     }
 
     @Test func `OPS-21 OPS-23 a body in a file is appended to it, and is no data`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let path = try self.folder.write("before ", to: "file")
         for _ in 0..<2 {
             let operation = self.started(request(origin.port), to: .file(path: path))
@@ -78,14 +78,14 @@ import Testing
             #expect(result.file == path && operation.responseData == nil && operation.responseString == nil)
         }
         #expect(contents(of: path) == Array("before donedone".utf8))
-        let empty = try ScriptedOrigin(answering: response(""))
+        let empty = try RawOrigin(answering: response(""))
         let nothing = "\(self.folder.path)/nothing"
         #expect(await self.started(request(empty.port), to: .file(path: nothing)).end() == nil)
         #expect(contents(of: nothing) == [])
     }
 
     @Test func `OPS-21 OPS-23 a sink gets the body and is closed once`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let sink = RecordingSink()
         let operation = self.started(request(origin.port), to: .sink(sink))
         #expect(await operation.end() == nil && operation.responseData == nil)
@@ -101,7 +101,7 @@ import Testing
             ("; charset=invalid", [0xC3, 0xA4], "ä"), ("; charset=invalid", [0xE4], nil),
         ] as [(String, [UInt8], String?)])
     func `OPS-24 text is decoded as its charset says`(charset: String, bytes: [UInt8], text: String?) async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(
                 "HTTP/1.1 200 OK\r\nContent-Type: text/plain\(charset)\r\nContent-Length: \(bytes.count)\r\n\r\n")
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func `OPS-25 what may only come from the cache is a miss where the cache is not asked`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         var only = request(origin.port)
         only.cachePolicy = .onlyCache
         #expect(await self.started(only).end()?.code == .cacheMiss)
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func `OPS-27 a challenge is answered with the credential, once`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let isGood = try connection.readRequest()["Authorization"] == "Basic bWU6Z29vZA=="
                 let fields = "Content-Length: 0\r\nWWW-Authenticate: Basic realm=\"r\"\r\n\r\n"

@@ -65,7 +65,7 @@ import Testing
     @Test func `OPS-14 HOP-06 any number of pauses bring the same bytes`() async throws {
         let bytes = [UInt8].pattern(600_000)
         // Each connection brings 100,000 bytes and then nothing more, but for the last one, which brings the rest.
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let range = try connection.readRequest()["Range"]
             let offset = range.flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
             let status =
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `HOP-07 a pause before any data makes the request again as it was`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             if connection.number == 0 { _ = try connection.waitForEnd() }
             try connection.send(response("done"))
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `HOP-08 steering what has finished leaves its request and result alone`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done", fields: "ETag: \"a\"\r\n"))
+        let origin = try RawOrigin(answering: response("done", fields: "ETag: \"a\"\r\n"))
         let operation = TransferOperation(request(origin.port), in: self.stage.session)
         operation.start()
         #expect(await operation.end() == nil)
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func `HOP-05 a range of the caller's own is asked for again as it was`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             let head =
                 "HTTP/1.1 206 Partial\r\nETag: \"a\"\r\nContent-Range: bytes 5-8/100\r\nContent-Length: 4\r\n\r\n"
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test func `a rest that ends before the whole is an error`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             guard try connection.readRequest()["Range"] != nil else {
                 try connection.send("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 10\r\n\r\n01234")
                 _ = try connection.waitForEnd()
@@ -249,7 +249,7 @@ import Testing
     }
 
     @Test func `OPS-11 OPS-32 a body is sent again after a pause`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             if connection.number == 0 { _ = try connection.waitForEnd() }
             try connection.send(response("done"))

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `OPS-01 OPS-02 an operation starts when it is ready and its dependencies have finished`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let (first, second) = (self.operation(request(origin.port)), self.operation(request(origin.port)))
         try second.addDependency(first)
         #expect(first.isReady && !second.isReady && second.state == .ready)
@@ -36,7 +36,7 @@ import Testing
 
     @Test func `OPS-02 OPS-03 OPS-05 OPS-11 an operation goes from ready to executing to finished, once`() async throws
     {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let operation = self.operation(request(origin.port))
         let states = operation.stateStream
         #expect(operation.state == .ready && operation.response == nil && operation.responseData == nil)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `OPS-07 OPS-09 an operation that is cancelled before its start never executes`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let told = Watched(0)
         let operation = self.operation(request(origin.port)) { _ in told.change { $0 += 1 } }
         let states = operation.stateStream
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func `OPS-09 cancelling what has finished changes nothing`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let operation = self.operation(request(origin.port))
         operation.start()
         #expect(await operation.end() == nil)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func `OPS-10 OPS-13 pausing what has ended, and resuming what is not paused, changes nothing`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let operation = self.operation(request(origin.port))
         operation.pause()
         operation.pause()
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func `OPS-12 a pause right after the start leaves later operations alone`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         for _ in 0..<50 {
             let operation = self.operation(request(origin.port))
             operation.start()
@@ -178,7 +178,7 @@ import Testing
             #expect(step.expectedToReceive == (step.received > 0 ? 2_000_000 : step.expectedToReceive))
         }
         #expect(seen == seen.sorted() && seen.last == 2_000_000)
-        let unknown = try ScriptedOrigin { connection in
+        let unknown = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
         }
@@ -190,7 +190,7 @@ import Testing
 
     @Test func `OPS-28 BAT-03 the completion is called once and let go`() async throws {
         final class Token: Sendable {}
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let told = Watched<[String?]>([])
         weak let gone: Token?
         let operation: TransferOperation

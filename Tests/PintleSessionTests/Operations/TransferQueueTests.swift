@@ -21,11 +21,11 @@ import Testing
         }
 
         let load = Watched(Load())
-        let origin: ScriptedOrigin
+        let origin: RawOrigin
 
         init() throws {
             let load = self.load
-            self.origin = try ScriptedOrigin { connection in
+            self.origin = try RawOrigin { connection in
                 while true {
                     _ = try connection.readRequest()
                     load.change { load in
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `OPS-05 a queue holds its operations until they have finished`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let queue = TransferQueue()
         await queue.waitUntilEmpty()
         let operations = self.operations(20, origin.port)
@@ -72,7 +72,7 @@ import Testing
     func `HOM-06 a suspended queue holds operations back, then starts them in its order`(
         order: TransferQueue.Order, paths: [String]
     ) async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let queue = TransferQueue(limit: 1, order: order)
         queue.suspend()
         let operations = self.operations(4, origin.port)
@@ -122,7 +122,7 @@ import Testing
     @Test func `OPS-01 OPS-10 an operation that is paused while it waits is passed over until it is resumed`()
         async throws
     {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let queue = TransferQueue(limit: 1)
         queue.suspend()
         let operations = self.operations(3, origin.port)
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func `BAT-02 BAT-04 a batch tells of each member, failed or not, and ends with the last`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let operations = self.operations(3, origin.port)
         let broken = TransferOperation(
             request(origin.port, "/"), in: self.stage.session, to: .sink(RecordingSink(room: 0)))
@@ -196,7 +196,7 @@ import Testing
 
     @Test func `BAT-03 BAT-05 a batch ends after the completions of all members`() async throws {
         let gated = try GatedOrigin()
-        let quick = try ScriptedOrigin(answering: response("done"))
+        let quick = try RawOrigin(answering: response("done"))
         let told = Watched<[String]>([])
         let completion: TransferOperation.Completion = { operation in
             await Task.yield()
@@ -223,7 +223,7 @@ import Testing
     }
 
     @Test func `HOM-01 HOM-02 HOM-03 a client's requests are queued as operations`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let isHead = try connection.readRequest().head.startLine.hasPrefix("HEAD")
                 let answer = response("[1]", fields: "Content-Type: application/json\r\n")

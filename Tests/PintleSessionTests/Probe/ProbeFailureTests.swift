@@ -21,7 +21,7 @@ import Testing
 
     @Test func `plain text is told from TLS by its first byte, and quoted without what steers terminals`() async throws
     {
-        let server = try ScriptedOrigin { connection in
+        let server = try RawOrigin { connection in
             try connection.send("HTTP/1.1 400 Bad \"Request\"\r\n\u{1B}[2J")
             _ = try connection.waitForEnd()
         }
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `a server that never answers is given up at the time limit, and holds up nobody else`() async throws {
-        let silent = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let silent = try RawOrigin { connection in _ = try connection.waitForEnd() }
         async let slow = self.stage.probe(port: silent.port, timeLimit: .milliseconds(300))
         let refused = try await self.stage.probe(port: FreePort.find())
         #expect(refused.failure == .refused)
@@ -42,14 +42,14 @@ import Testing
 
     @Test func `a server that closes within the handshake`() async throws {
         // The head of a record that announces 90 bytes, and two of them.
-        let server = try ScriptedOrigin { connection in try connection.send("\u{16}\u{03}\u{03}\u{00}\u{5A}ab") }
+        let server = try RawOrigin { connection in try connection.send("\u{16}\u{03}\u{03}\u{00}\u{5A}ab") }
         let result = try await self.stage.probe(port: server.port)
         // The kernel resets a connection that is closed with a hello unread.
         #expect([.handshake(.closed(afterBytes: 7)), .reset(afterBytes: 7)].contains(result.failure))
     }
 
     @Test func `a server that sends records without end`() async throws {
-        let server = try ScriptedOrigin { connection in
+        let server = try RawOrigin { connection in
             // Handshake records of an unknown type.
             let record = "\u{16}\u{03}\u{03}\u{00}\u{04}\u{63}\u{00}\u{00}\u{00}"
             while true { try connection.send(String(repeating: record, count: 1000)) }
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `cancelling ends a probe`() async throws {
-        let silent = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let silent = try RawOrigin { connection in _ = try connection.waitForEnd() }
         let task = Task { try await self.stage.probe(port: silent.port) }
         while silent.connections.isEmpty { await Task.yield() }
         task.cancel()
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `a probe that was cancelled before it began does not connect`() async throws {
-        let silent = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let silent = try RawOrigin { connection in _ = try connection.waitForEnd() }
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await self.stage.probe(port: silent.port)

@@ -34,7 +34,7 @@ import Testing
 
     @Test func `UIP-01 UIP-04 UIW-02 a reporter is told of every change and then of the end`() async throws {
         let reporter = Reporter()
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n")
             for count in [4, 8, 12] as [UInt64] {
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `UIP-02 without a known length there are counts and no fraction`() async throws {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
         let reporter = Reporter()
         let task = try self.stage.session.dataTask(request(origin.port))
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `UIP-03 a task that has ended shows how`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let task = try self.stage.session.dataTask(request(origin.port))
         task.resume()
         _ = try await task.value()
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `UIP-05 both directions are told, to any number of reporters`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let task = try self.stage.session.uploadTask(
             request(origin.port, method: "PUT"), from: .bytes(ByteBuffer(string: "something")))
         let reporters = [Reporter(), Reporter()]
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test func `UI2-05 an operation has a reporter as a task has, and its error is told`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let reporter = Reporter()
         let operation = TransferOperation(request(origin.port), in: self.stage.session)
         let binding = operation.bindProgress(to: reporter)
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func `an actor can show progress, and need not show the end`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let shown = Percentage()
         let task = try self.stage.session.dataTask(request(origin.port))
         let binding = task.bindProgress(to: shown)

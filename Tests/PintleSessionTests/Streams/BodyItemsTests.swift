@@ -18,8 +18,8 @@ import Testing
     }
 
     /// An origin whose body comes as `pieces`, one in each chunk, and is complete unless `isWhole` is false.
-    private func origin(_ pieces: [String], isWhole: Bool = true) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func origin(_ pieces: [String], isWhole: Bool = true) throws -> RawOrigin {
+        try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
             for piece in pieces {
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    private func body(_ pieces: [String], isWhole: Bool = true) async throws -> (ScriptedOrigin, ResponseBody) {
+    private func body(_ pieces: [String], isWhole: Bool = true) async throws -> (RawOrigin, ResponseBody) {
         let origin = try self.origin(pieces, isWhole: isWhole)
         return (origin, try await self.stage.session.stream(request(origin.port)).body)
     }
@@ -67,7 +67,7 @@ import Testing
     @Test func `a reader of lines that is slow holds the origin back`() async throws {
         let total = 32 << 20
         let sent = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
             let block = Array("\(String(repeating: "x", count: 4_095))\n".utf8)
@@ -89,7 +89,7 @@ import Testing
 
     @Test func `a line that is too long is an error, ends the transfer, and nothing comes after it`() async throws {
         let ended = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nok\n12345")
             _ = try connection.waitForEnd()
@@ -120,7 +120,7 @@ import Testing
 
     @Test func `values of JSON Lines come as they arrive`() async throws {
         let sendsMore = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\n\r\n{\"id\":1}\n{\"i")
             try sendsMore.wait(for: "the first value") { $0 }
@@ -162,7 +162,7 @@ import Testing
 
     @Test func `cancelling who waits for an item ends the transfer`() async throws {
         let ended = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\n\r\none\nunfinished")
             _ = try connection.waitForEnd()

@@ -16,8 +16,8 @@ import Testing
     private static let enough = "HTTP/1.1 204 No Content\r\n\r\n"
 
     /// An origin that answers each connection with the next of `answers` and closes it, and the rest with the last.
-    private func origin(_ answers: String...) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func origin(_ answers: String...) throws -> RawOrigin {
+        try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(answers[min(connection.number, answers.count - 1)])
         }
@@ -64,7 +64,7 @@ import Testing
         ]
         let second: [UInt8] = [75, 1, 115, 138, 83, 147, 243, 243, 82, 184, 184, 0, 104, 190, 150, 90, 27, 0, 0, 0]
         let hasRead = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n\r\n")
             try connection.stream.send(first)
@@ -253,8 +253,8 @@ import Testing
     // MARK: Letting go
 
     /// An origin that sends an event and keeps the stream open, and notes when the peer has ended it.
-    private func openOrigin(_ ended: Watched<Bool>) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func openOrigin(_ ended: Watched<Bool>) throws -> RawOrigin {
+        try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("\(Self.head)data:a\n\n")
             _ = try connection.waitForEnd()

@@ -13,8 +13,8 @@ func answer(_ status: Int, _ fields: [String] = [], _ body: String = "") -> Stri
 }
 
 /// An origin that answers each request as `script` says, on connections that stay open.
-func origin(_ script: @escaping @Sendable (Message) throws -> String) throws -> ScriptedOrigin {
-    try ScriptedOrigin { connection in
+func origin(_ script: @escaping @Sendable (Message) throws -> String) throws -> RawOrigin {
+    try RawOrigin { connection in
         while true { try connection.send(script(connection.readRequest())) }
     }
 }

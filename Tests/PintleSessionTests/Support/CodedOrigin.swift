@@ -22,7 +22,7 @@ enum Coding: String, CaseIterable, Sendable {
 
 /// An origin that answers every request with the same body, coded or not.
 struct CodedOrigin {
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
     var port: Int { self.origin.port }
     var requests: [Message] { self.origin.requests }
     /// The Accept-Encoding of each request.
@@ -33,7 +33,7 @@ struct CodedOrigin {
     ///   - piece: the number of bytes that are sent at once; nil for all.
     init(_ body: [UInt8], _ fields: String..., status: String = "200 OK", piece: Int? = nil) throws {
         let lines = fields.map { "\($0)\r\n" }.joined()
-        self.origin = try ScriptedOrigin { connection in
+        self.origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 try connection.send("HTTP/1.1 \(status)\r\nContent-Length: \(body.count)\r\n\(lines)\r\n")

@@ -13,11 +13,11 @@ final class HeldOrigin: Sendable {
     }
 
     let load = Watched(Load())
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
     init(answering answer: @escaping @Sendable (Message) -> String = { response($0.target) }) throws {
         let load = self.load
-        self.origin = try ScriptedOrigin { connection in
+        self.origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 load.change { load in

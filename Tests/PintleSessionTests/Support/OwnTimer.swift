@@ -8,7 +8,7 @@ import PintleTesting
 extension SessionStage {
     /// Waits until a request whose origin is silent has run into a time limit of `timeout` milliseconds.
     func waitForTimeout(_ timeout: Int64) async throws {
-        let silent = try ScriptedOrigin { connection in
+        let silent = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }

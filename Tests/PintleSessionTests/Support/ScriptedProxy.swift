@@ -7,7 +7,7 @@ import PintleTesting
 
 /// A forward proxy for tests: it leads every host to one port of this machine, and remembers its requests.
 struct ScriptedProxy {
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
     /// - Parameters:
     ///   - port: the port of the origin of every host.
@@ -16,7 +16,7 @@ struct ScriptedProxy {
     init(
         leadingTo port: Int, demanding authorization: String? = nil, offering offer: String = "Basic realm=\"gate\""
     ) throws {
-        self.origin = try ScriptedOrigin { connection in
+        self.origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 guard authorization == nil || request["Proxy-Authorization"] == authorization else {

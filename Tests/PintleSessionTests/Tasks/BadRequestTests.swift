@@ -8,11 +8,11 @@ import Testing
 
 /// Invalid requests: each is refused before a connection is made, with a sentence that names its fault.
 @Suite(.timeLimit(.minutes(15))) struct BadRequestTests {
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
     private let stage: SessionStage
 
     init() throws {
-        self.origin = try ScriptedOrigin(answering: response("reached"))
+        self.origin = try RawOrigin(answering: response("reached"))
         self.stage = try SessionStage()
     }
 

@@ -10,8 +10,8 @@ import Testing
 /// The end of a session, and its new beginning.
 @Suite(.timeLimit(.minutes(15))) struct InvalidationTests {
     /// An origin that answers when it may.
-    private func waiting(_ mayAnswer: Watched<Bool>) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func waiting(_ mayAnswer: Watched<Bool>) throws -> RawOrigin {
+        try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 try mayAnswer.wait(for: "leave to answer") { $0 }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `SES-11 SES-13 cancelling ends every task at once, and the session for good`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `SES-12 a session that is reset is as good as new`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let hooks = RecordedHooks()
         let stage = try SessionStage(hooks: hooks)
         let session = stage.session
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func `SES-14 a session can be invalidated from everywhere at once`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ProgressReaderTests {
     @Test func `TDL-02 a reader that keeps up sees every step`() async throws {
         let seen = Watched<[UInt64]>([])
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n")
             for count in [4, 8, 12] as [UInt64] {
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `SES-35 a length that a field gives to a stream is known to task and hook`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let hooks = RecordedHooks()
         let stage = try SessionStage(hooks: hooks)
         let task = try stage.session.uploadTask(

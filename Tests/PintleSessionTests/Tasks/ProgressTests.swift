@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `TDL-04 TDL-05 TDL-07 a body's progress grows up to 1`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         for (count, fromFile) in [(20_000, false), (1_000_000, false), (1_000_000, true)] {
             let bytes = [UInt8].pattern(count)
             let source: UploadSource =
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `TDL-06 a response of unknown length is counted, and has no fraction`() async throws {
-        let origin = try ScriptedOrigin(
+        let origin = try RawOrigin(
             answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
         let task = try self.stage.session.dataTask(request(origin.port))
         let last = try await self.steps(of: task).last
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `TDL-06 an empty response is whole`() async throws {
-        let origin = try ScriptedOrigin(answering: response(""))
+        let origin = try RawOrigin(answering: response(""))
         let task = try self.stage.session.dataTask(request(origin.port))
         #expect(try await self.steps(of: task).last?.fractionReceived == 1)
     }
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `TDL-05 who comes late sees how it ended`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let task = try self.stage.session.dataTask(request(origin.port))
         task.resume()
         _ = try await task.value()

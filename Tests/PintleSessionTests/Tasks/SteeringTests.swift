@@ -10,7 +10,7 @@ import Testing
 /// Steering from several threads, and at moments when something else happens.
 @Suite(.timeLimit(.minutes(15))) struct SteeringTests {
     @Test func `a task that is steered by two threads does in the end what its state says`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try SessionStage()
         for _ in 0..<200 {
             let task = try stage.session.dataTask(request(origin.port))
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `events of resuming and suspending take turns, whichever thread they come from`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try connection.waitForEnd()
         }
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `a session may be let go as soon as its task is resumed`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let engine = try Engine(threads: 1)
         for _ in 0..<100 {
             let task = try Session(engine: engine).dataTask(request(origin.port))
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `a task that is steered while it ends leaves no timer behind`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         var configuration = SessionConfiguration()
         configuration.resourceTimeout = .milliseconds(50)
         let stage = try SessionStage(configuration: configuration)
@@ -97,7 +97,7 @@ import Testing
 
     @Test func `a task whose response ended while it was suspended can be cancelled`() async throws {
         let answered = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 _ = try connection.readRequest()
                 try connection.send(response("done"))
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `an invalidation that comes while a session is reset is not lost`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         for _ in 0..<100 {
             let stage = try SessionStage()
             _ = try await stage.session.data(for: request(origin.port))

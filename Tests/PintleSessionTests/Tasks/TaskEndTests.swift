@@ -42,7 +42,7 @@ import Testing
             let shown = Watched(0)
         }
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try mayAnswer.wait(for: "leave to answer") { $0 }
             try connection.send(response("done"))

@@ -38,7 +38,7 @@ import Testing
         kind: SessionTask.Kind
     ) async throws {
         let isSteered = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try isSteered.wait(for: "the task to be steered") { $0 }
             try connection.send(response("done"))
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `SES-46 SES-48 what changes nothing is not told`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try SessionStage()
         let events = stage.session.eventStream()
         let task = try stage.session.dataTask(request(origin.port))
@@ -83,7 +83,7 @@ import Testing
 
     @Test func `SES-46 however many threads resume and suspend, each change is told once`() async throws {
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try mayAnswer.wait(for: "leave to answer") { $0 }
             try connection.send(response("done"))
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func `TDL-18 the completion of a task that failed is told too, though nobody waits for it`() async throws {
-        let origin = try ScriptedOrigin { connection in _ = try connection.readRequest() }
+        let origin = try RawOrigin { connection in _ = try connection.readRequest() }
         let stage = try SessionStage()
         let events = stage.session.eventStream()
         let task = try stage.session.dataTask(request(origin.port))
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `SES-06 every session tells of its own tasks only, to any number of listeners`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let (stage, other) = (try SessionStage(), try SessionStage())
         let listeners = [stage.session.eventStream(), stage.session.eventStream(), other.session.eventStream()]
         _ = try await stage.data(for: request(origin.port))

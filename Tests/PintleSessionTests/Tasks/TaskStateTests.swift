@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func `a task is suspended until it is resumed, and nothing happens before`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try SessionStage()
         let task = try stage.session.dataTask(request(origin.port))
         let other = try stage.session.dataTask(request(origin.port))
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `a task that has ended stays as it is`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try SessionStage()
         let task = try stage.session.dataTask(request(origin.port))
         task.resume()
@@ -44,7 +44,7 @@ import Testing
 
     @Test func `resuming twice and suspending twice is as good as once`() async throws {
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try mayAnswer.wait(for: "leave to answer") { $0 }
             try connection.send(response("done"))
@@ -68,7 +68,7 @@ import Testing
     @Test func `a suspended task reads nothing, and holds its origin back`() async throws {
         let total = 16 << 20
         let (sent, isSuspended) = (Watched(0), Watched(false))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
             let block = [UInt8](repeating: 7, count: 1 << 16)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `LOOK-58 a suspended upload sends nothing more`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let (stream, feed) = AsyncStream.makeStream(of: ByteBuffer.self)
         let hooks = RecordedHooks()
         let stage = try SessionStage(hooks: hooks)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func `a task that is cancelled before it was resumed ends without a connection`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stage = try SessionStage()
         let task = try stage.session.dataTask(request(origin.port))
         task.cancel()
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func `TDL-01 a suspended task can be cancelled too`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
             _ = try connection.waitForEnd()
@@ -148,7 +148,7 @@ import Testing
 
     @Test func `everybody who waits for a task is told`() async throws {
         let mayAnswer = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try mayAnswer.wait(for: "leave to answer") { $0 }
             try connection.send(response("done"))
@@ -197,7 +197,7 @@ import Testing
     @Test func `TDL-08 a transport error is the task's, and what had arrived of the response is still there`()
         async throws
     {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
         }
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test func `a response that is longer than the limit is an error that says what to do`() async throws {
-        let origin = try ScriptedOrigin(answering: response("0123456789"))
+        let origin = try RawOrigin(answering: response("0123456789"))
         var configuration = SessionConfiguration()
         configuration.bodyLimit = 9
         let stage = try SessionStage(configuration: configuration)

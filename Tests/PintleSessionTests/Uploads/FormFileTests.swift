@@ -12,7 +12,7 @@ import Testing
         later: String
     ) async throws {
         let folder = try TemporaryFolder()
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         var form = MultipartForm()
         let path = try folder.write("0123456789", to: "a.txt")
         try form.append(name: "file", file: path)

@@ -11,12 +11,12 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct MultipartFileTests {
     let stage: SessionStage
     let folder: TemporaryFolder
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
     init() throws {
         self.stage = try SessionStage()
         self.folder = try TemporaryFolder()
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
     }
 
     private func form() throws -> MultipartForm {

@@ -49,8 +49,8 @@ import Testing
     /// Keeps its first connection alive, and drops it in the middle of the second body.
     ///
     /// - Parameter count: of bytes of that body which it takes.
-    private func fickleOrigin(after count: Int = 1000) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func fickleOrigin(after count: Int = 1000) throws -> RawOrigin {
+        try RawOrigin { connection in
             _ = try connection.readRequest()
             try connection.send(response("done"))
             guard connection.number == 0 else { return }
@@ -104,7 +104,7 @@ import Testing
 
     @Test func `a file that is gone when it has to be sent again is an error`() async throws {
         let folder = self.folder
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try folder.remove("up")
             try connection.send("HTTP/1.1 307 Again\r\nLocation: /second\r\nContent-Length: 0\r\n\r\n")
@@ -118,8 +118,8 @@ import Testing
         #expect(self.stage.session.runningTransfers() == 0)
     }
 
-    private func redirectingOrigin() throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func redirectingOrigin() throws -> RawOrigin {
+        try RawOrigin { connection in
             while true {
                 let isFirst = try connection.readRequest().head.startLine.contains("/first")
                 try connection.send(

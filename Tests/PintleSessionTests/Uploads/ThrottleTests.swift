@@ -38,7 +38,7 @@ import Testing
     }
 
     private func wanted(
-        _ origin: ScriptedOrigin, _ path: String = "/", packet: Int, delay: Duration
+        _ origin: RawOrigin, _ path: String = "/", packet: Int, delay: Duration
     ) throws -> SessionRequest {
         var wanted = request(origin.port, path, method: "PUT")
         wanted.throttle = try Throttle(packet: packet, delay: delay)
@@ -47,7 +47,7 @@ import Testing
 
     @Test(arguments: Source.allCases)
     func `THR-01 THR-02 no packet is larger than it may be, and a rest follows each`(source: Source) async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let wanted = try self.wanted(origin, packet: 999, delay: .milliseconds(10))
         let time = try await ContinuousClock().measure {
             _ = try await self.stage.session.data(for: wanted, from: self.source(source))
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `THR-02 the parts of a form have packets of their own`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         var form = MultipartForm()
         try form.append(name: "file", file: self.folder.path("up"))
         let wanted = try self.wanted(origin, packet: 4096, delay: .milliseconds(10))
@@ -72,7 +72,7 @@ import Testing
 
     @Test func `THR-03 the proposed pace is 16 KiB every 200 ms`() async throws {
         #expect(Throttle.slowMobile.packet == 16_384 && Throttle.slowMobile.delay == .milliseconds(200))
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         var wanted = request(origin.port, method: "PUT")
         wanted.throttle = .slowMobile
         let time = try await ContinuousClock().measure {
@@ -91,7 +91,7 @@ import Testing
 
     @Test(arguments: Source.allCases)
     func `THR-05 a body that is sent again has the same pace`(source: Source) async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let isFirst = try connection.readRequest().head.startLine.contains("/first")
                 let again = "HTTP/1.1 307 Again\r\nLocation: /second\r\nContent-Length: 0\r\n\r\n"
@@ -107,14 +107,14 @@ import Testing
     }
 
     @Test func `without a delay packets follow each other at once`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         _ = try await self.stage.session.data(
             for: self.wanted(origin, packet: 7, delay: .zero), from: self.source(.file))
         #expect(origin.requests[0].body == Self.bytes)
     }
 
     @Test func `a task that is cancelled while it rests ends at once`() async throws {
-        let origin = try ScriptedOrigin { _ = try $0.waitForEnd() }
+        let origin = try RawOrigin { _ = try $0.waitForEnd() }
         let task = try self.stage.session.uploadTask(
             self.wanted(origin, packet: 1, delay: .seconds(360_000)), from: self.source(.file))
         task.resume()
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func `an answer ends a rest`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
             _ = try connection.waitForEnd()
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func `a task that is suspended while it rests goes on later`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let task = try self.stage.session.uploadTask(
             self.wanted(origin, packet: 1000, delay: .milliseconds(10)), from: self.source(.bytes))
         task.resume()

@@ -12,12 +12,12 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct UploadSourceTests {
     let stage: SessionStage
     let folder: TemporaryFolder
-    let origin: ScriptedOrigin
+    let origin: RawOrigin
 
     init() throws {
         self.stage = try SessionStage()
         self.folder = try TemporaryFolder()
-        self.origin = try ScriptedOrigin(answering: response("done"))
+        self.origin = try RawOrigin(answering: response("done"))
     }
 
     private func send(_ source: UploadSource, fields: Fields = Fields()) async throws -> Message {
@@ -103,7 +103,7 @@ import Testing
         let path = try self.folder.write([], to: "up")
         #expect(truncate(path, off_t(size)) == 0)
         let (goesOn, taken) = (Watched(false), Watched<Int64?>(nil))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try goesOn.wait(for: "the file to change") { $0 }
             var count: Int64 = 0

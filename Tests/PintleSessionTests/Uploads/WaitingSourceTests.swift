@@ -25,7 +25,7 @@ import Testing
 
     @Test func `a body that waits for its source keeps no other task waiting`() async throws {
         let stage = try SessionStage()
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             guard connection.number > 0 else {
                 _ = try connection.readRequestHead()
                 _ = try connection.waitForEnd()
@@ -47,7 +47,7 @@ import Testing
 
     @Test func `cancelling ends a body that waits, and lets its source go`() async throws {
         let stage = try SessionStage()
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             _ = try connection.waitForEnd()
         }
@@ -63,7 +63,7 @@ import Testing
 
     @Test func `a server that answers before it has the body is heard, and the source is let go`() async throws {
         let stage = try SessionStage()
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno!")
             _ = try connection.waitForEnd()
@@ -80,7 +80,7 @@ import Testing
         let (stage, folder) = (try SessionStage(), try TemporaryFolder())
         let path = try folder.write([], to: "up")
         try folder.grow("up", to: 256 << 20)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try connection.send("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nno!")
             while try connection.stream.readSome() != nil { connection.stream.forgetTaken() }
@@ -97,7 +97,7 @@ import Testing
         let (stage, folder) = (try SessionStage(), try TemporaryFolder())
         let path = try folder.write([], to: "up")
         try folder.grow("up", to: 64 << 20)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             connection.stream.reset()
         }
@@ -113,13 +113,13 @@ import Testing
 
     @Test func `a body that waits for its source does not count as the server's silence`() async throws {
         let stage = try SessionStage()
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         let stuck = Stuck()
         let slow = request(origin.port, method: "POST", timeout: .milliseconds(100))
         let task = try stage.session.uploadTask(slow, from: .stream(stuck.body))
         task.resume()
         // Another request that does time out tells that more than the time has passed.
-        let silent = try ScriptedOrigin { _ = try $0.waitForEnd() }
+        let silent = try RawOrigin { _ = try $0.waitForEnd() }
         for _ in 0..<3 {
             let error = await sessionError {
                 _ = try await stage.session.data(for: request(silent.port, timeout: .milliseconds(100)))

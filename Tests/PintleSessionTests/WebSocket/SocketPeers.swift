@@ -12,13 +12,13 @@ typealias WebSocket = PintleSession.WebSocket
 /// An origin that takes the handshake of a WebSocket and then does as a script says.
 func socketOrigin(
     fields: String = "", _ script: @escaping @Sendable (WebSocketPeer) throws -> Void
-) throws -> ScriptedOrigin {
-    try ScriptedOrigin { connection in try script(WebSocketPeer(connection, fields: fields)) }
+) throws -> RawOrigin {
+    try RawOrigin { connection in try script(WebSocketPeer(connection, fields: fields)) }
 }
 
 /// An origin that sends every message back, and the Close.
-func echoOrigin(securedBy side: TLSServerSide? = nil) throws -> ScriptedOrigin {
-    try ScriptedOrigin { connection in
+func echoOrigin(securedBy side: TLSServerSide? = nil) throws -> RawOrigin {
+    try RawOrigin { connection in
         if let side { try connection.stream.secure(as: side) }
         let peer = try WebSocketPeer(connection)
         while case let frame = try peer.readFrame() {

@@ -11,7 +11,7 @@ import Testing
 /// Ends of WebSockets that the server has no part in: of their sessions and tasks, by cancelling, by silence.
 @Suite(.timeLimit(.minutes(15))) struct WebSocketEndTests {
     /// An origin that says with which codes it was closed.
-    private static func listening(_ codes: Watched<[UInt16?]>) throws -> ScriptedOrigin {
+    private static func listening(_ codes: Watched<[UInt16?]>) throws -> RawOrigin {
         try socketOrigin { peer in
             let close = try peer.readFrame(8)
             codes.change { $0.append(close.code) }
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `who is cancelled while a WebSocket is opened gets none`() async throws {
         let hasEnded = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             _ = try connection.waitForEnd()
             hasEnded.change { $0 = true }

@@ -37,9 +37,9 @@ import Testing
         fields: String, kind: WebSocketHandshakeError.Kind
     ) async throws {
         let hasEnded = Watched(false)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequestHead()
-            let accept = PintleTesting.WebSocket.accept(request["Sec-WebSocket-Key"] ?? "")
+            let accept = WebSocketWire.accept(request["Sec-WebSocket-Key"] ?? "")
             let lines = fields.replacing("OWN", with: "Sec-WebSocket-Accept: \(accept)")
             let end = lines.isEmpty ? "\r\n" : "\r\n\r\n"
             try connection.send(
@@ -56,7 +56,7 @@ import Testing
     @Test func `redirects, challenges and cookies are those of every task, and each request has a key of its own`()
         async throws
     {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             while true {
                 let request = try connection.readRequestHead()
                 switch (request.startLine.split(separator: " ")[1], request["Authorization"]) {
@@ -65,7 +65,7 @@ import Testing
                 case (_, nil):
                     try connection.send(answer(401, ["WWW-Authenticate: Basic realm=\"chat\""]))
                 case (_, .some):
-                    try connection.send(PintleTesting.WebSocket.switching(for: request, fields: "Set-Cookie: b=2\r\n"))
+                    try connection.send(WebSocketWire.switching(for: request, fields: "Set-Cookie: b=2\r\n"))
                     let peer = WebSocketPeer(connection.stream)
                     return try peer.finish(after: peer.readFrame(8))
                 }

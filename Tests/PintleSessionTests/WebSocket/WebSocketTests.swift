@@ -79,9 +79,9 @@ import Testing
     }
 
     @Test func `what comes with the head is not lost`() async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let request = try connection.readRequestHead()
-            let head = PintleTesting.WebSocket.switching(for: request)
+            let head = WebSocketWire.switching(for: request)
             let frames = WebSocketPeer.Frame(1, Array("first".utf8)).bytes + WebSocketPeer.Frame.close(1000).bytes
             try connection.stream.send(Array(head.utf8) + frames)
             _ = try connection.waitForEnd()

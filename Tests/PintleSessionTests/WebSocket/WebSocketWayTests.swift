@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct WebSocketWayTests {
     private let root: TestIdentity
     private let leaf: TestIdentity
-    private let origin: ScriptedOrigin
+    private let origin: RawOrigin
 
     init() throws {
         let pki = TestPKI()
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `an end of TLS without a word is told`() async throws {
         let side = try TLSServerSide(self.leaf)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             try connection.stream.secure(as: side)
             let peer = try WebSocketPeer(connection)
             _ = try peer.readFrame()

@@ -9,8 +9,8 @@ import Testing
 /// Streams of HTTP/2 that their server resets.
 @Suite(.timeLimit(.minutes(15))) struct BrokenStreamTests {
     /// An origin that speaks just enough: it waits for a request on stream 1, and answers by these frames.
-    private func origin(_ frames: [UInt8], mayReset: Watched<Bool>) throws -> ScriptedOrigin {
-        try ScriptedOrigin { connection in
+    private func origin(_ frames: [UInt8], mayReset: Watched<Bool>) throws -> RawOrigin {
+        try RawOrigin { connection in
             let stream = connection.stream
             try stream.send(Self.frame(type: 4, stream: 0, []))
             _ = try stream.read("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8.count)

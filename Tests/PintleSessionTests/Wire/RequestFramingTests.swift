@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: [false, true])
     func `a refused expectation is the response, and the request is not made again`(isStream: Bool) async throws {
         let bodies = Watched<[[UInt8]]>([])
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let isPlain = try connection.readRequestHead().values("Expect").isEmpty
             try connection.send(isPlain ? answer(200, [], "plain") : answer(417, [], "do not expect"))
             guard !isPlain else { return }
@@ -36,7 +36,7 @@ import Testing
     func `an answer without content to an expectation is told, and the connection is nobody else's`(
         status: String
     ) async throws {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let isPlain = try connection.readRequestHead().values("Expect").isEmpty
             let length = status.hasPrefix("204") ? "" : "Content-Length: 0\r\n"
             try connection.send(isPlain ? answer(200, [], "plain") : "HTTP/1.1 \(status)\r\n\(length)\r\n")
@@ -63,7 +63,7 @@ import Testing
 
     @Test func `an expectation that is refused late is the response, though the body cannot be had again`() async throws
     {
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             // The first byte of the body comes when the client has waited long enough for 100 Continue.
             _ = try connection.stream.read(1)
@@ -80,13 +80,13 @@ import Testing
 
     @Test(arguments: [("POST", "0"), ("PUT", "0"), ("PATCH", "0"), ("DELETE", nil), ("GET", nil)])
     func `a request whose method expects a body says when it has none`(method: String, length: String?) async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let origin = try RawOrigin(answering: response("done"))
         #expect(try await self.stage.data(for: request(origin.port, method: method)).text == "done")
         #expect(origin.requests.first?["Content-Length"] == length)
     }
 
     @Test func `HEAD with a body is refused`() async throws {
-        let origin = try ScriptedOrigin(answering: response("reached"))
+        let origin = try RawOrigin(answering: response("reached"))
         let error = await self.stage.failure(
             of: request(origin.port, method: "HEAD"), from: .bytes(ByteBuffer(string: "abc")))
         #expect(error?.code == .invalidRequest && error?.message == "HEAD has no body; send it by another method")

@@ -12,9 +12,9 @@ import Testing
     private static let size = 48 << 20
     private static let piece = [UInt8].pattern(1 << 20)
 
-    private let silent: ScriptedOrigin
+    private let silent: RawOrigin
 
-    init() throws { self.silent = try ScriptedOrigin { _ = try $0.waitForEnd() } }
+    init() throws { self.silent = try RawOrigin { _ = try $0.waitForEnd() } }
 
     /// Other requests that time out tell that time has passed.
     private func letTimePass() async throws {
@@ -28,7 +28,7 @@ import Testing
     @Test func `a task that is suspended before it has a connection receives nothing until it is resumed`() async throws
     {
         let (mayAnswer, sent) = (Watched(false), Watched(0))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             try mayAnswer.wait(for: "leave to answer") { $0 }
             try connection.send(response("first"))
@@ -91,7 +91,7 @@ import Testing
     @Test(arguments: [false, true])
     func `a suspended task sends nothing more of its body`(isStream: Bool) async throws {
         let (mayRead, read) = (Watched(false), Watched(0))
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             _ = try connection.readRequestHead()
             try mayRead.wait(for: "leave to read") { $0 }
             while read.current < Self.size {

@@ -93,7 +93,7 @@ struct CostlyChainTests {
     }
 
     /// Searches in vain for a chain that passes the rules of form, and returns its steps and its thread's time.
-    private func formTime(_ sent: [TestIdentity]) throws -> (spent: WorkBudget, time: Duration) {
+    private func formTime(_ sent: [TestIdentity]) throws -> (spent: SearchBudget, time: Duration) {
         let read = try sent.map { try PathCertificate($0.certificate) }
         let anchors = try AnchorStore(anchors: [self.root.certificate])
         let rules = PathRules(moment: self.pki.now, securityBits: 112, usesCommonName: false)
@@ -134,10 +134,10 @@ struct CostlyChainTests {
         #expect(first?.isTrusted == false && !evaluator.refusals.isEmpty)
         #expect(try shakeHands() == first)
 
-        let memory = RefusalMemory()
+        let memory = NegativeVerdictCache()
         let chain = stranger.chain.map(\.der)
-        let key = try #require(RefusalMemory.Key(host: "a.test", level: 1, chain: chain))
-        let ruling = Ruling(verdict: try #require(first), verifyError: 20)
+        let key = try #require(NegativeVerdictCache.Key(host: "a.test", level: 1, chain: chain))
+        let ruling = HandshakeDecision(verdict: try #require(first), verifyError: 20)
         let now = UnixTime(seconds: 1_000_000)
         memory.remember(ruling, of: key, at: now)
         #expect(memory.refusal(of: key, at: now.advanced(by: .seconds(4)))?.verdict == first)
@@ -146,9 +146,9 @@ struct CostlyChainTests {
         // A clock that was put back says nothing.
         #expect(memory.refusal(of: key, at: UnixTime(seconds: 999_999)) == nil)
         let others = [
-            RefusalMemory.Key(host: "b.test", level: 1, chain: chain),
-            RefusalMemory.Key(host: "a.test", level: 2, chain: chain),
-            RefusalMemory.Key(host: "a.test", level: 1, chain: Array(chain.dropLast())),
+            NegativeVerdictCache.Key(host: "b.test", level: 1, chain: chain),
+            NegativeVerdictCache.Key(host: "a.test", level: 2, chain: chain),
+            NegativeVerdictCache.Key(host: "a.test", level: 1, chain: Array(chain.dropLast())),
         ]
         for other in others { #expect(try memory.refusal(of: #require(other), at: now) == nil) }
     }
@@ -176,7 +176,7 @@ struct CostlyChainTests {
         #expect(outcome.succeeded && evaluator.refusals.isEmpty)
     }
 
-    private func search(_ sent: [TestIdentity]) throws -> (finding: Finding?, spent: WorkBudget) {
+    private func search(_ sent: [TestIdentity]) throws -> (finding: RuleFinding?, spent: SearchBudget) {
         let read = try sent.map { try PathCertificate($0.certificate) }
         var search = PathSearch(
             others: Array(read.dropFirst()), anchors: try AnchorStore(anchors: [self.root.certificate]),

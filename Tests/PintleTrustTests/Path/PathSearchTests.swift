@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleTrust
 
-/// Finding a path among certificates that have the same names.
+/// Finds a path among certificates that have the same names.
 struct PathSearchTests {
     private let pki = TestPKI()
     private let root: TestIdentity
@@ -105,7 +105,7 @@ struct PathSearchTests {
     }
 
     @Test func `levels of thirty namesakes end within the budget`() throws {
-        let full = WorkBudget()
+        let full = SearchBudget()
         var sent: [TestIdentity] = []
         var signer = self.root
         for level in 0..<10 {
@@ -136,7 +136,7 @@ struct PathSearchTests {
         // The root signed none of the first level for these anchors: same name, another key.
         let (finding, spent) = try self.search([leaf] + sent, roots: [try self.pki.root("Root")])
         #expect(finding != nil)
-        #expect(spent.steps <= WorkBudget().steps && spent.signatures <= WorkBudget().signatures)
+        #expect(spent.steps <= SearchBudget().steps && spent.signatures <= SearchBudget().signatures)
     }
 
     @Test func `names times constraints are bounded`() throws {
@@ -166,7 +166,7 @@ struct PathSearchTests {
         let stranger = try self.pki.mint(.authority("Slow"))
         let (finding, spent) = try self.search([try self.pki.leaf(signedBy: stranger)] + namesakes)
         #expect(finding == .pathTooComplex)
-        #expect(spent.signatures < WorkBudget().signatures + 16)
+        #expect(spent.signatures < SearchBudget().signatures + 16)
     }
 
     @Test func `more certificates than a handshake can carry are not looked at`() throws {
@@ -214,7 +214,7 @@ struct PathSearchTests {
     }
 
     /// The violated rule, nil if a path was found, and the cost of the search.
-    private func search(_ sent: [TestIdentity], roots: [TestIdentity]? = nil) throws -> (Rule?, WorkBudget) {
+    private func search(_ sent: [TestIdentity], roots: [TestIdentity]? = nil) throws -> (Rule?, SearchBudget) {
         let certificates = try sent.map { try PathCertificate($0.certificate) }
         let anchors = try AnchorStore(anchors: (roots ?? [self.root]).map(\.certificate))
         let rules = PathRules(moment: self.pki.now, securityBits: 112, usesCommonName: false)

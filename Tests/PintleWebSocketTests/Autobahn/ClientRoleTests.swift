@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: Self.cases)
     func `a client that echoes does as a case demands`(test: AutobahnCase) async throws {
         let outcome = Watched<Result<AutobahnOutcome, TestFailure>?>(nil)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             do {
                 let result = try Self.run(test, with: WebSocketPeer(connection))
                 outcome.change { $0 = .success(result) }
@@ -77,7 +77,7 @@ import Testing
     @Test(arguments: SizeCases.roundTrips)
     func `a client echoes message after message`(test: RoundTrips) async throws {
         let count = Watched(0)
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let peer = try WebSocketPeer(connection)
             for _ in 0..<test.count {
                 try peer.send(test.frame)
@@ -96,7 +96,7 @@ import Testing
     @Test(arguments: CompressionCase.all)
     func `a client echoes compressed messages`(test: CompressionCase) async throws {
         let outcome = Watched<[String]>([])
-        let origin = try ScriptedOrigin { connection in
+        let origin = try RawOrigin { connection in
             let peer = try WebSocketPeer(
                 connection, fields: "Sec-WebSocket-Extensions: \(test.agreement.answer)\r\n")
             let deflating = try DeflatingPeer(

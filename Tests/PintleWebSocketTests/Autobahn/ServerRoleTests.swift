@@ -43,7 +43,7 @@ import Testing
             method: "GET", target: .origin(path: "/"),
             fields: [
                 "Host": "x", "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
-                "Sec-WebSocket-Key": PintleTesting.WebSocket.key, "Sec-WebSocket-Extensions": test.agreement.offer,
+                "Sec-WebSocket-Key": WebSocketWire.key, "Sec-WebSocket-Extensions": test.agreement.offer,
             ])
         let agreement = try handshake.answer(to: request).agreement
         let parameters = try #require(agreement.compression)

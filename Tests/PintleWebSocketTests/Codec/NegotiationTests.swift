@@ -78,7 +78,7 @@ import Testing
             (Self.forgetful, "permessage-deflate; server_no_context_takeover; server_max_window_bits=11", nil),
         ]
         for (settings, answer, expected) in answers {
-            let handshake = ClientHandshake(compression: settings)
+            let handshake = OpeningHandshake(compression: settings)
             let agreement = try? handshake.agreement(
                 with: Self.switching(handshake, ["Sec-WebSocket-Extensions": answer]))
             #expect(agreement?.compression.map(Self.words) == expected, "\(answer)")
@@ -133,7 +133,7 @@ import Testing
     ])
     func `a list of extensions that breaks the syntax is refused`(value: String) {
         #expect(WebSocketExtension.list([value]) == nil)
-        let handshake = ClientHandshake(compression: WebSocketCompression())
+        let handshake = OpeningHandshake(compression: WebSocketCompression())
         let error = Self.failure { () throws(WebSocketHandshakeError) in
             try handshake.agreement(with: Self.switching(handshake, ["Sec-WebSocket-Extensions": value]))
         }
@@ -152,11 +152,11 @@ import Testing
 
     // MARK: The rest of the handshake
 
-    private static func accept(_ handshake: ClientHandshake) -> String {
-        PintleTesting.WebSocket.accept(handshake.fields["Sec-WebSocket-Key"] ?? "")
+    private static func accept(_ handshake: OpeningHandshake) -> String {
+        PintleTesting.WebSocketWire.accept(handshake.fields["Sec-WebSocket-Key"] ?? "")
     }
 
-    private static func switching(_ handshake: ClientHandshake, _ more: Fields = [:]) -> ResponseHead {
+    private static func switching(_ handshake: OpeningHandshake, _ more: Fields = [:]) -> ResponseHead {
         var fields: Fields = [
             "Upgrade": "WebSocket", "Connection": "keep-alive, upgrade", "Sec-WebSocket-Accept": Self.accept(handshake),
         ]
@@ -167,7 +167,7 @@ import Testing
     private static func request(_ more: Fields = [:]) -> RequestHead {
         var fields: Fields = [
             "Host": "x", "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
-            "Sec-WebSocket-Key": PintleTesting.WebSocket.key,
+            "Sec-WebSocket-Key": PintleTesting.WebSocketWire.key,
         ]
         for (name, value) in more.pairs { fields.append(name, value) }
         return RequestHead(method: "GET", target: .origin(path: "/"), fields: fields)
@@ -185,16 +185,16 @@ import Testing
     }
 
     @Test func `a client sends a new key each time, and what it offers`() throws {
-        let first = ClientHandshake(protocols: ["chat", "superchat"])
+        let first = OpeningHandshake(protocols: ["chat", "superchat"])
         #expect(first.fields["Sec-WebSocket-Protocol"] == "chat, superchat")
         #expect(first.fields["Sec-WebSocket-Version"] == "13" && first.fields["Sec-WebSocket-Extensions"] == nil)
-        let keys = (0..<50).compactMap { _ in ClientHandshake().fields["Sec-WebSocket-Key"] }
+        let keys = (0..<50).compactMap { _ in OpeningHandshake().fields["Sec-WebSocket-Key"] }
         #expect(Set(keys).count == 50 && keys.allSatisfy { HandshakeKey($0) != nil && $0.utf8.count == 24 })
         #expect(try HandshakeKey("dGhlIHNhbXBsZSBub25jZQ==")?.accept() == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
     }
 
     @Test func `a 101 that is no answer to the handshake is refused, and says why`() throws {
-        let handshake = ClientHandshake(protocols: ["chat"])
+        let handshake = OpeningHandshake(protocols: ["chat"])
         #expect(try handshake.agreement(with: Self.switching(handshake)) == WebSocketAgreement())
         let chat = try handshake.agreement(with: Self.switching(handshake, ["Sec-WebSocket-Protocol": "chat"]))
         #expect(chat.subprotocol == "chat")
@@ -240,13 +240,13 @@ import Testing
         #expect(kind { $0.fields.set("Sec-WebSocket-Version", "8") } == .version)
         #expect(kind { $0.fields.set("Sec-WebSocket-Key", "c2hvcnQ=") } == .key)
         #expect(kind { $0.fields.set("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZ!==") } == .key)
-        #expect(kind { $0.fields.append("Sec-WebSocket-Key", PintleTesting.WebSocket.key) } == .key)
+        #expect(kind { $0.fields.append("Sec-WebSocket-Key", PintleTesting.WebSocketWire.key) } == .key)
         #expect(kind { $0.fields.append("Sec-WebSocket-Extensions", "a;") } == .extensions)
     }
 
     @Test func `a client and a server of ours agree`() throws {
         for settings in [WebSocketCompression(), Self.forgetful, Self.settings { $0.clientNoContextTakeover = true }] {
-            let client = ClientHandshake(protocols: ["chat"], compression: settings)
+            let client = OpeningHandshake(protocols: ["chat"], compression: settings)
             let server = ServerHandshake(protocols: ["chat"], compression: WebSocketCompression())
             var request = RequestHead(
                 method: "GET", target: .origin(path: "/"), fields: ["Connection": "Upgrade", "Upgrade": "websocket"])

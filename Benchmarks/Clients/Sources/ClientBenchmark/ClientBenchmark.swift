@@ -56,8 +56,8 @@ import Foundation
         _ count: Int, _ request: @escaping @Sendable () async throws -> Void, at concurrency: Int
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<concurrency {
-                let share = count / concurrency + (lane < count % concurrency ? 1 : 0)
+            for worker in 0..<concurrency {
+                let share = count / concurrency + (worker < count % concurrency ? 1 : 0)
                 group.addTask { for _ in 0..<share { try await request() } }
             }
             try await group.waitForAll()

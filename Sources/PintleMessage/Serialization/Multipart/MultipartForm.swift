@@ -36,7 +36,7 @@ public struct MultipartForm: Sendable {
     public init(parameters: Parameter?, encoding: TextEncoding = .utf8) throws(SerializationError) {
         self.init()
         guard let parameters else { return }
-        let pairs = try QueryString.pairs(of: parameters) { (value) throws(Misfit) in
+        let pairs = try QueryString.pairs(of: parameters) { (value) throws(Mismatch) in
             try Self.check(value, in: encoding)
         }
         for pair in pairs {
@@ -152,7 +152,7 @@ public struct MultipartForm: Sendable {
     }
 
     /// Checks a value before it is written, because its path is still known here.
-    private static func check(_ value: Parameter, in encoding: TextEncoding) throws(Misfit) {
+    private static func check(_ value: Parameter, in encoding: TextEncoding) throws(Mismatch) {
         do throws(SerializationError) {
             switch value {
             case .date:
@@ -162,7 +162,7 @@ public struct MultipartForm: Sendable {
             default: break
             }
         } catch {
-            throw Misfit(error.message, code: error.code)
+            throw Mismatch(error.message, code: error.code)
         }
     }
 }

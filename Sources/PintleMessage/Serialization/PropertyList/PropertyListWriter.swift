@@ -23,7 +23,7 @@ public struct PropertyListWriter {
     ///   nor a `Double` holds, dates outside the years 1 to 9999, keys that repeat or have over 30 combining marks in a
     ///   row, and, in XML, text with control characters; also for nesting beyond ``nestingLimit``.
     public static func write(_ parameter: Parameter, format: Format) throws(SerializationError) -> [UInt8] {
-        do throws(Misfit) {
+        do throws(Mismatch) {
             try PropertyListWriter(format: format).check(parameter, depth: 0)
         } catch {
             throw error.error
@@ -36,26 +36,26 @@ public struct PropertyListWriter {
 
     private init(format: Format) { self.format = format }
 
-    /// - Throws: ``Misfit`` if a value has no form.
-    private func check(_ parameter: Parameter, depth: Int) throws(Misfit) {
+    /// - Throws: ``Mismatch`` if a value has no form.
+    private func check(_ parameter: Parameter, depth: Int) throws(Mismatch) {
         switch parameter {
-        case .null: throw Misfit("null has no form in a property list; leave the entry out.")
+        case .null: throw Mismatch("null has no form in a property list; leave the entry out.")
         case .bool, .integer, .number, .data: break
         case .decimal(let text):
-            guard UInt64(text) != nil else { throw Misfit("“\(text.cutName)” has no form in a property list.") }
+            guard UInt64(text) != nil else { throw Mismatch("“\(text.cutName)” has no form in a property list.") }
         case .string(let text): try self.check(text)
         case .date(let seconds): try Self.check(date: seconds)
-        case .file: throw Misfit("a file has no form in a property list; only multipart carries files.")
-        case .set: throw Misfit("a set has no form in a property list; write an array.")
+        case .file: throw Mismatch("a file has no form in a property list; only multipart carries files.")
+        case .set: throw Mismatch("a set has no form in a property list; write an array.")
         case .array(let elements): try self.check(elements, depth: depth)
         case .dictionary(let entries): try self.check(entries, depth: depth)
         }
     }
 
-    private func check(_ elements: [Parameter], depth: Int) throws(Misfit) {
+    private func check(_ elements: [Parameter], depth: Int) throws(Mismatch) {
         guard depth < Self.nestingLimit else { throw .nesting(beyond: Self.nestingLimit) }
         for (index, element) in elements.enumerated() {
-            do throws(Misfit) {
+            do throws(Mismatch) {
                 try self.check(element, depth: depth + 1)
             } catch {
                 throw error.inside(.index(index))
@@ -63,18 +63,18 @@ public struct PropertyListWriter {
         }
     }
 
-    private func check(_ entries: [Parameter.Entry], depth: Int) throws(Misfit) {
+    private func check(_ entries: [Parameter.Entry], depth: Int) throws(Mismatch) {
         guard depth < Self.nestingLimit else { throw .nesting(beyond: Self.nestingLimit) }
         var keys: Set<String> = []
         for entry in entries {
-            do throws(Misfit) {
+            do throws(Mismatch) {
                 guard StreamSafeText.contains(entry.key) else {
-                    throw Misfit("a key of a property list has at most 30 combining marks in a row.")
+                    throw Mismatch("a key of a property list has at most 30 combining marks in a row.")
                 }
                 try self.check(entry.key)
                 try self.check(entry.value, depth: depth + 1)
                 guard keys.insert(entry.key).inserted else {
-                    throw Misfit("a dictionary of a property list has each key once.")
+                    throw Mismatch("a dictionary of a property list has each key once.")
                 }
             } catch {
                 throw error.inside(.key(entry.key))
@@ -83,14 +83,14 @@ public struct PropertyListWriter {
     }
 
     /// Refuses years that do not have four digits, as XML requires.
-    private static func check(date seconds: Double) throws(Misfit) {
+    private static func check(date seconds: Double) throws(Mismatch) {
         guard -62_135_596_800..<253_402_300_800 ~= seconds else {
-            throw Misfit("a date outside the years 1 to 9999 has no form in a property list.")
+            throw Mismatch("a date outside the years 1 to 9999 has no form in a property list.")
         }
     }
 
-    private func check(_ text: String) throws(Misfit) {
+    private func check(_ text: String) throws(Mismatch) {
         guard self.format == .xml, !text.unicodeScalars.allSatisfy(XMLText.isCharacter) else { return }
-        throw Misfit("XML has no form for control characters; the binary format has.")
+        throw Mismatch("XML has no form for control characters; the binary format has.")
     }
 }

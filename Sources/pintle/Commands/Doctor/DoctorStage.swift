@@ -42,7 +42,7 @@ struct DoctorStage {
             let policy = try Self.policy(interception, folder, origins.map(\.port))
             trust = try RunTrust.prepare(policy, environment)
             let records = DoctorRecords()
-            let log = KeptLog()
+            let log = BufferedLog()
             self.proxy = try PrivateProxy(
                 policy, trust: trust, logger: log.logger, telling: records.take)
             self.records = records

@@ -47,7 +47,7 @@ enum FetchBody: Sendable {
 }
 
 extension FetchBody.Draft {
-    init(_ options: Fetch, method: String?, _ surroundings: Surroundings) throws(CommandFailure) {
+    init(_ options: Fetch, method: String?, _ surroundings: LoaderEnvironment) throws(CommandFailure) {
         try Self.checkCombination(options)
         let parameters = try Self.pairs(options.param, "--param", takesFiles: false, surroundings)
         let form = try Self.pairs(options.form, "--form", takesFiles: true, surroundings)
@@ -99,7 +99,7 @@ extension FetchBody.Draft {
     }
 
     private static func pairs(
-        _ texts: [String], _ option: String, takesFiles: Bool, _ surroundings: Surroundings
+        _ texts: [String], _ option: String, takesFiles: Bool, _ surroundings: LoaderEnvironment
     ) throws(CommandFailure) -> [FetchBody.Pair] {
         var pairs: [FetchBody.Pair] = []
         for text in texts {

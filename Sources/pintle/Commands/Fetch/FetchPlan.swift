@@ -53,7 +53,7 @@ struct FetchPlan {
     ///
     /// - Throws: ``CommandFailure`` with `usage` for an invalid command line, and with `incomplete` for a file that cannot
     ///   be read.
-    init(_ options: Fetch, surroundings: Surroundings) throws(CommandFailure) {
+    init(_ options: Fetch, surroundings: LoaderEnvironment) throws(CommandFailure) {
         let (method, addresses) = try Self.methodAndURLs(options)
         let body = try FetchBody.Draft(options, method: method, surroundings)
         let fields = try Self.fields(options, surroundings)
@@ -109,7 +109,7 @@ struct FetchPlan {
 
     // MARK: Fields
 
-    private static func fields(_ options: Fetch, _ surroundings: Surroundings) throws(CommandFailure) -> Fields {
+    private static func fields(_ options: Fetch, _ surroundings: LoaderEnvironment) throws(CommandFailure) -> Fields {
         let reader = GivenField(of: "pintle fetch", surroundings)
         var fields = Fields()
         for text in options.header {

@@ -63,7 +63,7 @@ struct PinsConvert: ParsableCommand {
     }
 
     func run() throws {
-        let surroundings = Surroundings.system(environment: Inherited.environment)
+        let surroundings = LoaderEnvironment.system(environment: Inherited.environment)
         let text: String?
         do throws(PinFormatError) {
             var content = try self.from.read(path: self.file, surroundings)

@@ -41,7 +41,7 @@ enum BuildServer: Equatable {
     }
 
     private static func annotations(_ report: RunReport) -> [String] {
-        let findings = report.tally.findings.prefix(Self.mostAnnotations).map { finding in
+        let findings = report.statistics.findings.prefix(Self.mostAnnotations).map { finding in
             Self.annotation(
                 report.level(of: finding.what.rule), title: "Pintle: \(finding.what.rule.name)", finding.what.words)
         }

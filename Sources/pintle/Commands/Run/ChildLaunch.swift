@@ -135,14 +135,14 @@ struct ChildLaunch: Sendable {
     /// - Returns: nil if connections past the proxy cannot be watched.
     private func execute(
         _ child: inout Child, _ address: ProxyAddress, _ terminal: ForegroundTerminal?, _ prepare: () -> Void
-    ) throws(CommandFailure) -> PastProxyWatch? {
+    ) throws(CommandFailure) -> BypassDetector? {
         let own = IPAddress(address.host).map { SocketTable.Endpoint(address: $0, port: address.port) }
-        var watch: PastProxyWatch?
+        var watch: BypassDetector?
         do throws(Child.Failure) {
             try child.execute { process in
                 _ = watch?.end()
                 // In a network of its own the child cannot connect elsewhere; its attempts are counted.
-                watch = self.isIsolated ? nil : own.flatMap { PastProxyWatch(root: process, proxy: $0) }
+                watch = self.isIsolated ? nil : own.flatMap { BypassDetector(root: process, proxy: $0) }
                 prepare()
             }
             return watch
@@ -154,7 +154,7 @@ struct ChildLaunch: Sendable {
         }
     }
 
-    private func follow(_ supervisor: inout ChildSupervisor, _ watch: PastProxyWatch?) -> Ended {
+    private func follow(_ supervisor: inout ChildSupervisor, _ watch: BypassDetector?) -> Ended {
         let end = supervisor.wait()
         // If the child is in the foreground, a Ctrl-C does not reach Pintle.
         let isInterrupted =

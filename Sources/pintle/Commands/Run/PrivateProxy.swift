@@ -33,10 +33,10 @@ struct PrivateProxy {
         telling take: @escaping @Sendable (ExchangeRecord) -> Void
     ) throws(CommandFailure) {
         let configuration = policy.configuration
-        self.engine = try ServingParts.engine(configuration)
+        self.engine = try ServerFactory.engine(configuration)
         let counters = Counters(routes: policy.routes.routes.map(\.name))
-        self.activity = ServingParts.activity(configuration, counters, self.engine, logger)
-        self.reachability = ServingParts.reachability(self.engine, logger)
+        self.activity = ServerFactory.activity(configuration, counters, self.engine, logger)
+        self.reachability = ServerFactory.reachability(self.engine, logger)
         do {
             self.active = try ActiveConfiguration(
                 policy: policy, engine: self.engine, activity: self.activity, counters: counters,

@@ -91,11 +91,11 @@ struct Run: AsyncParsableCommand {
         let trust = try RunTrust.prepare(policy, inherited)
         defer { trust?.remove() }
         let collector = RunCollector(
-            RunTally(
+            RunStatistics(
                 redaction: policy.configuration.log.redact ? .on : .off,
-                limits: RunTally.Limits(exchanges: reports.contains { $0.format == .har } ? 20_000 : 0)))
-        let log = KeptLog()
-        ServingParts.warnOfShadowedPins(policy, origin, log.logger)
+                limits: RunStatistics.Limits(exchanges: reports.contains { $0.format == .har } ? 20_000 : 0)))
+        let log = BufferedLog()
+        ServerFactory.warnOfShadowedPins(policy, origin, log.logger)
         let start = (moment: Timestamp.now(), clock: ContinuousClock.now)
         let launch = ChildLaunch(
             policy: policy, trust: trust, program: program, words: self.command.map(\.systemBytes),
@@ -106,7 +106,7 @@ struct Run: AsyncParsableCommand {
         let report = RunReport(
             version: Version.number, file: origin.path, program: self.command[0], startedAt: start.moment,
             duration: ContinuousClock.now - start.clock, end: ended.end, exitCode: ended.end.code,
-            tally: collector.tally, past: ended.past, refusedPast: ended.refusedPast, failOn: failOn)
+            statistics: collector.statistics, past: ended.past, refusedPast: ended.refusedPast, failOn: failOn)
         return RunOutcome(
             report: report, reports: reports, logged: log.lines, learnt: await learning?.finish(report),
             isInterrupted: ended.isInterrupted, environment: inherited)
@@ -174,11 +174,11 @@ struct Run: AsyncParsableCommand {
 
 /// Collects the records of exchanges from the engine's threads.
 final class RunCollector: Sendable {
-    private let state: Locked<RunTally>
+    private let state: Locked<RunStatistics>
 
-    init(_ tally: RunTally) { self.state = Locked(tally) }
+    init(_ statistics: RunStatistics) { self.state = Locked(statistics) }
 
-    var tally: RunTally { self.state.withLock { $0 } }
+    var statistics: RunStatistics { self.state.withLock { $0 } }
 
     @Sendable func take(_ record: ExchangeRecord) { self.state.withLock { $0.add(record) } }
 }

@@ -18,12 +18,12 @@ struct RunSummary {
         return lines.map { "\($0)\n" }.joined()
     }
 
-    private var tally: RunTally { self.report.tally }
+    private var statistics: RunStatistics { self.report.statistics }
 
     /// The first line: `pintle: 3 requests and 1 tunnel, 1 denied, 2 violations (pintle.yaml)`.
     private var head: String {
-        let totals = self.tally.totals
-        guard self.tally.count > 0 else {
+        let totals = self.statistics.totals
+        guard self.statistics.count > 0 else {
             let program = ReportText.line(self.report.program)
             return self.coloured(.warning, "pintle: \(program) made no request through the proxy")
                 + "; docs/clients.md says how programs are told of one"
@@ -42,8 +42,8 @@ struct RunSummary {
     // MARK: Hosts
 
     private var table: [String] {
-        guard !self.tally.hosts.isEmpty else { return [] }
-        let hosts = self.tally.hosts.prefix(Self.mostHosts)
+        guard !self.statistics.hosts.isEmpty else { return [] }
+        let hosts = self.statistics.hosts.prefix(Self.mostHosts)
         let head = ["HOST", "REQUESTS", "TUNNELS", "DENIED", "VIOLATIONS", "ASSURANCE"]
         let rows = hosts.map { host in
             let counts = host.counts
@@ -61,23 +61,25 @@ struct RunSummary {
             }
             return "  " + cells.joined(separator: "  ")
         }
-        let rest = self.tally.hosts.count - hosts.count
+        let rest = self.statistics.hosts.count - hosts.count
         let more = rest > 0 ? ["  and \(ReportText.count(rest, "more host"))"] : []
         return lines + more
-            + (self.tally.otherHosts > 0
-                ? ["  and \(ReportText.count(self.tally.otherHosts, "exchange")) with hosts beyond the first thousand"]
+            + (self.statistics.otherHosts > 0
+                ? [
+                    "  and \(ReportText.count(self.statistics.otherHosts, "exchange")) with hosts beyond the first thousand"
+                ]
                 : [])
     }
 
     // MARK: Findings
 
     private var findings: [String] {
-        let shown = self.tally.findings.prefix(Self.mostFindings)
-        let rest = self.tally.findings.count - shown.count + self.tally.otherFindings
+        let shown = self.statistics.findings.prefix(Self.mostFindings)
+        let rest = self.statistics.findings.count - shown.count + self.statistics.otherFindings
         return shown.map(self.line) + (rest > 0 ? ["and \(ReportText.count(rest, "more finding")); see --report"] : [])
     }
 
-    private func line(_ finding: RunTally.Finding) -> String {
+    private func line(_ finding: RunStatistics.Finding) -> String {
         let times = finding.count > 1 ? " (\(finding.count) times)" : ""
         let weight = self.report.level(of: finding.what.rule) == "error" ? Weight.error : .warning
         return self.coloured(weight, "\(finding.what.rule.name):") + " \(ReportText.line(finding.what.words))\(times)"
@@ -108,7 +110,7 @@ struct RunSummary {
     }
 }
 
-extension RunTally.Host {
+extension RunStatistics.Host {
     /// The observed proofs with their policies: `pinned (payments)`.
     var proof: String {
         let words = self.assurances.sorted().map(\.rawValue).joined(separator: ", ")

@@ -10,26 +10,26 @@ import PintleTesting
 @testable import PintleProxy
 @testable import PintleSession
 
-/// Plays courses of frames on a lane.
+/// Plays courses of frames on a worker.
 final class FrameStage: ModelCourseStage, @unchecked Sendable {
     // Why @unchecked holds: variables are touched on the loop's thread only.
     let configuration: FrameConfiguration
     let opener = FrameOpener()
-    let lane: ModelLane
+    let worker: ModelWorker
     /// The reading end of a pipe into which nothing is written.
     private let silence: [Int32]
 
     init(configuration: Int, on engine: Engine) throws {
         self.configuration = FrameConfiguration.all[configuration]
-        self.lane = try ModelLane(self.configuration.yaml, asking: self.opener, on: engine)
+        self.worker = try ModelWorker(self.configuration.yaml, asking: self.opener, on: engine)
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw TestFailure("no pipe") }
         self.silence = ends
     }
 
     func play(_ course: FrameCourse) throws -> [String] {
-        let promise = self.lane.loop.makePromise(of: [String].self)
-        self.lane.loop.execute { FramePlay(course, self) { promise.succeed($0) }.begin() }
+        let promise = self.worker.loop.makePromise(of: [String].self)
+        self.worker.loop.execute { FramePlay(course, self) { promise.succeed($0) }.begin() }
         return try promise.futureResult.wait()
     }
 
@@ -43,7 +43,7 @@ final class FramePlay: TurnEndWork {
     private static let mostTurnsOfEnd = 4000
     private let course: FrameCourse
     private let model: FrameModel
-    private let lane: ModelLane
+    private let worker: ModelWorker
     private let client: FrameClient
     private let channel: SocketChannel
     private let opener: FrameOpener
@@ -62,29 +62,29 @@ final class FramePlay: TurnEndWork {
     }
 
     init(_ course: FrameCourse, _ stage: FrameStage, done: @escaping ([String]) -> Void) {
-        (self.course, self.lane, self.opener, self.done) = (course, stage.lane, stage.opener, done)
-        self.model = FrameModel(stage.configuration, on: stage.lane.loop)
+        (self.course, self.worker, self.opener, self.done) = (course, stage.worker, stage.opener, done)
+        self.model = FrameModel(stage.configuration, on: stage.worker.loop)
         let descriptor = stage.silentDescriptor()
         let transport = FrameTransport(descriptor)
         self.client = FrameClient(transport, self.model, course)
-        self.channel = SocketChannel(descriptor: descriptor, loop: stage.lane.loop, transport: transport)
+        self.channel = SocketChannel(descriptor: descriptor, loop: stage.worker.loop, transport: transport)
     }
 
     func begin() {
-        self.lane.begin()
+        self.worker.begin()
         self.opener.model = self.model
         self.opener.whenAsked = { [weak self] in self?.exchanges.append(Weak(exchange: $0)) }
-        let lane = self.lane.lane
-        self.channel.account = lane.memory
-        _ = self.lane.census.enter(ModelLane.peer, lane.active.limits)
+        let worker = self.worker.worker
+        self.channel.account = worker.memory
+        _ = self.worker.limiter.enter(ModelWorker.peer, worker.active.limits)
         self.channel.start()
         let caller = HTTP2ClientConnection.Caller(
-            client: ModelLane.peer, refusal: nil, tunnel: nil, place: .listener(serverName: "proxy.test", port: 443))
+            client: ModelWorker.peer, refusal: nil, tunnel: nil, place: .listener(serverName: "proxy.test", port: 443))
         HTTP2ClientConnection.begin(
-            on: self.channel, for: caller, on: lane,
+            on: self.channel, for: caller, on: worker,
             with: ByteBuffer(bytes: FrameClient.greeting(window: self.course.window)))
-        self.connection = lane.connections.values.lazy.compactMap { $0 as? HTTP2ClientConnection }.first
-        self.lane.loop.atEndOfTurn(self)
+        self.connection = worker.connections.values.lazy.compactMap { $0 as? HTTP2ClientConnection }.first
+        self.worker.loop.atEndOfTurn(self)
     }
 
     func runAtEndOfTurn() {
@@ -100,7 +100,7 @@ final class FramePlay: TurnEndWork {
             if case .turn = step { isTurn = true } else { self.play(step) }
         }
         if !isTurn, !self.goesOnToEnd() { return self.finish() }
-        self.lane.loop.atEndOfTurn(self)
+        self.worker.loop.atEndOfTurn(self)
     }
 
     private func finish() {
@@ -108,7 +108,7 @@ final class FramePlay: TurnEndWork {
         self.channel.reset()
         self.opener.model = nil
         self.opener.whenAsked = nil
-        self.lane.letGo()
+        self.worker.letGo()
         self.done(self.model.breaches)
     }
 
@@ -157,21 +157,21 @@ final class FramePlay: TurnEndWork {
         case .memoryRunsShort:
             self.model.isShort = true
             self.model.excuse(.memory)
-            self.lane.holdAll()
+            self.worker.holdAll()
         case .memoryIsFree:
             self.model.isShort = false
-            self.lane.letGo()
+            self.worker.letGo()
         case .drains:
             guard !self.model.isBroken else { return }
             self.model.mayGoAway = true
             self.connection?.drain()
-        case .reload: self.lane.reload()
-        case .second: self.lane.pass(.seconds(1))
+        case .reload: self.worker.reload()
+        case .second: self.worker.pass(.seconds(1))
         case .hour:
             self.model.mayGoAway = true
             self.model.mayTimeOut = true
             self.model.excuse(.time)
-            self.lane.pass(.hours(2))
+            self.worker.pass(.hours(2))
         default: break
         }
     }
@@ -190,7 +190,7 @@ final class FramePlay: TurnEndWork {
         guard self.model.breaches.isEmpty else { return false }
         if self.course.isWrong { self.model.breach("the test says so") }
         self.endTurns += 1
-        self.lane.letGo()
+        self.worker.letGo()
         if self.course.end == .breaking { self.client.breakOff() }
         self.client.finish()
         for origin in self.model.origins where !origin.isOver { origin.playRest() }
@@ -198,7 +198,7 @@ final class FramePlay: TurnEndWork {
         let isAtRest = self.model.isSettled && self.client.transport.isEmpty && self.client.isAcknowledged
         self.turnsAtRest = isAtRest ? self.turnsAtRest + 1 : 0
         let isDone = isAtRest || self.model.mayEnd || self.model.isBroken
-        self.lane.pass(isDone ? .seconds(3) : .milliseconds(20))
+        self.worker.pass(isDone ? .seconds(3) : .milliseconds(20))
         let isOver = self.client.transport.isClosed && self.connection == nil && !self.hasExchanges
         if isOver, self.model.isSettled || self.model.mayEnd || self.model.isBroken {
             // Work that was put off is done by then.
@@ -237,6 +237,6 @@ final class FramePlay: TurnEndWork {
         if self.hasExchanges { self.model.breach("an exchange is kept for ever") }
         if self.connection != nil { self.model.breach("the connection is kept for ever") }
         if !self.client.transport.isClosed { self.model.breach("the socket stays open") }
-        for sentence in self.lane.leftovers { self.model.breach(sentence) }
+        for sentence in self.worker.leftovers { self.model.breach(sentence) }
     }
 }

@@ -7,7 +7,7 @@ internal import PintlePolicy
 internal import PintleProxy
 
 /// The limits of learning that are still unused: everything that grows with the traffic is counted against them.
-struct LearningRoom: Sendable {
+struct LearningLimits: Sendable {
     /// The number of further hosts, each with a port.
     var hosts = 200
     /// The number of further path segments that are distinguished.
@@ -41,11 +41,11 @@ struct LearnedAnswers: Sendable {
     /// The reason why the rule is not stricter.
     private(set) var reason: String?
     /// Sketches of the bodies, separate for statuses from 400 on, because error responses have a form of their own.
-    private var sketches: [Bool: SchemaSketch] = [:]
+    private var sketches: [Bool: InferredSchema] = [:]
     /// True if a response had a JSON media type.
     private(set) var hasJSON = false
 
-    mutating func note(_ exchange: ObservedExchange, _ room: inout LearningRoom) {
+    mutating func note(_ exchange: ObservedExchange, _ room: inout LearningLimits) {
         let record = exchange.record
         guard let status = record.upstreamStatus.flatMap(UInt16.init(exactly:)), (100...599).contains(status) else {
             self.hasAnyStatus = true
@@ -89,7 +89,7 @@ struct LearnedAnswers: Sendable {
     }
 
     private mutating func read(
-        _ body: [UInt8], _ codings: [String], isError: Bool, _ room: inout LearningRoom
+        _ body: [UInt8], _ codings: [String], isError: Bool, _ room: inout LearningLimits
     ) {
         guard let plain = Self.plain(body, codings) else {
             return self.lower(to: .any, "a content coding could not be undone, or unfolds to more than 1 MiB")
@@ -102,10 +102,10 @@ struct LearnedAnswers: Sendable {
         if isRepeating { self.lower(to: .json, "an object had a key twice") }
         // Kept even without a schema, because it tells if JSON fragments occur.
         guard self.rule != .any else { return }
-        self.merge(SchemaSketch(isRepeating ? document.withoutMembers : document), isError: isError, &room)
+        self.merge(InferredSchema(isRepeating ? document.withoutMembers : document), isError: isError, &room)
     }
 
-    private mutating func merge(_ sketch: SchemaSketch, isError: Bool, _ room: inout LearningRoom) {
+    private mutating func merge(_ sketch: InferredSchema, isError: Bool, _ room: inout LearningLimits) {
         if self.sketches[isError] == nil {
             guard room.sketches > 0 else {
                 room.isShort = true
@@ -137,7 +137,7 @@ struct LearnedAnswers: Sendable {
     /// True if a body was a string, a number, a truth value or null.
     var hasFragments: Bool { self.sketches.values.contains(where: \.hasFragments) }
 
-    mutating func merge(_ other: LearnedAnswers, _ room: inout LearningRoom) {
+    mutating func merge(_ other: LearnedAnswers, _ room: inout LearningLimits) {
         self.statuses.formUnion(other.statuses)
         self.types.formUnion(other.types)
         self.hasAnyStatus = self.hasAnyStatus || other.hasAnyStatus

@@ -13,7 +13,7 @@ struct LearnedTraffic: Sendable {
     private(set) var hosts: [Authority: LearnedHost] = [:]
     /// Requests that are not learnt: their destinations, and their number.
     private(set) var refusals: [String: Int] = [:]
-    private(set) var room = LearningRoom()
+    private(set) var room = LearningLimits()
     /// The number of exchanges that were dropped because the learner was too slow.
     var missed = 0
 
@@ -98,7 +98,7 @@ struct LearnedTraffic: Sendable {
     }
 
     private mutating func change(
-        _ authority: Authority, _ record: ExchangeRecord, _ change: (inout LearnedHost, inout LearningRoom) -> Void
+        _ authority: Authority, _ record: ExchangeRecord, _ change: (inout LearnedHost, inout LearningLimits) -> Void
     ) {
         if self.hosts[authority] == nil {
             guard self.room.hosts > 0 else {

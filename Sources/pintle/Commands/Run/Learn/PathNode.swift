@@ -36,8 +36,8 @@ struct PathNode: Sendable {
     ///   - depth: the number of segments before.
     ///   - note: updates the responses.
     mutating func note(
-        _ path: ArraySlice<Substring>, _ method: String, _ room: inout LearningRoom, depth: Int = 0,
-        _ note: (inout LearnedAnswers, inout LearningRoom) -> Void
+        _ path: ArraySlice<Substring>, _ method: String, _ room: inout LearningLimits, depth: Int = 0,
+        _ note: (inout LearnedAnswers, inout LearningLimits) -> Void
     ) {
         guard let segment = path.first else { return Self.add(to: &self.answers, method, &room, note) }
         var key = SegmentShape.pattern(segment)
@@ -57,14 +57,14 @@ struct PathNode: Sendable {
     }
 
     private static func add(
-        to answers: inout [String: LearnedAnswers], _ method: String, _ room: inout LearningRoom,
-        _ note: (inout LearnedAnswers, inout LearningRoom) -> Void
+        to answers: inout [String: LearnedAnswers], _ method: String, _ room: inout LearningLimits,
+        _ note: (inout LearnedAnswers, inout LearningLimits) -> Void
     ) {
         note(&answers[method, default: LearnedAnswers()], &room)
     }
 
     private static func merge(
-        _ more: [String: LearnedAnswers], into answers: inout [String: LearnedAnswers], _ room: inout LearningRoom
+        _ more: [String: LearnedAnswers], into answers: inout [String: LearnedAnswers], _ room: inout LearningLimits
     ) {
         for method in more.keys.sorted() {
             guard let other = more[method] else { continue }
@@ -75,7 +75,7 @@ struct PathNode: Sendable {
     // MARK: Siblings and depths
 
     /// Merges the siblings if they are too many.
-    private mutating func crowd(_ room: inout LearningRoom) {
+    private mutating func crowd(_ room: inout LearningLimits) {
         guard !self.isCrowded, self.children.keys.count(where: { $0 != "" && $0 != "*" }) > Self.mostSiblings else {
             return
         }
@@ -83,7 +83,7 @@ struct PathNode: Sendable {
         self.gather(&room)
     }
 
-    private mutating func gather(_ room: inout LearningRoom) {
+    private mutating func gather(_ room: inout LearningLimits) {
         var star = self.children["*"] ?? PathNode()
         for key in self.children.keys.sorted() where key != "" && key != "*" {
             if let child = self.children.removeValue(forKey: key) {
@@ -95,21 +95,21 @@ struct PathNode: Sendable {
     }
 
     /// Merges everything below.
-    private mutating func deepen(_ room: inout LearningRoom) {
+    private mutating func deepen(_ room: inout LearningLimits) {
         guard !self.isDeep else { return }
         self.isDeep = true
         for key in self.children.keys.sorted() { self.children[key]?.fold(into: &self.below, &room) }
         self.children = [:]
     }
 
-    private mutating func fold(into answers: inout [String: LearnedAnswers], _ room: inout LearningRoom) {
+    private mutating func fold(into answers: inout [String: LearnedAnswers], _ room: inout LearningLimits) {
         room.segments += 1
         self.deepen(&room)
         Self.merge(self.answers, into: &answers, &room)
         Self.merge(self.below, into: &answers, &room)
     }
 
-    private mutating func merge(_ other: PathNode, _ room: inout LearningRoom) {
+    private mutating func merge(_ other: PathNode, _ room: inout LearningLimits) {
         var other = other
         Self.merge(other.answers, into: &self.answers, &room)
         if self.isDeep || other.isDeep {
@@ -133,7 +133,7 @@ struct PathNode: Sendable {
     /// Merges everything below a segment: for paths that servers may read in different ways from there on.
     ///
     /// - Parameter path: the segments up to there.
-    mutating func join(below path: ArraySlice<Substring>, _ room: inout LearningRoom) {
+    mutating func join(below path: ArraySlice<Substring>, _ room: inout LearningLimits) {
         guard let segment = path.first, !self.isDeep else { return self.deepen(&room) }
         let key = self.isCrowded ? "*" : SegmentShape.pattern(segment)
         guard room.segments > 0 || self.children[key] != nil else { return self.deepen(&room) }
@@ -155,7 +155,7 @@ struct PathNode: Sendable {
     private func add(to leaves: inout [Leaf], _ prefix: String) {
         if !self.answers.isEmpty { leaves.append(Leaf(pattern: prefix, answers: self.answers)) }
         guard !self.children.keys.contains(where: { "\(prefix)/\($0)".tail > Self.longestTail }) else {
-            var (joined, room) = (self, LearningRoom())
+            var (joined, room) = (self, LearningLimits())
             joined.answers = [:]
             joined.deepen(&room)
             return joined.add(to: &leaves, prefix)

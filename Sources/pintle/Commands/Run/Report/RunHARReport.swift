@@ -13,14 +13,14 @@ struct RunHARReport {
     let report: RunReport
 
     var text: String {
-        let rest = self.report.tally.otherExchanges
+        let rest = self.report.statistics.otherExchanges
         return Parameter.object([
             (
                 "log",
                 .object([
                     ("version", "1.2"),
                     ("creator", .object([("name", "pintle"), ("version", .string(self.report.version))])),
-                    ("entries", .array(self.report.tally.exchanges.map(self.entry))),
+                    ("entries", .array(self.report.statistics.exchanges.map(self.entry))),
                     ("comment", rest > 0 ? .string("\(rest) more exchanges are left out") : nil),
                 ])
             )

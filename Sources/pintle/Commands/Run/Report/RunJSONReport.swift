@@ -21,11 +21,11 @@ struct RunJSONReport {
             ("started_at", .string(self.report.startedAt.description)),
             ("duration_ms", .number(self.report.duration.roundedMilliseconds)),
             ("ended", self.end), ("exit_code", .number(Int(self.report.exitCode))),
-            ("summary", .object(Self.counts(self.tally.totals))),
-            ("hosts", .array(self.tally.hosts.map(self.host))),
-            ("exchanges_with_other_hosts", .number(self.tally.otherHosts)),
-            ("findings", .array(self.tally.findings.map(self.finding))),
-            ("other_findings", .number(self.tally.otherFindings)),
+            ("summary", .object(Self.counts(self.statistics.totals))),
+            ("hosts", .array(self.statistics.hosts.map(self.host))),
+            ("exchanges_with_other_hosts", .number(self.statistics.otherHosts)),
+            ("findings", .array(self.statistics.findings.map(self.finding))),
+            ("other_findings", .number(self.statistics.otherFindings)),
             ("past_proxy", .array(self.report.past.found.map(self.past))),
             ("other_past_proxy", .number(self.report.past.more)),
             ("past_proxy_seen", .string(self.report.past.sight.rawValue)),
@@ -34,7 +34,7 @@ struct RunJSONReport {
         ]).jsonText
     }
 
-    private var tally: RunTally { self.report.tally }
+    private var statistics: RunStatistics { self.report.statistics }
 
     private var end: Parameter {
         switch self.report.end {
@@ -43,7 +43,7 @@ struct RunJSONReport {
         }
     }
 
-    private static func counts(_ counts: RunTally.Counts) -> [(String, Parameter?)] {
+    private static func counts(_ counts: RunStatistics.Counts) -> [(String, Parameter?)] {
         [
             ("requests", .number(counts.requests)), ("tunnels", .number(counts.tunnels)),
             ("denied", .number(counts.denied)), ("would_deny", .number(counts.wouldDeny)),
@@ -52,7 +52,7 @@ struct RunJSONReport {
         ]
     }
 
-    private func host(_ host: RunTally.Host) -> Parameter {
+    private func host(_ host: RunStatistics.Host) -> Parameter {
         .object(
             [("host", .string(host.name))] + Self.counts(host.counts) + [
                 ("assurance", .strings(host.assurances.sorted().map(\.rawValue))),
@@ -60,7 +60,7 @@ struct RunJSONReport {
             ])
     }
 
-    private func finding(_ finding: RunTally.Finding) -> Parameter {
+    private func finding(_ finding: RunStatistics.Finding) -> Parameter {
         let what = finding.what
         return .object([
             ("rule", .string(what.rule.id)), ("name", .string(what.rule.name)), ("method", .string(what.method)),

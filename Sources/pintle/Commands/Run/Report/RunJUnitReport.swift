@@ -10,7 +10,7 @@ struct RunJUnitReport {
 
     private struct Case {
         let name: String
-        var findings: [RunTally.Finding] = []
+        var findings: [RunStatistics.Finding] = []
 
         /// The element of the case: `failure` if a rule was violated, `error` if requests only failed; nil if there is no
         /// finding.
@@ -67,9 +67,9 @@ struct RunJUnitReport {
 
     /// One case for each host, in the order in which hosts first occurred. A finding's host may be missing among them.
     private var cases: [Case] {
-        var cases = self.report.tally.hosts.map { Case(name: $0.name) }
+        var cases = self.report.statistics.hosts.map { Case(name: $0.name) }
         var places = Dictionary(cases.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-        for finding in self.report.tally.findings {
+        for finding in self.report.statistics.findings {
             if let place = places[finding.what.host] {
                 cases[place].findings.append(finding)
             } else {

@@ -12,10 +12,10 @@ struct RunMarkdownReport {
         return (lines + self.findings + self.hosts + self.past).joined(separator: "\n") + "\n"
     }
 
-    private var tally: RunTally { self.report.tally }
+    private var statistics: RunStatistics { self.report.statistics }
 
     private var head: String {
-        let totals = self.tally.totals
+        let totals = self.statistics.totals
         let parts = [
             ReportText.count(totals.requests, "request"), ReportText.count(totals.tunnels, "tunnel"),
             "\(totals.denied) denied", totals.wouldDeny > 0 ? "\(totals.wouldDeny) would be denied" : nil,
@@ -27,8 +27,8 @@ struct RunMarkdownReport {
     }
 
     private var findings: [String] {
-        guard !self.tally.findings.isEmpty else { return [] }
-        let rows = self.tally.findings.map { finding in
+        guard !self.statistics.findings.isEmpty else { return [] }
+        let rows = self.statistics.findings.map { finding in
             let what = finding.what
             return [
                 "\(what.rule.id) \(what.rule.name)", "\(what.method) \(what.url)", "\(finding.count)",
@@ -37,15 +37,15 @@ struct RunMarkdownReport {
                 what.reason, what.rule.remedy,
             ]
         }
-        let rest = self.tally.otherFindings
+        let rest = self.statistics.otherFindings
         return ["## Findings", ""]
             + ReportText.table(["Rule", "Request", "Times", "Configuration", "Reason", "Remedy"], rows)
             + (rest > 0 ? ["", "And \(ReportText.count(rest, "more finding"))."] : []) + [""]
     }
 
     private var hosts: [String] {
-        guard !self.tally.hosts.isEmpty else { return ["No request went through the proxy."] }
-        let rows = self.tally.hosts.map { host in
+        guard !self.statistics.hosts.isEmpty else { return ["No request went through the proxy."] }
+        let rows = self.statistics.hosts.map { host in
             let counts = host.counts
             return [host.name]
                 + [counts.requests, counts.tunnels, counts.denied, counts.violations, counts.failed].map { "\($0)" }

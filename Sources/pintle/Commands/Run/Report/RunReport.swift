@@ -19,7 +19,7 @@ struct RunReport: Sendable, Equatable {
     var end: ChildEnd
     /// The exit code of `pintle run`.
     var exitCode: Int32
-    var tally: RunTally
+    var statistics: RunStatistics
     /// Connections of the command past the proxy.
     var past = PastConnections()
     /// The number of attempts to bypass the proxy that the command's own network has refused.
@@ -32,7 +32,7 @@ struct RunReport: Sendable, Equatable {
 
     /// True if there is a finding that makes the exit code 1.
     var hasFindings: Bool {
-        let totals = self.tally.totals
+        let totals = self.statistics.totals
         return self.failOn.contains { concern in
             switch concern {
             case .violation: totals.denied + totals.violations > 0

@@ -27,7 +27,7 @@ struct RunSARIFReport {
             ("toolExecutionNotifications", self.report.past.gap.map { .array([Self.notice($0)]) }),
         ]
         let results =
-            self.report.tally.findings.map(self.result) + self.report.past.found.map(self.result)
+            self.report.statistics.findings.map(self.result) + self.report.past.found.map(self.result)
             + self.refused
         return .object([
             ("tool", .object([("driver", .object(driver))])), ("invocations", .array([.object(invocation)])),
@@ -53,7 +53,7 @@ struct RunSARIFReport {
         .object([("level", "note"), ("message", .object([("text", .string(ReportText.sarif(text)))]))])
     }
 
-    private func result(_ finding: RunTally.Finding) -> Parameter {
+    private func result(_ finding: RunStatistics.Finding) -> Parameter {
         let what = finding.what
         return self.result(
             what.rule, what.words, named: what.host, at: [what.route, what.trust, what.decidedBy],

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Logging
+internal import NIOCore
+internal import PintleActivity
+internal import PintleLoop
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSession
+internal import PintleSystem
+
+/// State shared by the connections of one event loop. Used on the loop's thread only.
+final class Worker: @unchecked Sendable {
+    // Why @unchecked holds: `loop` is constant, and everything else is used on its thread only.
+    let loop: Loop
+    /// The present configuration, for new exchanges; an exchange keeps the configuration with which it began.
+    private(set) var active: ActiveConfiguration
+    let limiter: ConnectionLimiter
+    /// The budget for memory held for clients, shared by all event loops.
+    let memory: MemoryBudget
+    /// Runs work on other threads that would block this one.
+    let pool: WorkPool
+    /// Opens the streams to origins.
+    let origins: any OriginOpener
+    private(set) var connections: [ObjectIdentifier: any ServedConnection] = [:]
+    private(set) var tunnels: [ObjectIdentifier: Tunnel] = [:]
+    private(set) var isDraining = false
+    /// Exchanges that wait for work on another thread, by their sequence number, which is all that the other thread gets.
+    private var waiting: [UInt64: Exchange] = [:]
+    /// Verifies the destinations of tunnels.
+    private(set) lazy var verifier = TunnelVerifier(worker: self)
+    private var whenEmpty: EventLoopPromise<Void>?
+    private var output = ByteBuffer()
+    private let answerTurns: AnswerTurns
+    /// The recurrent requests under the present configuration.
+    var recurrent = RecurrentRequests()
+    private var sequence: UInt64
+    private let instance: UInt64
+    /// Fires each second while exchanges or tunnels are active.
+    private var progress: LoopTimer?
+    private static let progressInterval = TimeAmount.seconds(1)
+    private var idleHolder: DescriptorReserve.Registration?
+    /// An active client sends its next request within this time after a response.
+    private static let moment = TimeAmount.milliseconds(100)
+
+    init(
+        loop: Loop, active: ActiveConfiguration, limiter: ConnectionLimiter, pool: WorkPool,
+        origins: (any OriginOpener)? = nil
+    ) {
+        (self.loop, self.answerTurns) = (loop, AnswerTurns(loop: loop))
+        self.origins = origins ?? SessionOrigins(loop: loop)
+        self.active = active
+        self.limiter = limiter
+        self.memory = active.counters.memory
+        self.pool = pool
+        self.instance = UInt64.random(in: 0...0xFFFF_FFFF)
+        self.sequence = 0
+        self.progress = LoopTimer { [weak self] in self?.tellProgress() }
+        self.idleHolder = DescriptorReserve.register { [weak self] in
+            guard let self else { return }
+            self.loop.execute { self.closeIdle() }
+        }
+    }
+
+    /// Puts another configuration into use.
+    func replace(active: ActiveConfiguration) {
+        self.active = active
+        self.recurrent = RecurrentRequests()
+    }
+
+    /// A new id for an exchange, unique in this process and among processes.
+    func nextID() -> ExchangeID {
+        self.sequence += 1
+        return ExchangeID(instance: self.instance, sequence: self.sequence)
+    }
+
+    /// Opens the stream to an origin, or to the cache, which may answer even if the origin is unreachable.
+    func open(
+        _ request: consuming TransferRequest, in session: Session, for exchange: Exchange, _ question: CacheLookup?
+    ) -> any OriginStream {
+        guard let question else { return self.connect(consume request, in: session, for: exchange) }
+        let (loop, origins, precheck) = (self.loop, self.origins, self.active.precheck)
+        return CachedOrigin(request, question, self.answerTurns, loop: loop, for: exchange) { request, delegate in
+            Self.open(request, in: session, for: delegate, on: loop, origins, precheck)
+        }
+    }
+
+    /// Opens the stream to an origin, without the cache.
+    func connect(
+        _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate
+    ) -> any OriginStream {
+        Self.open(
+            consume request, in: session, for: delegate, on: self.loop, self.origins, self.active.precheck)
+    }
+
+    private static func open(
+        _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate, on loop: Loop,
+        _ origins: any OriginOpener, _ precheck: NetworkPrecheck
+    ) -> any OriginStream {
+        if let error = precheck.refusal(of: &request) { return UnreachableOrigin(error, on: loop, for: delegate) }
+        return origins.open(consume request, in: session, for: delegate)
+    }
+
+    // MARK: Work on other threads
+
+    /// Keeps an exchange until its work is done.
+    func wait(for exchange: Exchange) -> UInt64 {
+        self.waiting[exchange.sequence] = exchange
+        return exchange.sequence
+    }
+
+    /// Returns an exchange that has waited.
+    func resume(_ ticket: UInt64) -> Exchange? { self.waiting.removeValue(forKey: ticket) }
+
+    /// Checks the password of a client (`clients.basic_auth`), and notifies the exchange, now or in a later turn.
+    func check(_ fields: Fields, of client: Client?, by passwords: PasswordCheck, for exchange: Exchange) {
+        let user = fields[.proxyAuthorization].flatMap(BasicCredentials.init)?.user
+        let ticket = self.wait(for: exchange)
+        let known = passwords.check(fields, of: client) { isRight in
+            self.loop.execute {
+                self.resume(ticket)?.admitted(
+                    isRight ? .success(user) : .failure(passwords.refusal(hasTried: true)))
+            }
+        }
+        if known == .pending { return }
+        _ = self.resume(ticket)
+        switch known {
+        case .right: exchange.admitted(.success(user))
+        case .busy:
+            let reason = "as many passwords wait to be checked as may, for this client or for all together"
+            exchange.admitted(.failure(Problem(.overloaded, reason)))
+        case .wrong, .pending:
+            let hasTried = fields.contains(.proxyAuthorization)
+            exchange.admitted(.failure(passwords.refusal(hasTried: hasTried)))
+        }
+    }
+
+    /// Runs work for an exchange on the pool.
+    ///
+    /// - Parameters:
+    ///   - work: runs on another thread; so it must not use the exchange.
+    ///   - proceed: called on the event loop, in a later turn.
+    /// - Throws: an error if too many jobs wait.
+    func work<Value: Sendable>(
+        for exchange: Exchange, of client: Client?, within limits: WorkPool.Limits,
+        _ work: @escaping @Sendable (WorkBudget) -> Value,
+        then proceed: @escaping @Sendable (Exchange, Value, WorkBudget.Interruption?) -> Void
+    ) throws(WorkPool.Refusal) -> WorkPool.Ticket {
+        let ticket = self.wait(for: exchange)
+        do throws(WorkPool.Refusal) {
+            return try self.pool.submit(for: client, limits) { budget in
+                let value = work(budget)
+                let interruption = budget.interruption
+                self.loop.execute {
+                    guard let exchange = self.resume(ticket) else { return }
+                    proceed(exchange, value, interruption)
+                }
+            }
+        } catch {
+            _ = self.resume(ticket)
+            throw error
+        }
+    }
+
+    // MARK: Progress
+
+    /// Updates the counters of exchanges and tunnels each second, so that hours of a stream do not appear all at once.
+    func watchProgress() {
+        guard let progress, !progress.isArmed else { return }
+        self.loop.arm(progress, at: self.loop.turnTime + Self.progressInterval)
+    }
+
+    private func tellProgress() {
+        var isBusy = !self.tunnels.isEmpty
+        for tunnel in self.tunnels.values { tunnel.tellProgress() }
+        for connection in self.connections.values where connection.tellProgress() { isBusy = true }
+        if isBusy { self.watchProgress() }
+    }
+
+    // MARK: Buffers
+
+    /// Returns a buffer for a response. Most responses are sent at once, and the buffer is then reused for the next one.
+    func takeOutput() -> ByteBuffer {
+        var buffer = ByteBuffer()
+        swap(&buffer, &self.output)
+        buffer.clear(minimumCapacity: 4096)
+        return buffer
+    }
+
+    func giveBack(_ buffer: ByteBuffer) {
+        if buffer.capacity <= 128 * 1024 { self.output = buffer }
+    }
+
+    // MARK: Connections
+
+    func add(_ connection: any ServedConnection) { self.connections[ObjectIdentifier(connection)] = connection }
+
+    func remove(_ connection: any ServedConnection) {
+        self.connections[ObjectIdentifier(connection)] = nil
+        self.tellIfEmpty()
+    }
+
+    func add(_ tunnel: Tunnel) {
+        self.tunnels[ObjectIdentifier(tunnel)] = tunnel
+        self.watchProgress()
+    }
+
+    func remove(_ tunnel: Tunnel) {
+        self.tunnels[ObjectIdentifier(tunnel)] = nil
+        self.tellIfEmpty()
+    }
+
+    /// Lets exchanges finish, closes idle connections, and fulfils the promise when no connection is left.
+    func drain(_ done: EventLoopPromise<Void>) {
+        self.isDraining = true
+        self.whenEmpty = done
+        for connection in self.connections.values { connection.drain() }
+        self.tellIfEmpty()
+    }
+
+    /// Closes the connections of clients that have been idle for a moment, so that others get the descriptors.
+    private func closeIdle() {
+        let end = self.loop.turnTime - Self.moment
+        for connection in Array(self.connections.values) { connection.closeIfIdle(since: end) }
+    }
+
+    /// Closes everything.
+    func closeAll() {
+        for connection in self.connections.values { connection.abort() }
+        for tunnel in self.tunnels.values { tunnel.abort() }
+    }
+
+    private func tellIfEmpty() {
+        guard self.connections.isEmpty, self.tunnels.isEmpty, let done = self.whenEmpty else { return }
+        self.whenEmpty = nil
+        done.succeed()
+    }
+}
+
+/// A connection of a client, whatever its protocol is.
+protocol ServedConnection: AnyObject {
+    /// Finishes the current exchanges, and closes.
+    func drain()
+
+    /// Breaks off everything.
+    func abort()
+
+    /// Closes if the client has sent no request since `end` or earlier, and has its responses.
+    func closeIfIdle(since end: NIODeadline)
+
+    /// Updates the counters.
+    ///
+    /// - Returns: true if an exchange is active.
+    func tellProgress() -> Bool
+}
+
+/// The id of an exchange in problems and logs; converted to text only when it is shown.
+struct ExchangeID: CustomStringConvertible {
+    let instance: UInt64
+    let sequence: UInt64
+
+    var description: String { String(self.instance, radix: 16) + "-" + String(self.sequence, radix: 16) }
+}
+
+extension MemoryBudget: PendingWriteAccount {
+    package func waitingBytes(changedBy change: Int) { self.change(by: change) }
+}
+
+extension Worker {
+    /// Logs a failed handshake of a client.
+    func noteHandshakeFailure(of client: Client?, _ reason: String) {
+        self.active.logger.info(
+            LogKeys.handshakeFailed,
+            metadata: [LogKeys.client: "\(client?.description ?? "")", LogKeys.reason: "\(reason)"])
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleActivity
+
+/// Counts exchanges by their records. The counts are always exact; hosts, findings and exchanges are only stored up to a
+/// limit.
+struct RunStatistics: Sendable, Equatable {
+    /// The maximum numbers of stored entries.
+    struct Limits: Sendable, Equatable {
+        var hosts = 1000
+        var findings = 1000
+        /// The limit for HAR, which lists all exchanges; 0 if they are not needed.
+        var exchanges = 0
+    }
+
+    struct Counts: Sendable, Equatable {
+        var requests = 0
+        var tunnels = 0
+        var denied = 0
+        /// The number of exchanges that a rule about destinations would have denied, but only reports.
+        var wouldDeny = 0
+        /// The number of exchanges with a violation, including violations that are only reported.
+        var violations = 0
+        /// The number of exchanges that had no proper response for another reason.
+        var failed = 0
+        var bytesUp = 0
+        var bytesDown = 0
+    }
+
+    struct Host: Sendable, Equatable {
+        let name: String
+        var counts = Counts()
+        /// The kinds of proof that were observed for the host.
+        var assurances: Set<Assurance> = []
+        /// The names of the trust policies that applied.
+        var trust: Set<String> = []
+    }
+
+    /// The degree to which the identity of a destination was proved.
+    enum Assurance: String, Sendable, Comparable, CaseIterable {
+        case pinMismatch = "pin mismatch"
+        case invalid = "not valid"
+        case clear = "in clear"
+        case unverified = "not verified"
+        case verified
+        case probed
+        case observed
+        case pinned
+
+        static func < (left: Assurance, right: Assurance) -> Bool {
+            let order = Self.allCases
+            return order.firstIndex(of: left) ?? 0 < order.firstIndex(of: right) ?? 0
+        }
+    }
+
+    struct Finding: Sendable, Equatable {
+        var what: RunFinding
+        var count: Int
+        var firstAt: Timestamp
+    }
+
+    let limits: Limits
+    private(set) var totals = Counts()
+    /// The hosts, in the order in which they first occurred.
+    private(set) var hosts: [Host] = []
+    /// The number of exchanges with hosts that are not stored.
+    private(set) var otherHosts = 0
+    /// The findings, in the order in which they first occurred.
+    private(set) var findings: [Finding] = []
+    /// The number of findings that are not stored.
+    private(set) var otherFindings = 0
+    /// The records, in the order in which the exchanges ended.
+    private(set) var exchanges: [ExchangeRecord] = []
+    private(set) var otherExchanges = 0
+    private var hostPlaces: [String: Int] = [:]
+    private var findingPlaces: [RunFinding: Int] = [:]
+    private let redaction: Redaction
+
+    init(redaction: Redaction, limits: Limits = Limits()) {
+        self.redaction = redaction
+        self.limits = limits
+    }
+
+    /// The number of exchanges.
+    var count: Int { self.totals.requests + self.totals.tunnels }
+
+    /// The maximum length of a stored text from servers or clients.
+    private static let longest = 2000
+
+    mutating func add(_ record: ExchangeRecord) {
+        self.totals.add(record)
+        let host = record.host ?? "-"
+        if let place = self.place(of: host) {
+            self.hosts[place].counts.add(record)
+            if let assurance = record.runAssurance { self.hosts[place].assurances.insert(assurance) }
+            if let trust = record.trust { self.hosts[place].trust.insert(trust) }
+        } else {
+            self.otherHosts += 1
+        }
+        for rule in record.brokenRules { self.add(rule, record, host) }
+        guard self.limits.exchanges > 0 else { return }
+        if self.exchanges.count < self.limits.exchanges {
+            self.exchanges.append(self.redacted(record))
+        } else {
+            self.otherExchanges += 1
+        }
+    }
+
+    private mutating func place(of host: String) -> Int? {
+        if let place = self.hostPlaces[host] { return place }
+        guard self.hosts.count < self.limits.hosts else { return nil }
+        self.hosts.append(Host(name: String(host.prefix(Self.longest))))
+        self.hostPlaces[host] = self.hosts.count - 1
+        return self.hosts.count - 1
+    }
+
+    private mutating func add(_ rule: RunRule, _ record: ExchangeRecord, _ host: String) {
+        let redacted = self.redacted(record)
+        let what = RunFinding(
+            rule: rule, method: redacted.method ?? "-", url: redacted.url ?? host, host: host, route: record.route,
+            trust: record.trust, decidedBy: record.rule, reason: redacted.error ?? rule.summary, status: record.status)
+        if let place = self.findingPlaces[what] {
+            self.findings[place].count += 1
+        } else if self.findings.count < self.limits.findings {
+            self.findingPlaces[what] = self.findings.count
+            self.findings.append(Finding(what: what, count: 1, firstAt: record.time))
+        } else {
+            self.otherFindings += 1
+        }
+    }
+
+    private func redacted(_ record: ExchangeRecord) -> ExchangeRecord {
+        var record = record
+        record.url = record.url.map { String(self.redaction.url($0).prefix(Self.longest)) }
+        record.error = record.error.map { String(self.redaction.text($0).prefix(Self.longest)) }
+        return record
+    }
+}
+
+extension RunStatistics.Counts {
+    fileprivate mutating func add(_ record: ExchangeRecord) {
+        // The CONNECT of an intercepted tunnel counts as a tunnel too; the requests inside have their own records.
+        if !record.isTunnel, record.method != "CONNECT" {
+            self.requests += 1
+        } else if !record.continuesTunnel {
+            self.tunnels += 1
+        }
+        if record.decision == "deny" { self.denied += 1 }
+        if record.decision == "would-deny" { self.wouldDeny += 1 }
+        if !record.violations.isEmpty { self.violations += 1 }
+        if record.hasFailed { self.failed += 1 }
+        self.bytesUp += record.bytesIn ?? 0
+        self.bytesDown += record.bytesOut ?? 0
+    }
+}
+
+extension ExchangeRecord {
+    var isTunnel: Bool { self.mode == "tunnel" }
+
+    /// True if there was no proper response, and no rule is the reason.
+    fileprivate var hasFailed: Bool { self.decision == "error" && self.violations.isEmpty }
+
+    /// The violated rules, each once.
+    fileprivate var brokenRules: [RunRule] {
+        var rules: [RunRule] = self.decision == "deny" ? [.denied] : []
+        if self.hasFailed { rules.append(.failed) }
+        for rule in self.violations.map(RunRule.init) where !rules.contains(rule) { rules.append(rule) }
+        return rules
+    }
+
+    /// The proof of the destination's identity; nil if there was none to judge.
+    fileprivate var runAssurance: RunStatistics.Assurance? {
+        if self.violations.contains(.pinMismatch) { return .pinMismatch }
+        if self.violations.contains(.certificateInvalid) { return .invalid }
+        if self.address == nil, self.upstreamStatus == nil, !self.isTunnel { return nil }
+        guard self.hasPassed || self.upstreamStatus != nil else { return nil }
+        if self.pin != nil { return .pinned }
+        if self.isTunnel {
+            return self.assurance.map { $0 == "observed" ? .observed : .probed } ?? .unverified
+        }
+        return self.tls == nil ? .clear : .verified
+    }
+}
