@@ -69,7 +69,12 @@ public final class Reachability: Sendable {
     /// Sets the block that is called with each delivery, before ``changes`` receives it; nil removes it. It is called on a
     /// thread of the engine and must not block.
     public func onChange(_ block: (@Sendable (ReachabilityStatus) -> Void)?) {
-        self.state.withLockedValue { $0.block = block }
+        // Released outside of the lock: the deinit of what it holds may ask for the status.
+        let old = self.state.withLockedValue { state in
+            defer { state.block = block }
+            return state.block
+        }
+        withExtendedLifetime(old) {}
     }
 
     /// Starts to watch; starts again if it already does. The first status is delivered soon, and then each that differs

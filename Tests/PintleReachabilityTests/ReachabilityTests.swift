@@ -257,6 +257,22 @@ struct ReachabilityTests {
         #expect(await two.next() == .reachableViaWiFi)
     }
 
+    /// Asks for a status as it is released.
+    private final class Asker: Sendable {
+        let reachability: Reachability
+
+        init(_ reachability: Reachability) { self.reachability = reachability }
+
+        deinit { _ = self.reachability.status }
+    }
+
+    @Test func `what a block holds may ask for the status when the block is taken away`() {
+        let system = self.make()
+        system.onChange { [asker = Asker(system)] _ in withExtendedLifetime(asker) {} }
+        system.onChange(nil)
+        #expect(system.status == .unknown)
+    }
+
     @Test func `a block can be replaced and taken away`() async throws {
         let system = self.make()
         let first = self.noted(system)

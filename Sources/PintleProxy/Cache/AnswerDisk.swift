@@ -23,6 +23,8 @@ final class AnswerDisk: Sendable {
 
     private struct Job: Sendable {
         let work: Work
+        /// The key whose entries it changes; nil for removals that are noted otherwise.
+        let key: CacheKey?
         /// The memory in bytes that the job takes until it is done.
         let cost: Int
         /// The sequence number of the job among the responses and heads given to the disk; the highest possible number for
@@ -30,11 +32,11 @@ final class AnswerDisk: Sendable {
         let written: UInt64
 
         static func removing(_ selection: AnswerStore.Selection, _ done: @escaping @Sendable (Int) -> Void) -> Self {
-            Self(work: .purge(selection, done), cost: selection.cost, written: .max)
+            Self(work: .purge(selection, done), key: nil, cost: selection.cost, written: .max)
         }
 
         static func clearing(_ done: @escaping @Sendable (Int) -> Void) -> Self {
-            Self(work: .clear(done), cost: 0, written: .max)
+            Self(work: .clear(done), key: nil, cost: 0, written: .max)
         }
     }
 
@@ -53,16 +55,25 @@ final class AnswerDisk: Sendable {
         /// Responses and heads up to this number are removed already, or will be: none of them needs to be written.
         var cleared: UInt64 = 0
         var removals = PendingRemovals()
+        /// The number of unfinished jobs that change the entries of each key: until then those on disk may be out of date.
+        var changes: [CacheKey: Int] = [:]
         /// True while everything is being removed, because there were more removals than can be remembered.
         var isClearing = false
 
-        /// Reserves memory for a job.
+        /// Reserves memory for a job, and notes the key that it changes.
         ///
         /// - Returns: false if there is not enough memory.
-        mutating func reserve(_ cost: Int, of most: Int) -> Bool {
+        mutating func reserve(_ cost: Int, of most: Int, changing key: CacheKey? = nil) -> Bool {
             guard !self.isClearing, self.waiting + cost <= most else { return false }
             self.waiting += cost
+            if let key { self.changes[key, default: 0] += 1 }
             return true
+        }
+
+        mutating func end(_ job: Job) {
+            self.waiting -= job.cost
+            guard let key = job.key, let count = self.changes[key] else { return }
+            self.changes[key] = count == 1 ? nil : count - 1
         }
 
         mutating func add(_ selection: AnswerStore.Selection) {
@@ -113,7 +124,7 @@ final class AnswerDisk: Sendable {
                 } else {
                     Self.drop(job.work)
                 }
-                state.withLockedValue { $0.waiting -= job.cost }
+                state.withLockedValue { $0.end(job) }
             }
         }
     }
@@ -148,36 +159,36 @@ final class AnswerDisk: Sendable {
     func update(_ answer: KeptAnswer, at key: CacheKey) { self.enqueue(.update(answer, key), answer, key) }
 
     /// Updates the stored responses of a key, or removes them.
-    func learn(_ lesson: Lesson, at key: CacheKey) { self.enqueue(.learn(key, lesson), cost: lesson.cost) }
+    func learn(_ lesson: Lesson, at key: CacheKey) { self.enqueue(.learn(key, lesson), key, cost: lesson.cost) }
 
     @discardableResult
     private func enqueue(
         _ work: Work, _ answer: KeptAnswer, _ key: CacheKey, _ request: RequestHead? = nil
     ) -> Bool {
-        self.enqueue(work, cost: Self.cost(of: answer, key, request))
+        self.enqueue(work, key, cost: Self.cost(of: answer, key, request))
     }
 
     /// - Returns: false if there is not enough memory, and the job is dropped.
     @discardableResult
-    private func enqueue(_ work: Work, cost: Int) -> Bool {
+    private func enqueue(_ work: Work, _ key: CacheKey, cost: Int) -> Bool {
         let written = self.state.withLockedValue { state in
             state.written += 1
-            return state.reserve(cost, of: Self.mostWaiting) ? state.written : nil
+            return state.reserve(cost, of: Self.mostWaiting, changing: key) ? state.written : nil
         }
         guard let written else { return false }
-        if case .enqueued = self.queue.yield(Job(work: work, cost: cost, written: written)) { return true }
+        if case .enqueued = self.queue.yield(Job(work: work, key: key, cost: cost, written: written)) { return true }
         return false
     }
 
     func remove(_ answer: KeptAnswer, at key: CacheKey) {
         let cost = Self.cost(of: answer, key)
         let (written, clears) = self.state.withLockedValue { state in
-            let isQueued = state.reserve(cost, of: self.mostWithRemovals)
+            let isQueued = state.reserve(cost, of: self.mostWithRemovals, changing: key)
             let clears = !isQueued && !state.isClearing
             if clears { state.clear() }
             return (isQueued ? state.written : nil, clears)
         }
-        if let written { self.queue.yield(Job(work: .remove(answer, key), cost: cost, written: written)) }
+        if let written { self.queue.yield(Job(work: .remove(answer, key), key: key, cost: cost, written: written)) }
         if clears { self.queue.yield(.clearing { _ in }) }
     }
 
@@ -355,13 +366,13 @@ final class AnswerDisk: Sendable {
 
     /// Finds the response that `choose` selects among the stored ones of a key. Its body stays on disk.
     ///
-    /// - Returns: nil if `choose` selects none, or if the response cannot be read.
+    /// - Returns: nil if `choose` selects none, if the response cannot be read, or if a removal or a change of the key waits.
     func find(_ key: CacheKey, choosing choose: @Sendable ([StoredResponse]) -> Int?) async -> StoredAnswerOnDisk? {
-        guard !self.removes(key.url, tags: []) else { return nil }
+        guard !self.isOutdated(key, tags: []) else { return nil }
         let stored = await Self.stored(key, self.cache)
         guard !stored.isEmpty, let index = choose(stored.map(\.response)),
             let reader = try? await self.cache.reader(of: stored[index].entry),
-            !self.removes(key.url, tags: stored[index].response.tags)
+            !self.isOutdated(key, tags: stored[index].response.tags)
         else { return nil }
         return StoredAnswerOnDisk(response: stored[index].response, reader: reader)
     }
@@ -376,8 +387,8 @@ final class AnswerDisk: Sendable {
         }
     }
 
-    /// True if a pending removal covers the response.
-    private func removes(_ url: String, tags: [String]) -> Bool {
-        self.state.withLockedValue { $0.removals.cover(url, tags: tags) }
+    /// True if a pending removal covers the response, or the key has pending changes.
+    private func isOutdated(_ key: CacheKey, tags: [String]) -> Bool {
+        self.state.withLockedValue { $0.changes[key] != nil || $0.removals.cover(key.url, tags: tags) }
     }
 }

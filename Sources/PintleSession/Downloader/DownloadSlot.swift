@@ -53,7 +53,7 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
     /// The value that is shown: a placeholder, or a loaded one. Setting it ends no load.
     public var value: Value? {
         get { self.state.withLock { $0.value } }
-        set { self.state.withLock { self.show(newValue, &$0) } }
+        set { self.change { self.show(newValue, &$0) } }
     }
 
     /// The current value, then each new one. A slow reader misses values, but never the last one.
@@ -110,7 +110,7 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
         let receipt = self.downloader.download(request) { [weak self] result in
             self?.arrived(result, number, success, failure)
         }
-        let isCurrent = self.state.withLock { state in
+        let isCurrent = self.change { state in
             guard state.load?.number == number else { return false }
             state.load?.receipt = receipt
             if let placeholder { self.show(placeholder, &state) }
@@ -141,7 +141,7 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
         _ result: Result<Downloader<Value>.Answer, SessionError>, _ number: Int, _ success: Success?,
         _ failure: Failure?
     ) {
-        let ended = self.state.withLock { state -> Latch? in
+        let ended = self.change { state -> Latch? in
             // Another load or a cancellation came first.
             guard let load = state.load, load.number == number else { return nil }
             state.load = nil
@@ -158,6 +158,16 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
         case .failure(let error): failure?(error)
         }
         ended.happen()
+    }
+
+    /// Changes the state under the lock. A value that is replaced is released outside: its deinit may ask the slot.
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        let (result, old) = self.state.withLock { state in
+            let old = state.value
+            return (body(&state), old)
+        }
+        withExtendedLifetime(old) {}
+        return result
     }
 
     /// Posts the value under the lock, so that readers see values in the order of their showing.

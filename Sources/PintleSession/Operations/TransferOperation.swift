@@ -195,11 +195,14 @@ public final class TransferOperation: Sendable {
         } catch {
             if case .success = outcome { outcome = .failure(self.outputFailure(error)) }
         }
-        self.status.withLockedValue { status in
+        // Released outside of the lock: a completion that goes with a dependency may hold what asks the operation.
+        let released = self.status.withLockedValue { status in
             status.outcome = outcome
             _ = self.move(&status, to: .finished)
-            (status.work, status.dependencies, status.place) = (nil, [], .alone)
+            defer { (status.work, status.dependencies, status.place) = (nil, [], .alone) }
+            return (status.work, status.dependencies, status.place)
         }
+        withExtendedLifetime(released) {}
         self.states.finish()
         self.progressUpdates.finish()
         self.finished.happen()

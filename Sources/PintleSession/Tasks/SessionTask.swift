@@ -83,7 +83,14 @@ public final class SessionTask: Sendable, Identifiable {
     /// if none is stored. A value that holds the task must be removed again, or neither is ever released.
     public subscript<Key: SessionTaskKey>(key: Key.Type) -> Key.Value? {
         get { self.status.withLockedValue { $0.values[ObjectIdentifier(key)] as? Key.Value } }
-        set { self.status.withLockedValue { $0.values[ObjectIdentifier(key)] = newValue } }
+        set {
+            // Released outside of the lock: its deinit may ask the task.
+            let old = self.status.withLockedValue { status -> (any Sendable)? in
+                defer { status.values[ObjectIdentifier(key)] = newValue }
+                return status.values[ObjectIdentifier(key)]
+            }
+            withExtendedLifetime(old) {}
+        }
     }
 
     /// The task's progress: the current one, then each change, and the last one. A slow reader misses steps, but never

@@ -119,6 +119,13 @@ final class ModelRecord {
         self.checkAge(of: origin, for: ask, names)
     }
 
+    /// False for an answer that is for one user alone because of the request's Authorization (RFC 9111 §3.5): it leaves what is
+    /// kept as it is.
+    private func saysSomethingOfOthers(_ origin: ModelOrigin) -> Bool {
+        guard self.ask(of: origin)?.request.user != 0 else { return true }
+        return origin.answer?.use == .freshForMany || origin.answer?.use == .mustRevalidate
+    }
+
     /// True if a request is for the path that an origin was asked for, or a redirect may have led it there.
     private func mayAsk(_ ask: Ask, what origin: ModelOrigin) -> Bool {
         guard let path = origin.request.path.split(separator: "/").last.flatMap({ Int($0) }) else { return false }
@@ -140,7 +147,7 @@ final class ModelRecord {
         let ofPath = self.origins.filter { $0.request.path == path && $0.request.authority == authority }
         guard !ofPath.contains(where: \.hasConfirmed) else { return }
         for newer in ofPath where newer.asked > origin.asked && newer.isAskedForWhole && newer.answer?.kind == .ok {
-            guard let end = newer.completed, end < ask.begun else { continue }
+            guard let end = newer.completed, end < ask.begun, self.saysSomethingOfOthers(newer) else { continue }
             self.breach("\(names), though the newer answer to request \(newer.token) was complete before it was made")
         }
     }
