@@ -70,6 +70,16 @@ package final class PolledStream {
         self.flush()
     }
 
+    /// True if bytes have not left: those that are kept here, or that the kernel keeps back, as it does with many small pieces
+    /// at the beginning of a connection. A reset loses them.
+    package var holdsBytes: Bool {
+        var count: Int32 = 0
+        return !self.unsent.isEmpty || ioctl(self.descriptor, Self.unsentCount, &count) == 0 && count > 0
+    }
+
+    /// SIOCOUTQNSD of `linux/sockios.h`.
+    private static let unsentCount: UInt = 0x894B
+
     /// Sends the kept bytes, as far as the peer takes them.
     package func flush() {
         var sent = 0

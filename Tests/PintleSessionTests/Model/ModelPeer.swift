@@ -300,7 +300,7 @@ final class ModelPeer {
     }
 
     func play(_ close: OriginCourse.Close) {
-        guard !self.isOver, !self.isBroken else { return }
+        guard !self.isOver, !self.isBroken, !self.stream.holdsBytes else { return }
         self.ends(untold: self.lastStream ?? .max > self.attempts.last?.number ?? 0)
         for attempt in self.attempts where !attempt.isClosed { attempt.connectionEnds(brokenFrames: false) }
         if close == .withinFrame, self.isGreeted { self.send([0, 0, 9, 0]) }

@@ -117,7 +117,11 @@ final class OriginPlay: TurnEndWork {
             self.record.breach("it does not come to rest")
             return false
         }
-        guard !self.stage.host.isBeingJoined, self.record.peers.allSatisfy(\.isSettled) else {
+        // The session reads all that a connection brings before it hears of its end.
+        let open = self.record.peers.count { !$0.isOver }
+        guard !self.stage.host.isBeingJoined, self.record.peers.allSatisfy(\.isSettled),
+            self.stage.host.http2.count <= open
+        else {
             settling.quiet = 0
             return false
         }
