@@ -197,7 +197,7 @@ public struct Fields: Sendable {
     // MARK: Changing
 
     /// Appends a line. `name` must be a token and `value` free of CR, LF and NUL; callers check text from outside with
-    /// ``FieldSyntax`` first.
+    /// `FieldSyntax` first.
     public mutating func append(_ name: String, _ value: String) {
         var name = name
         var value = value
