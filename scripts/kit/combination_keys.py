@@ -45,7 +45,7 @@ def made(places: Places) -> dict[str, list[Any]]:
         "destinations.ports": ["any", "auto", [80, 443]], "destinations.deny": ["second.localhost", ["a.localhost"]],
         "destinations.allow": ["first.localhost", ["*"]], "tunnels.verify": ["second.localhost", ["*"]],
         "interception.hosts": ["third.localhost", ["first.localhost"]],
-        "limits.header_count": [64, 500],
+        "limits.header_count": [64, 500], "route.response.placeholder_after": ["5s", "5m"],
         # A loaded machine takes longer than a second for a handshake or a tunnel's end.
         **{f"limits.{name}_timeout": ["5s", "5m"] for name in ("header", "idle", "body", "tunnel_idle", "drain")},
         "route.request.timeout": ["5s", "5m"], "route.request.connect_timeout": ["5s", "5m"],

@@ -86,9 +86,11 @@ final class FrameModel {
     var mayGoAway = false
     /// True if hours have passed: whatever is waited for may have taken too long.
     var mayTimeOut = false
-    /// True if trailers have crossed a reset of their stream. SwiftNIO's codec (swift-nio-http2 1.46) takes them for a stream with an
-    /// old number then, and ends the connection.
-    private var mayBreak = false
+    /// True if trailers may have crossed a reset of their stream, which a client that resets it, too, does not look at. SwiftNIO's
+    /// codec (swift-nio-http2 1.46) takes them for a stream with an old number then, and ends the connection.
+    private var mayBreak: Bool {
+        self.streams.contains { $0.hasEnded && $0.endsWithTrailers && ($0.wasReset || $0.resetCode != nil) }
+    }
     /// The last stream that is served, as the proxy has said.
     private(set) var lastServed: Int?
     var (pings, answeredPings) = (0, 0)
@@ -258,7 +260,8 @@ final class FrameModel {
     private func checkEmpty(_ stream: Stream, endsStream: Bool) {
         guard endsStream else { return self.breach(stream, "a frame without content comes") }
         guard let origin = stream.origin, origin.answer != nil else { return }
-        if let end = origin.endTurn, let last = origin.lastTurn, end == last {
+        // A response without content ends when its origin says so, whatever comes with the end.
+        if stream.status != 304, let end = origin.endTurn, let last = origin.lastTurn, end == last {
             self.breach(stream, "its end comes in a frame of its own")
         }
     }
@@ -276,7 +279,6 @@ final class FrameModel {
 
     func sawReset(_ code: Int, of stream: Stream) {
         stream.resetCode = code
-        if stream.hasEnded, stream.endsWithTrailers { self.mayBreak = true }
         switch HTTP2Bytes.Code(rawValue: code) {
         case .noError:
             if !stream.hasAnswer { self.breach(stream, "is reset as if its answer were complete") }
@@ -300,6 +302,11 @@ final class FrameModel {
         } else if code == 1, self.mayTimeOut || self.mayBreak {
             self.isBroken = true
         } else if code == HTTP2Bytes.Code.enhanceYourCalm.rawValue, self.floods.mayBeTooMany {
+            self.isBroken = true
+        } else if code == HTTP2Bytes.Code.flowControlError.rawValue,
+            self.streams.contains(where: { $0.excuses.contains(.window) })
+        {
+            // A window that just fits is too large after a setting has made all windows larger (RFC 9113 §6.9.2).
             self.isBroken = true
         } else if !self.isBroken {
             self.breach("the connection ends with code \(code) for no reason")

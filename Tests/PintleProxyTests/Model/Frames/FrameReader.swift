@@ -33,6 +33,8 @@ final class FrameReader {
     private var (initialWindow, frame, table) = (65_535, 1 << 14, 4096)
     /// True if the next section must begin with the size of a smaller table (RFC 7541 §4.2).
     private var mustShrink = false
+    /// True if a section has said so before the acknowledgement, which the codec holds back while the client does not read.
+    private var hasShrunk = false
     private var hasSettings = false
 
     init(_ model: FrameModel) { self.model = model }
@@ -66,7 +68,7 @@ final class FrameReader {
         while let head = self.bytes.getBytes(at: self.bytes.readerIndex, length: 9) {
             let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
             let stream = Int(head[5]) << 24 | Int(head[6]) << 16 | Int(head[7]) << 8 | Int(head[8])
-            if length > self.frame { self.model.breach("a frame has \(length) bytes") }
+            if length > self.mostInFrame { self.model.breach("a frame has \(length) bytes") }
             guard self.bytes.readableBytes >= 9 + length else { break }
             self.bytes.moveReaderIndex(forwardBy: 9)
             guard let payload = self.bytes.readSlice(length: length) else { break }
@@ -74,6 +76,9 @@ final class FrameReader {
         }
         self.bytes.discardReadBytes()
     }
+
+    /// The longest frame. The proxy may use settings before their acknowledgement comes.
+    private var mostInFrame: Int { max(self.frame, self.pending.compactMap(\.frame).max() ?? 0) }
 
     private func received(_ kind: UInt8, _ flags: UInt8, on number: Int, _ payload: ByteBuffer) {
         if !self.hasSettings, kind != Kind.settings { self.model.breach("the first frame is no SETTINGS") }
@@ -148,10 +153,10 @@ final class FrameReader {
         guard let (number, flags, bytes) = self.section else { return }
         var block = bytes
         self.section = nil
-        if self.mustShrink, let first: UInt8 = block.getInteger(at: block.readerIndex), first & 0xE0 != 0x20 {
-            self.model.breach("a header section does not say that the table is smaller")
-        }
+        let saysSize = (block.getInteger(at: block.readerIndex) as UInt8?).map { $0 & 0xE0 == 0x20 } ?? false
+        if self.mustShrink, !saysSize { self.model.breach("a header section does not say that the table is smaller") }
         self.mustShrink = false
+        if saysSize, self.pending.contains(where: { $0.table != nil }) { self.hasShrunk = true }
         let headers: HPACKHeaders
         do { headers = try self.decoder.decodeHeaders(from: &block) } catch {
             return self.model.breach("a header section cannot be read: \(error)")
@@ -214,7 +219,8 @@ final class FrameReader {
         if let table = settings.table {
             // The proxy uses no more than 4096.
             let usable = min(table, 4096)
-            if usable < self.table { self.mustShrink = true }
+            if usable < self.table, !self.hasShrunk { self.mustShrink = true }
+            if !self.pending.contains(where: { $0.table != nil }) { self.hasShrunk = false }
             self.table = usable
         }
     }
