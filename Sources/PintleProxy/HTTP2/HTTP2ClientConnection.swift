@@ -167,6 +167,9 @@ final class HTTP2ClientConnection {
         number & 1 == 1 && number <= self.lastNumber && self.streamsByNumber[number] == nil
     }
 
+    /// True for a stream behind the last one that a GOAWAY has named.
+    func hasRefused(_ number: Int) -> Bool { self.isLeaving && number > self.lastNumber }
+
     /// Counts a stream that was broken off because of a fault of the client. The connection ends if there are too many, because
     /// the work for such streams is wasted.
     func resetByFault() {

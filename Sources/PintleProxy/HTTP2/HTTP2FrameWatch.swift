@@ -63,8 +63,11 @@ final class HTTP2FrameWatch: HTTP2FrameWatcher {
         return true
     }
 
-    /// True if the stream has ended on both sides already: curl resets a stream as soon as it has the last byte.
-    func isLate(_ reset: HTTP2FrameHead) -> Bool { self.connection.hasEnded(reset.stream) }
+    /// True if a GOAWAY has refused the stream, and for a reset if the stream has ended on both sides: curl resets a stream as soon
+    /// as it has the last byte.
+    func isLate(_ frame: HTTP2FrameHead) -> Bool {
+        self.connection.hasRefused(frame.stream) || frame.kind == Kind.reset && self.connection.hasEnded(frame.stream)
+    }
 
     func sectionEnded() { self.sectionSince = nil }
 }

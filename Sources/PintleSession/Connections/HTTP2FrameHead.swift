@@ -67,21 +67,29 @@ package protocol HTTP2FrameWatcher: AnyObject {
     /// - Returns: false if the frame must wait until `HTTP2HeadFrames.goOn()`; then this is called again for it.
     func admits(_ frame: HTTP2FrameHead, content: Int) -> Bool
 
-    /// True for a RST_STREAM that has no meaning any more, and that the codec must not count as part of a flood.
-    func isLate(_ reset: HTTP2FrameHead) -> Bool
+    /// True for a RST_STREAM, WINDOW_UPDATE or DATA that has no meaning any more. It is dropped before the codec, which counts late
+    /// resets as part of a flood, and fails at frames of streams that it has refused to open.
+    func isLate(_ frame: HTTP2FrameHead) -> Bool
 
     /// Called when a header section has arrived completely.
     func sectionEnded()
 }
 
 extension HTTP2FrameWatcher {
-    package func isLate(_ reset: HTTP2FrameHead) -> Bool { false }
+    package func isLate(_ frame: HTTP2FrameHead) -> Bool { false }
 }
 
 extension ByteBuffer {
     /// True for the greeting of a client, which is not a frame.
     var beginsGreeting: Bool {
         self.readableBytes >= 4 && self.getInteger(at: self.readerIndex, as: UInt32.self) == 0x5052_4920
+    }
+
+    /// A WINDOW_UPDATE for the window of the connection.
+    init(windowUpdate count: Int) {
+        self.init()
+        self.writeFrameHead(length: 4, kind: HTTP2FrameHead.Kind.windowUpdate)
+        self.writeInteger(UInt32(count))
     }
 
     mutating func writeFrameHead(length: Int, kind: UInt8, flags: UInt8 = 0, stream: Int = 0) {

@@ -177,7 +177,12 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             guard end <= bytes.writerIndex else { return self.hold(bytes, from: index, until: end - index) }
             self.isAdmitted = false
             switch head.kind {
-            case Kind.reset: break
+            case Kind.reset, Kind.windowUpdate: break
+            case Kind.data:
+                // The codec does not know that these bytes have come.
+                if head.length > 0 {
+                    context.writeAndFlush(NIOAny(ByteBuffer(windowUpdate: head.length)), promise: nil)
+                }
             case Kind.settings: self.takeSettings(head, bytes, at: index, context)
             default: self.takeSection(head, bytes, at: index, context)
             }
@@ -202,8 +207,9 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         // A frame that is out of place, or too long, is left for the codec to refuse.
         case Kind.headers: self.hasSettings && self.sectionStream == nil && head.length <= Self.frameSizes.least
         case Kind.continuation: self.sectionStream == head.stream && head.length <= Self.frameSizes.least
-        // A late reset is dropped.
-        case Kind.reset: self.sectionStream == nil && head.length == 4 && self.watcher.isLate(head)
+        // Late frames are dropped.
+        case Kind.reset, Kind.windowUpdate: self.sectionStream == nil && head.length == 4 && self.watcher.isLate(head)
+        case Kind.data: self.sectionStream == nil && head.length <= Self.frameSizes.least && self.watcher.isLate(head)
         default: false
         }
     }

@@ -45,6 +45,15 @@ struct FrameModelTests {
                 ])
         ),
         (
+            "a body that crosses the end holds up no other stream",
+            FrameCourse(
+                configuration: 0,
+                steps: [
+                    .opens(.init()), .turn, .opens(.init(method: "POST", body: .undeclared, size: 70_000)),
+                    .answers(origin: 0, .init()), .drains, .endsBody(stream: 1),
+                ])
+        ),
+        (
             "a request that crosses the end takes nothing with it that its client has not read",
             FrameCourse(configuration: 0, steps: [.stopsReading, .drains, .opens(.init()), .turn, .turn])
         ),
