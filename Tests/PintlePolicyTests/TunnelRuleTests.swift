@@ -271,7 +271,8 @@ struct DestinationSpellingTests {
 
     @Test(arguments: [
         ("{allow_absent: [10.0.0.0/8]}", "\"10.0.0.0/8\" is a network; a tunnel to an address needs no name"),
-        ("{allow: [db]}", "unknown key \"allow\""), ("[db]", "must be text, not a list"),
+        ("{allow: [db]}", "unknown key \"allow\""),
+        ("[db]", "must be true, false or {allow_absent: [PATTERN, …]}, not a list"),
     ])
     func `LOOK-113 what cannot be meant is refused`(value: String, reason: String) {
         let error = #expect(throws: ConfigurationError.self) {

@@ -68,7 +68,11 @@ enum AccessReader {
 
     private static func readSNIMatch(_ node: StrictNode, into destinations: inout DestinationsConfiguration) {
         guard node.isMap else {
-            if let isOn = node.bool() { destinations.requiresSNIMatch = isOn }
+            if node.isList {
+                node.report("must be true, false or {allow_absent: [PATTERN, …]}, not a list")
+            } else if let isOn = node.bool() {
+                destinations.requiresSNIMatch = isOn
+            }
             return
         }
         guard let map = node.map(.requireSNIMatch) else { return }

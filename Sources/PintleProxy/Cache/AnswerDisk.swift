@@ -12,8 +12,8 @@ final class AnswerDisk: Sendable {
     private enum Work: Sendable {
         /// The request is the one that the response answers.
         case keep(KeptAnswer, CacheKey, RequestHead)
-        /// Commits a response whose body is written already; the closure is called at the end.
-        case commit(DiskCache.Writer, KeptAnswer, CacheKey, RequestHead, @Sendable () -> Void)
+        /// Commits a response whose body is written already.
+        case commit(DiskCache.Writer, KeptAnswer, CacheKey, RequestHead)
         case update(KeptAnswer, CacheKey)
         case remove(KeptAnswer, CacheKey)
         case learn(CacheKey, Lesson)
@@ -30,6 +30,8 @@ final class AnswerDisk: Sendable {
         /// The sequence number of the job among the responses and heads given to the disk; the highest possible number for
         /// removals, which are always carried out.
         let written: UInt64
+        /// Called once the job has ended, carried out or not.
+        var done: @Sendable () -> Void = {}
 
         static func removing(_ selection: AnswerStore.Selection, _ done: @escaping @Sendable (Int) -> Void) -> Self {
             Self(work: .purge(selection, done), key: nil, cost: selection.cost, written: .max)
@@ -72,7 +74,8 @@ final class AnswerDisk: Sendable {
 
         mutating func end(_ job: Job) {
             self.waiting -= job.cost
-            guard let key = job.key, let count = self.changes[key] else { return }
+            guard let key = job.key else { return }
+            guard let count = self.changes[key] else { preconditionFailure("BUG: a change ends that has not begun") }
             self.changes[key] = count == 1 ? nil : count - 1
         }
 
@@ -125,6 +128,8 @@ final class AnswerDisk: Sendable {
                     Self.drop(job.work)
                 }
                 state.withLockedValue { $0.end(job) }
+                // Only now does the disk answer for the key: `done` ends the fetch that has answered for it so far.
+                job.done()
             }
         }
     }
@@ -152,7 +157,8 @@ final class AnswerDisk: Sendable {
         _ answer: KeptAnswer, at key: CacheKey, for request: RequestHead, writtenBy writer: DiskCache.Writer,
         done: @escaping @Sendable () -> Void
     ) {
-        if !self.enqueue(.commit(writer, answer, key, request, done), answer, key, request) { done() }
+        let cost = Self.cost(of: answer, key, request)
+        if !self.enqueue(.commit(writer, answer, key, request), key, cost: cost, done: done) { done() }
     }
 
     /// Replaces the head of a stored response.
@@ -170,14 +176,17 @@ final class AnswerDisk: Sendable {
 
     /// - Returns: false if there is not enough memory, and the job is dropped.
     @discardableResult
-    private func enqueue(_ work: Work, _ key: CacheKey, cost: Int) -> Bool {
+    private func enqueue(
+        _ work: Work, _ key: CacheKey, cost: Int, done: @escaping @Sendable () -> Void = {}
+    ) -> Bool {
         let written = self.state.withLockedValue { state in
             state.written += 1
             return state.reserve(cost, of: Self.mostWaiting, changing: key) ? state.written : nil
         }
         guard let written else { return false }
-        if case .enqueued = self.queue.yield(Job(work: work, key: key, cost: cost, written: written)) { return true }
-        return false
+        let job = Job(work: work, key: key, cost: cost, written: written, done: done)
+        guard case .enqueued = self.queue.yield(job) else { return false }
+        return true
     }
 
     func remove(_ answer: KeptAnswer, at key: CacheKey) {
@@ -232,10 +241,9 @@ final class AnswerDisk: Sendable {
         case .keep(let answer, let key, let request):
             // The client has its response even if it cannot be written; the cache reports its errors once.
             try? await self.write(answer, key, for: request, cache)
-        case .commit(let writer, let answer, let key, let request, let done):
+        case .commit(let writer, let answer, let key, let request):
             let replaced = await self.entries(replacedBy: answer, key, for: request, cache)
             _ = try? await writer.commit(head: answer.response.encoded(), replacing: replaced)
-            done()
         case .update(let answer, let key):
             for entry in await self.entries(like: answer, key, cache) {
                 _ = try? await cache.updateHead(of: entry, to: answer.response.encoded())
@@ -274,9 +282,7 @@ final class AnswerDisk: Sendable {
 
     /// Skips a job whose result would be removed at once.
     private static func drop(_ work: Work) {
-        guard case .commit(let writer, _, _, _, let done) = work else { return }
-        writer.abandon()
-        done()
+        if case .commit(let writer, _, _, _) = work { writer.abandon() }
     }
 
     private static func write(

@@ -83,6 +83,24 @@ import Testing
         await disk.close()
     }
 
+    @Test func `LOOK-67 a body written as it came is reported when the disk answers with it`() async throws {
+        let disk = try await self.open()
+        let cache = disk.cache
+        let writer = try await cache.write(
+            DiskCache.key(partition: "p", url: self.key(0).url), url: self.key(0).url,
+            head: Self.answer.response.encoded(), tags: [], length: 1)
+        try await writer.append(ByteBuffer(string: "a"))
+        try await writer.finish()
+        let waiting = await withCheckedContinuation { told in
+            disk.keep(Self.answer, at: self.key(0), for: Self.request, writtenBy: writer) { [weak disk] in
+                told.resume(returning: disk?.waitingBytes)
+            }
+        }
+        #expect(waiting == 0)
+        #expect(await self.find(0, on: disk) != nil)
+        await disk.close()
+    }
+
     @Test func `LOOK-89 removals that wait are counted, and there are only so many`() async throws {
         let disk = try await self.open(mostWithRemovals: 64 << 10)
         disk.keep(Self.answer, at: self.key(0), for: Self.request)
