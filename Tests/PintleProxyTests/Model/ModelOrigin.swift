@@ -52,6 +52,9 @@ final class ModelOrigin: OriginStream {
         if case .bytes(let bytes) = request.body { self.compare(bytes, isWhole: true) }
     }
 
+    /// True if the request names a user: a redirect to another authority has it lose its Authorization.
+    var namesUser: Bool { self.request.fields.contains("Authorization") }
+
     /// True if it was asked for its whole content.
     var isAskedForWhole: Bool {
         self.request.method == "GET" && !self.request.fields.contains("Range")

@@ -92,7 +92,8 @@ final class ModelRecord {
             return self.breach("\(names), which is another")
         }
         let isConfirmed = self.origins.contains { $0.token == ask.token && $0.hasConfirmed }
-        let sameUser = ask.request.user == other.request.user
+        let user = origin.namesUser ? other.request.user : 0
+        let sameUser = user == (ask.request.path == other.request.path || origin.namesUser ? ask.request.user : 0)
         if ask.request.kind == .noCache, !isConfirmed {
             self.breach("\(names), though its client takes none that was not confirmed for it")
         }
@@ -102,7 +103,7 @@ final class ModelRecord {
         case .isPrivate, .noStore, .cookie: self.breach("\(names), which is \(answer.use.rawValue)")
         case .fresh, .staleWhileRevalidate, .varying:
             // RFC 9111 §3.5: the answer to one with Authorization is for others only if it says so.
-            if other.request.user != 0, !sameUser { self.breach("\(names), which is for another user alone") }
+            if user != 0, !sameUser { self.breach("\(names), which is for another user alone") }
             if answer.use == .varying, ask.request.variant != other.request.variant {
                 self.breach("\(names), which is another variant")
             }
@@ -122,7 +123,7 @@ final class ModelRecord {
     /// False for an answer that is for one user alone because of the request's Authorization (RFC 9111 §3.5): it leaves what is
     /// kept as it is.
     private func saysSomethingOfOthers(_ origin: ModelOrigin) -> Bool {
-        guard self.ask(of: origin)?.request.user != 0 else { return true }
+        guard origin.namesUser else { return true }
         return origin.answer?.use == .freshForMany || origin.answer?.use == .mustRevalidate
     }
 
