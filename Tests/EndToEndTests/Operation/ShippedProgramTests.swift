@@ -25,7 +25,7 @@ struct ShippedProgramTests {
 }
 
 /// Uses of Foundation in the program, each by a command or a request that depends on it: some parts behave differently if
-/// Foundation is linked into the program. `docs/architecture.md` has the list.
+/// Foundation is linked into the program. `docs/internals/release-build.md` has the list.
 struct LinkedFoundationTests {
     private let folder: TemporaryFolder
 
