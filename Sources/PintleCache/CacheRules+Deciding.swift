@@ -34,6 +34,12 @@ extension CacheRules {
         self.selected(by: request, among: stored.prefix(self.variantLimit).map(self.judged))
     }
 
+    /// True if a response to `request` replaces another response, because both would answer it. A partial response replaces only
+    /// one of the same range.
+    package func replaces(_ new: StoredResponse, _ old: StoredResponse, for request: RequestHead) -> Bool {
+        (new.isComplete || new.range == old.range) && self.matches(old, request)
+    }
+
     /// True if the stored response could answer the request if it were fresh (§4.1). Once the origin gives another response to
     /// that request, this one is out of date.
     package func matches(_ stored: StoredResponse, _ request: RequestHead) -> Bool {

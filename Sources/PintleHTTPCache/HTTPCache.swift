@@ -25,10 +25,12 @@ internal import PintleSystem
 /// policies, need a cache each. A response to a request with Authorization answers only requests with equal Authorization. A
 /// cache can be used from any thread.
 public final class HTTPCache: ResponseCache {
-    private let kept: Locked<KeptResponses>
+    private let table: Locked<PrivateTable>
     private let clock: @Sendable () -> CacheTime
     private let subscription: MemoryPressure.Subscription?
-    private static let rules = CacheRules.ofOneUser
+    /// The moment from which the numbers of requests count.
+    private let start = ContinuousClock.now
+    private static let rules = PrivateCacheHost.rules
 
     /// Makes an empty cache.
     ///
@@ -49,15 +51,14 @@ public final class HTTPCache: ResponseCache {
         capacity: Int, preferredUsageAfterPurge: Int, pressure: MemoryPressure?,
         clock: @escaping @Sendable () -> CacheTime
     ) {
-        let kept = Locked(
-            KeptResponses(
-                capacity: UInt64(max(0, capacity)), preferredUsage: UInt64(max(0, preferredUsageAfterPurge)),
-                limit: Self.rules.variantLimit))
-        self.kept = kept
+        let table = Locked(
+            PrivateTable(
+                capacity: UInt64(max(0, capacity)), preferredUsage: UInt64(max(0, preferredUsageAfterPurge))))
+        self.table = table
         self.clock = clock
         // The subscription ends with the cache, and must not keep it alive.
-        self.subscription = pressure?.whenItRises { [weak kept] in
-            let released = kept?.withLock { $0.removeAll() }
+        self.subscription = pressure?.whenItRises { [weak table] in
+            let released = table?.withLock { $0.removeAll() }
             withExtendedLifetime(released) {}
         }
     }
@@ -66,23 +67,23 @@ public final class HTTPCache: ResponseCache {
 
     /// The most bytes that all responses may take together. A lower value takes effect when the next response is kept.
     public var capacity: Int {
-        get { Int(clamping: self.kept.withLock { $0.capacity }) }
-        set { self.kept.withLock { $0.capacity = UInt64(max(0, newValue)) } }
+        get { Int(clamping: self.table.withLock { $0.capacity }) }
+        set { self.table.withLock { $0.capacity = UInt64(max(0, newValue)) } }
     }
 
     /// The number of bytes to which a purge reduces the usage. The usage may become lower, because all responses of a URL are
     /// removed together. More than the capacity counts as the capacity.
     public var preferredUsageAfterPurge: Int {
-        get { Int(clamping: self.kept.withLock { $0.preferredUsage }) }
-        set { self.kept.withLock { $0.preferredUsage = UInt64(max(0, newValue)) } }
+        get { Int(clamping: self.table.withLock { $0.preferredUsage }) }
+        set { self.table.withLock { $0.preferredUsage = UInt64(max(0, newValue)) } }
     }
 
     /// The bytes that all responses take: the memory of their bodies, each rounded up to a power of two, of their heads, and 2
     /// KiB of overhead for each response.
-    public var usage: Int { Int(clamping: self.kept.withLock { $0.usage }) }
+    public var usage: Int { Int(clamping: self.table.withLock { $0.usage }) }
 
     /// The number of responses.
-    public var count: Int { self.kept.withLock { $0.count } }
+    public var count: Int { self.table.withLock { $0.count } }
 
     // MARK: Removing
 
@@ -91,7 +92,7 @@ public final class HTTPCache: ResponseCache {
     /// - Returns: false if there was none.
     @discardableResult
     public func remove(_ url: HTTPURL) -> Bool {
-        let removed = self.kept.withLock { $0.invalidate([url.description], at: .now) }
+        let removed = self.table.withLock { $0.invalidate([url.description], at: .now) }
         return !removed.isEmpty
     }
 
@@ -100,9 +101,9 @@ public final class HTTPCache: ResponseCache {
     /// - Returns: false if there was none.
     @discardableResult
     public func removeAll() -> Bool {
-        let removed = self.kept.withLock { kept in
-            kept.invalidateAll(at: .now)
-            return kept.removeAll()
+        let removed = self.table.withLock { table in
+            table.invalidateAll(at: .now)
+            return table.removeAll()
         }
         return !removed.isEmpty
     }
@@ -113,21 +114,21 @@ public final class HTTPCache: ResponseCache {
     /// validation. It never returns the latter for a request with `only-if-cached` (RFC 9111 §5.2.1.7).
     @concurrent public func response(to request: SessionRequest, policy: CachePolicy) async -> CachedResponse? {
         guard let asked = CacheRequest(request), let mode = CacheMode(rawValue: policy.rawValue) else { return nil }
-        let kept = self.kept.withLock { $0.use(asked.place) }
-        switch Self.rules.decision(for: asked.head, among: kept.map(\.judged), mode: mode, now: self.clock()) {
+        let entries = self.table.withLock { $0.entries(at: asked.place) }
+        switch Self.rules.decision(for: asked.head, among: entries.map(\.judged), mode: mode, now: self.clock()) {
         case .answer(let index, let age, _, let revalidate):
             // There is no revalidation in the background; so the request waits for it.
-            if revalidate { return kept[index].underConditions(of: asked.head) }
-            return kept[index].answer(to: asked.head, age: age)
-        case .validate(let index, _, _): return kept[index].underConditions(of: asked.head)
+            if revalidate { return entries[index].underConditions(of: asked.head) }
+            return entries[index].answer(to: asked.head, age: age)
+        case .validate(let index, _, _): return entries[index].underConditions(of: asked.head)
         case .forward, .miss: return nil
         }
     }
 
     // MARK: Learning
 
-    /// Keeps a response if RFC 9111 §3 allows it, in place of those that match its request, unless one of them has a later
-    /// request. A response that is not kept removes them, unless it concerns the request alone or is a failure of the server.
+    /// Keeps a response if RFC 9111 §3 allows it, in place of those that match its request, unless the response to a later
+    /// request for the URL is kept. A response that is not kept removes them, unless it concerns the request alone or is a failure of the server.
     ///
     /// A 304 to a request's own conditions updates the stored response, or removes it (§4.3.4). A 206 is not kept, but removes
     /// a stored response that it contradicts.
@@ -135,13 +136,15 @@ public final class HTTPCache: ResponseCache {
         guard let asked = CacheRequest(request) else { return }
         let times = self.times(from: response.requestTime)
         if response.head.status == 304 || response.head.status == 206 {
-            return self.learn(from: response, times, asked)
+            return self.change(asked, askedFor: response.requestTime) { session, number in
+                session.update(by: response.head, to: asked.head, at: times, mode: .protocol, number: number)
+            }
         }
         let verdict = Self.rules.storability(of: response.head, to: asked.head, mode: .preferCache)
         let new = verdict == .store ? self.keepable(response, times, asked) : nil
         // A failure, or a response that concerns the request alone, is no statement about the stored responses.
         guard new != nil || verdict.outdatesStored(as: response.head.status) else { return }
-        self.keep(new, asked, askedFor: response.requestTime)
+        self.store(new, asked, askedFor: response.requestTime)
     }
 
     /// Updates a response with the 304 that confirmed it (RFC 9111 §4.3.4).
@@ -153,7 +156,7 @@ public final class HTTPCache: ResponseCache {
         guard let asked = CacheRequest(request) else { return nil }
         let times = self.times(from: response.requestTime)
         // Another task may have replaced it, or memory may have run short in the meantime; the response still answers.
-        let known = self.kept.withLock { $0.use(asked.place) }.first {
+        let known = self.table.withLock { $0.entries(at: asked.place) }.first {
             $0.response.head == response.head && Self.rules.matches($0.response, asked.head)
         }
         let length = UInt64(response.body.readableBytes)
@@ -162,11 +165,11 @@ public final class HTTPCache: ResponseCache {
         else { return nil }
         let update = Self.rules.freshened(stored, by: head, to: asked.head, at: times, mode: .preferCache)
         guard let new = update.response else { return nil }
-        if let known { self.change(known, by: update, at: asked.place, askedFor: response.requestTime) }
-        let kept = KeptResponse(
-            Self.rules.judged(new), known?.body ?? response.body, isDecoded: known?.isDecoded ?? response.isDecoded,
-            askedFor: response.requestTime)
-        var answer = kept.answer(to: asked.head, age: nil)
+        if let known {
+            self.change(asked, askedFor: response.requestTime) { $0.apply(update, to: known, by: $1) }
+        }
+        let body = known?.body ?? WholeBody(bytes: response.body, isDecoded: response.isDecoded)
+        var answer = CacheEntry(Self.rules.judged(new), body).answer(to: asked.head, age: nil)
         // Cookies are for the user, and are not stored.
         for cookie in head.fields.values(of: "Set-Cookie") { answer?.head.fields.append("Set-Cookie", cookie) }
         return answer
@@ -181,13 +184,13 @@ public final class HTTPCache: ResponseCache {
             guard let asked = CacheRequest(request),
                 Self.rules.storability(of: response, to: asked.head).outdatesStored(as: response.status)
             else { return }
-            return self.keep(nil, asked, askedFor: .now)
+            return self.store(nil, asked, askedFor: .now)
         }
         let key = CacheKey(partition: "", url: request.url)
         let head = RequestHead(method: request.method, target: .origin(path: request.url.path))
         let urls = Self.rules.invalidated(by: head, key: key, response: response)
         guard !urls.isEmpty else { return }
-        let removed = self.kept.withLock { $0.invalidate(urls, at: .now) }
+        let removed = self.table.withLock { $0.invalidate(urls, at: .now) }
         withExtendedLifetime(removed) {}
     }
 
@@ -202,7 +205,9 @@ public final class HTTPCache: ResponseCache {
     }
 
     /// - Returns: nil for a response that could never answer, or that is too large.
-    private func keepable(_ response: CachedResponse, _ times: ExchangeTimes, _ asked: CacheRequest) -> KeptResponse? {
+    private func keepable(
+        _ response: CachedResponse, _ times: ExchangeTimes, _ asked: CacheRequest
+    ) -> CacheEntry<WholeBody>? {
         let length = UInt64(response.body.readableBytes)
         guard let stored = Self.rules.stored(response.head, to: asked.head, at: times, length: length) else {
             return nil
@@ -210,39 +215,37 @@ public final class HTTPCache: ResponseCache {
         let judged = Self.rules.judged(stored)
         let decision = Self.rules.decision(for: asked.head, among: [judged], mode: .preferCache, now: times.response)
         if case .forward(.stale) = decision { return nil }
-        let kept = KeptResponse(
-            judged, response.body.inOwnMemory, isDecoded: response.isDecoded, askedFor: response.requestTime)
-        return kept.cost <= self.capacity / 8 ? kept : nil
+        let body = WholeBody(bytes: response.body.inOwnMemory, isDecoded: response.isDecoded)
+        let entry = CacheEntry(judged, body)
+        return entry.cost <= self.capacity / 8 ? entry : nil
     }
 
-    /// - Parameter new: the response to keep; nil if it is not kept.
-    private func keep(_ new: KeptResponse?, _ asked: CacheRequest, askedFor time: ContinuousClock.Instant) {
-        let released = self.kept.withLock { kept in
-            kept.keep(new, at: asked.place, askedFor: time) { Self.rules.matches($0.response, asked.head) }
-        }
-        withExtendedLifetime(released) {}
-    }
-
-    private func learn(from response: CachedResponse, _ times: ExchangeTimes, _ asked: CacheRequest) {
-        let kept = self.kept.withLock { $0.use(asked.place) }
-        let updates = Self.rules.updates(of: kept.map(\.response), by: response.head, to: asked.head, at: times)
-        for (index, update) in updates {
-            self.change(kept[index], by: update, at: asked.place, askedFor: response.requestTime)
-        }
-    }
-
-    private func change(
-        _ known: KeptResponse, by update: CacheUpdate, at place: ResponsePlace, askedFor time: ContinuousClock.Instant
+    /// Stores a response in place of those that its request would have got; nil only removes those.
+    private func store(
+        _ new: CacheEntry<WholeBody>?, _ asked: CacheRequest, askedFor time: ContinuousClock.Instant
     ) {
-        let new: KeptResponse?
-        switch update {
-        case .store(let response):
-            new = KeptResponse(
-                Self.rules.judged(response), known.body, isDecoded: known.isDecoded, askedFor: time)
-        case .answerOnce(_, _, keepsStored: false), .outdated: new = nil
-        case .answerOnce(_, _, keepsStored: true), .unrelated: return
+        // The responses of a URL to different requests may take a quarter of the capacity.
+        let most = self.capacity / 4
+        self.change(asked, askedFor: time) { session, number in
+            guard let new else { return session.outdate(by: number, to: asked.head) ?? [] }
+            return session.store(new, for: asked.head, by: number, mostCost: most) ?? []
         }
-        let released = self.kept.withLock { $0.change(known, to: new, at: place, askedFor: time) }
+    }
+
+    /// Changes the session of a request by the response to it.
+    ///
+    /// - Parameter change: gets the number of the request: requests have numbers in the order of their times.
+    private func change(
+        _ asked: CacheRequest, askedFor time: ContinuousClock.Instant,
+        _ change: (inout PrivateTable.Session, UInt64) -> [CacheEntry<WholeBody>]
+    ) {
+        // In nanoseconds; requests may have been sent before the cache was made.
+        let (seconds, attoseconds) = (time - self.start).components
+        let billions = 2_000_000_000 + min(max(seconds, -1_000_000_000), 1_000_000_000)
+        let number = UInt64(billions * 1_000_000_000 + attoseconds / 1_000_000_000)
+        let released = self.table.withLock { table in
+            table.change(at: asked.place, askedFor: time) { change(&$0, number) }
+        }
         withExtendedLifetime(released) {}
     }
 }

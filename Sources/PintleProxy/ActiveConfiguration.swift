@@ -183,7 +183,7 @@ package final class ActiveConfiguration: Sendable {
     }
 
     /// The cached responses; nil if no route needs them.
-    package var answers: AnswerStore? { self.caching.store }
+    package var answers: SharedCache? { self.caching.cache }
 
     /// True if responses are cached; false if requests in flight are only merged.
     package var keepsAnswers: Bool { self.caching.keepsAnswers }

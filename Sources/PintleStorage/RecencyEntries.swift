@@ -6,8 +6,8 @@ package struct RecencyEntries<Key: Hashable, Value> {
     @usableFromInline
     struct Content {
         @usableFromInline let key: Key
-        @usableFromInline let value: Value
-        @usableFromInline let cost: UInt64
+        @usableFromInline var value: Value
+        @usableFromInline var cost: UInt64
 
         @usableFromInline
         init(key: Key, value: Value, cost: UInt64) { (self.key, self.value, self.cost) = (key, value, cost) }
@@ -55,6 +55,54 @@ package struct RecencyEntries<Key: Hashable, Value> {
         guard let place = self.places[key] else { return nil }
         self.chain.use(place)
         return self.contents[place]?.value
+    }
+
+    /// Changes the value of a key in its place, and makes it the newest.
+    ///
+    /// - Parameter change: gets `initial` if there is no value; returns the new cost, or nil to remove the value.
+    @inlinable
+    package mutating func change<Result>(
+        _ key: Key, default initial: @autoclosure () -> Value, _ change: (inout Value) -> (Result, cost: UInt64?)
+    ) -> Result {
+        if let place = self.places[key] { self.chain.use(place) } else { self.insert(initial(), for: key, cost: 0) }
+        guard let place = self.places[key] else { preconditionFailure("BUG: a value has no place") }
+        return self.change(at: place, change)
+    }
+
+    /// Changes the oldest values in their places until the rest costs `limit` or less. A value that stays becomes the newest.
+    ///
+    /// - Parameters:
+    ///   - most: the maximum number of values to change.
+    ///   - change: returns the new cost, or nil to remove the value.
+    @inlinable
+    package mutating func changeOldest(
+        untilCost limit: UInt64, most: Int = .max, _ change: (Key, inout Value) -> UInt64?
+    ) {
+        var left = most
+        while left > 0, self.cost > limit, let place = self.chain.oldest, let key = self.contents[place]?.key {
+            left -= 1
+            self.chain.use(place)
+            self.change(at: place) { ((), cost: change(key, &$0)) }
+        }
+    }
+
+    @inlinable
+    mutating func change<Result>(at place: Int, _ change: (inout Value) -> (Result, cost: UInt64?)) -> Result {
+        // Moved out, so that a change of the value copies nothing.
+        var moved: Content?
+        swap(&moved, &self.contents[place])
+        guard var content = moved.take() else { preconditionFailure("BUG: a place has no value") }
+        let (result, cost) = change(&content.value)
+        self.cost -= content.cost
+        if let cost {
+            content.cost = cost
+            self.cost += cost
+        } else {
+            self.places[content.key] = nil
+            self.chain.remove(place)
+        }
+        self.contents[place] = cost == nil ? nil : content
+        return result
     }
 
     /// Removes the value of a key.

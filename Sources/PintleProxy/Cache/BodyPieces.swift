@@ -14,6 +14,10 @@ struct BodyPieces {
     /// The most bytes that are copied together.
     private static let most = 16 << 10
 
+    init() {}
+
+    init(_ pieces: [ByteBuffer]) { for piece in pieces { self.append(piece) } }
+
     mutating func append(_ piece: ByteBuffer) {
         guard piece.readableBytes > 0 else { return }
         self.count += piece.readableBytes
@@ -45,18 +49,17 @@ struct BodyPieces {
     }
 }
 
-extension KeptAnswer {
-    /// Joins the bytes of a part with those of the responses that it adjoins or overlaps.
+extension BodyPieces {
+    /// Joins the bytes of a part with those of the entries that it adjoins or overlaps.
     ///
     /// - Parameter first: the offset of the part's first byte in the representation.
-    init(_ joined: JoinedPart, _ first: UInt64, _ pieces: [ByteBuffer], with others: [KeptAnswer]) {
+    init(_ joined: JoinedPart, _ first: UInt64, _ pieces: [ByteBuffer], with others: [CacheEntry<SharedBody>]) {
         let start = joined.response.range?.lowerBound ?? 0
         var parts = others.map { ($0.response.range?.lowerBound ?? 0, $0.body.whole ?? []) }
         parts.append((first, pieces))
-        var bytes = BodyPieces()
+        self.init()
         for (first, pieces) in parts.sorted(by: { $0.0 < $1.0 }) {
-            bytes.append(pieces, from: first, since: start)
+            self.append(pieces, from: first, since: start)
         }
-        self.init(joined.response, bytes)
     }
 }

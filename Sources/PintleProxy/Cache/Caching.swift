@@ -5,10 +5,10 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// The cache of a configuration: the store, and its settings for each route.
+/// The cache of a configuration, and its settings for each route.
 package struct Caching: Sendable {
     /// Nil if no route needs it.
-    package let store: AnswerStore?
+    package let cache: SharedCache?
     private let configuration: CacheConfiguration
     /// The queues of routes with `coalesce.max_active`, by route name, with the rules from which they were made.
     private let queues: [String: (rules: CoalescingRules, queue: RouteQueue)]
@@ -35,12 +35,12 @@ package struct Caching: Sendable {
             CacheMode($0.configuration.cache) != nil || $0.configuration.coalescing != nil
         }
         guard isUsed else {
-            (self.store, self.queues, self.uses) = (nil, [:], [])
+            (self.cache, self.queues, self.uses) = (nil, [:], [])
             return
         }
-        let known = previous.flatMap { $0.configuration == policy.configuration.cache ? $0.store : nil }
-        let store = known ?? AnswerStore(self.configuration)
-        self.store = store
+        let known = previous.flatMap { $0.configuration == policy.configuration.cache ? $0.cache : nil }
+        let cache = known ?? SharedCache(self.configuration)
+        self.cache = cache
         // Digests that distinguish the trust policies.
         let trusts = policy.securityPolicies.map(\.digest)
         // A destination that is not allowed any more must not be answered from the cache either.
@@ -61,7 +61,7 @@ package struct Caching: Sendable {
             let party = Pin(spki: Array("\(route.configuration.request) \(access)".utf8)).description
             let queue = queues[route.name]?.queue
             func use(under trust: String) -> CacheUse {
-                CacheUse(store, mode, joins: rules != nil, queue, partition: "\(party) \(trust)", name: status)
+                CacheUse(cache, mode, joins: rules != nil, queue, partition: "\(party) \(trust)", name: status)
             }
             return RouteUses(
                 ofPolicies: trusts.map(use), ofSystem: use(under: SecurityPolicy.default.digest))
@@ -72,10 +72,10 @@ package struct Caching: Sendable {
     /// True if a route caches responses; false if routes only merge requests in flight.
     var keepsAnswers: Bool { self.uses.contains { $0?.ofSystem.mode != nil } }
 
-    /// - Parameter parent: the upstream proxy of the request, if any; others may give other responses.
-    func use(_ route: Route, under trust: TrustChoice?, by parent: ProxyServer?) -> CacheUse? {
+    /// - Parameter upstream: the upstream proxy of the request, if any; others may give other responses.
+    func use(_ route: Route, under trust: TrustChoice?, by upstream: ProxyServer?) -> CacheUse? {
         guard route.index < self.uses.count, let use = self.uses[route.index]?[trust] else { return nil }
-        return parent.map(use.by) ?? use
+        return upstream.map(use.by) ?? use
     }
 }
 

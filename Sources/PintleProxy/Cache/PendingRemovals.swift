@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleCache
+
 /// The removals that are not carried out on disk yet; no response that one of them covers is read from there.
 struct PendingRemovals: Sendable {
     private struct OfURL: Sendable {
@@ -12,19 +14,19 @@ struct PendingRemovals: Sendable {
     /// Caused by requests; so there may be many.
     private var urls: [String: OfURL] = [:]
     /// Caused by commands.
-    private var others: [AnswerStore.Selection] = []
+    private var others: [CacheSelection] = []
 
     var isEmpty: Bool { self.urls.isEmpty && self.others.isEmpty }
 
     /// - Parameter written: the number of responses given to the disk so far.
-    mutating func add(_ selection: AnswerStore.Selection, written: UInt64) {
+    mutating func add(_ selection: CacheSelection, written: UInt64) {
         guard case .url(let url) = selection else { return self.others.append(selection) }
         self.urls[url, default: OfURL()].count += 1
         self.urls[url]?.written = written
     }
 
     /// Notes that a removal is carried out.
-    mutating func end(_ selection: AnswerStore.Selection) {
+    mutating func end(_ selection: CacheSelection) {
         guard case .url(let url) = selection else {
             if let place = self.others.firstIndex(of: selection) { self.others.remove(at: place) }
             return
@@ -34,7 +36,7 @@ struct PendingRemovals: Sendable {
     }
 
     /// True if a removal of the same URL is pending, and nothing was given to the disk after it.
-    func has(_ selection: AnswerStore.Selection, written: UInt64) -> Bool {
+    func has(_ selection: CacheSelection, written: UInt64) -> Bool {
         if case .url(let url) = selection { self.urls[url]?.written == written } else { false }
     }
 
@@ -46,7 +48,7 @@ struct PendingRemovals: Sendable {
     }
 }
 
-extension AnswerStore.Selection {
+extension CacheSelection {
     /// The memory that a removal takes until it is carried out, in bytes; a generous estimate.
     var cost: Int {
         switch self {

@@ -31,7 +31,7 @@ final class Worker: @unchecked Sendable {
     private(set) lazy var verifier = TunnelVerifier(worker: self)
     private var whenEmpty: EventLoopPromise<Void>?
     private var output = ByteBuffer()
-    private let answerTurns: AnswerTurns
+    private let readerTurns: ReaderTurns
     /// The recurrent requests under the present configuration.
     var recurrent = RecurrentRequests()
     private var sequence: UInt64
@@ -47,7 +47,7 @@ final class Worker: @unchecked Sendable {
         loop: Loop, active: ActiveConfiguration, limiter: ConnectionLimiter, pool: WorkPool,
         origins: (any OriginOpener)? = nil
     ) {
-        (self.loop, self.answerTurns) = (loop, AnswerTurns(loop: loop))
+        (self.loop, self.readerTurns) = (loop, ReaderTurns(loop: loop))
         self.origins = origins ?? SessionOrigins(loop: loop)
         self.active = active
         self.limiter = limiter
@@ -80,7 +80,7 @@ final class Worker: @unchecked Sendable {
     ) -> any OriginStream {
         guard let question else { return self.connect(consume request, in: session, for: exchange) }
         let (loop, origins, precheck) = (self.loop, self.origins, self.active.precheck)
-        return CachedOrigin(request, question, self.answerTurns, loop: loop, for: exchange) { request, delegate in
+        return CachedOrigin(request, question, self.readerTurns, loop: loop, for: exchange) { request, delegate in
             Self.open(request, in: session, for: delegate, on: loop, origins, precheck)
         }
     }

@@ -201,7 +201,7 @@ final class Exchange {
 
     /// Answers at once if a response in memory can; otherwise does nothing, and returns false.
     private func answerPromptly(_ question: CacheLookup) -> Bool {
-        guard let (head, body) = question.promptAnswer({ self.forwarded($0, mark: nil) }),
+        guard let (head, body) = question.preparedHit({ self.forwarded($0, mark: nil) }),
             self.client.needsSwitch(insteadOf: head.received) == nil
         else { return false }
         question.countHit()

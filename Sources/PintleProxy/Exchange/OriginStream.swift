@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
+internal import PintleCache
 internal import PintleLoop
 internal import PintleMessage
 internal import PintleSession

@@ -27,6 +27,24 @@ package struct WaitingLine<Element> {
     /// The last element of the queue.
     package var lastElement: Element? { self.last.flatMap { self.places[$0]?.element } }
 
+    /// The number of the last element.
+    package var lastNumber: UInt64? { self.last }
+
+    /// The element with a number; nil if none has it.
+    package subscript(number: UInt64) -> Element? { self.places[number]?.element }
+
+    /// Changes an element in its place; nil if none has the number.
+    @discardableResult
+    package mutating func change<Result>(_ number: UInt64, _ change: (inout Element) -> Result) -> Result? {
+        guard let place = self.places.index(forKey: number) else { return nil }
+        return change(&self.places.values[place].element)
+    }
+
+    /// Changes each element, in no particular order.
+    package mutating func changeAll(_ change: (inout Element) -> Void) {
+        for place in self.places.indices { change(&self.places.values[place].element) }
+    }
+
     /// Adds an element at the end.
     ///
     /// - Parameter number: a number that no element of this queue has.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
+internal import PintleCache
 internal import PintleCacheStore
 internal import PintlePolicy
 internal import PintleProxy
@@ -21,7 +22,7 @@ struct ControlHandler: Sendable {
     }
 
     private func purge(_ purge: ControlRequest.Purge?) async -> ControlAnswer {
-        let selection: AnswerStore.Selection
+        let selection: CacheSelection
         switch purge {
         case .url(let url): selection = .url(url)
         case .prefix(let prefix): selection = .prefix(prefix)

@@ -22,44 +22,48 @@ struct PartTests {
             head, to: RequestHead(method: "GET", target: .origin(path: "/"), fields: ["Range": "bytes=0-"]))
     }
 
-    private func join(_ range: Range<Int>, of length: Int = 200, in store: AnswerStore, revoked: Bool = false) throws {
+    private func join(_ range: Range<Int>, of length: Int = 200, in cache: SharedCache, revoked: Bool = false) throws {
         let bytes = range.map { UInt8(truncatingIfNeeded: $0) }
         let pieces = stride(from: 0, to: bytes.count, by: 7).map {
             ByteBuffer(bytes: bytes[$0..<min($0 + 7, bytes.count)])
         }
-        let flight = Flight(Self.key)
-        if revoked { flight.revoke() }
-        store.join(
+        let number = cache.change(Self.key) { $0.beginSingle() }
+        if revoked { cache.purge(.url(Self.key.url)) { _ in } }
+        cache.store(
             try #require(self.part(range, of: length)), pieces,
-            for: RequestHead(method: "GET", target: .origin(path: "/")), from: flight, Self.times, mode: .protocol)
+            for: RequestHead(method: "GET", target: .origin(path: "/")), at: Self.key, by: number, Self.times,
+            mode: .protocol)
+        cache.endObserved(number, at: Self.key)
     }
 
-    private func bytes(_ answer: KeptAnswer) -> [UInt8] { (answer.body.whole ?? []).flatMap { $0.readableBytesView } }
+    private func bytes(_ entry: SharedCache.Entry) -> [UInt8] {
+        (entry.body.whole ?? []).flatMap { $0.readableBytesView }
+    }
 
-    private func ranges(_ store: AnswerStore) -> [Range<UInt64>?] { store.find(Self.key).map(\.response.range) }
+    private func ranges(_ cache: SharedCache) -> [Range<UInt64>?] { cache.entries(of: Self.key).map(\.response.range) }
 
     @Test func `parts become the whole, in whatever order they come, and whatever they share`() throws {
-        let store = AnswerStore(CacheConfiguration())
-        for range in [150..<160, 0..<50, 40..<60, 100..<200, 70..<90] { try self.join(range, in: store) }
-        #expect(self.ranges(store) == [70..<90, 100..<200, 0..<60])
-        try self.join(55..<120, in: store)
-        let kept = store.find(Self.key)
+        let cache = SharedCache(CacheConfiguration())
+        for range in [150..<160, 0..<50, 40..<60, 100..<200, 70..<90] { try self.join(range, in: cache) }
+        #expect(self.ranges(cache) == [70..<90, 100..<200, 0..<60])
+        try self.join(55..<120, in: cache)
+        let kept = cache.entries(of: Self.key)
         #expect(kept.count == 1 && kept[0].response.isComplete && self.bytes(kept[0]) == Self.whole)
         // From here on the whole is updated.
-        try self.join(3..<5, in: store)
-        #expect(store.find(Self.key).map { self.bytes($0) } == [Self.whole])
+        try self.join(3..<5, in: cache)
+        #expect(cache.entries(of: Self.key).map { self.bytes($0) } == [Self.whole])
     }
 
     @Test func `what a removal has met is not kept`() throws {
-        let store = AnswerStore(CacheConfiguration())
-        try self.join(0..<50, in: store, revoked: true)
-        #expect(store.find(Self.key).isEmpty)
-        func isRevoked(_ selection: AnswerStore.Selection, tags: [String]? = nil) -> Bool {
-            let watch = store.watch(Self.key)
-            defer { store.end(watch) }
-            if let tags { watch.note(tags: tags) }
-            store.purge(selection) { _ in }
-            return watch.isRevoked
+        let cache = SharedCache(CacheConfiguration())
+        try self.join(0..<50, in: cache, revoked: true)
+        #expect(cache.entries(of: Self.key).isEmpty)
+        func isRevoked(_ selection: CacheSelection, tags: [String]? = nil) -> Bool {
+            let number = cache.change(Self.key) { $0.beginSingle() }
+            defer { cache.endObserved(number, at: Self.key) }
+            if let tags { cache.note(tags: tags, at: Self.key, of: number) }
+            cache.purge(selection) { _ in }
+            return cache.change(Self.key) { $0.isRevoked(number) }
         }
         #expect(isRevoked(.url(Self.key.url)) && !isRevoked(.url("http://a.test/b")) && isRevoked(.all))
         // Before the head has come it may have any key.
@@ -69,15 +73,15 @@ struct PartTests {
     @Test func `bodies at the speed of one client leave half of the memory to others`() {
         var configuration = CacheConfiguration()
         (configuration.memory, configuration.memoryAfterPurge) = (8000, 8000)
-        let store = AnswerStore(configuration)
-        var passing = (0..<8).map { _ in store.reserve(1000, isPassing: true) }
+        let cache = SharedCache(configuration)
+        var passing = (0..<8).map { _ in cache.reserve(1000, isPassing: true) }
         #expect(passing.map { $0?.count ?? 0 } == [1000, 1000, 1000, 1000, 0, 0, 0, 0])
-        var others = (0..<8).compactMap { _ in store.reserve(1000) }
+        var others = (0..<8).compactMap { _ in cache.reserve(1000) }
         #expect(others.count == 4)
         others = []
         passing[0] = nil
-        let last = store.reserve(1000, isPassing: true)
-        #expect(last?.count == 1000 && store.reserve(1, isPassing: true) == nil)
+        let last = cache.reserve(1000, isPassing: true)
+        #expect(last?.count == 1000 && cache.reserve(1, isPassing: true) == nil)
     }
 
     @Test func `small pieces are put together, and long ones stay as they are`() {
@@ -91,8 +95,8 @@ struct PartTests {
     @Test func `the parts of a URL are few, and no longer than the longest body`() throws {
         var configuration = CacheConfiguration()
         (configuration.memory, configuration.memoryAfterPurge) = (16_000, 16_000)
-        let store = AnswerStore(configuration)
-        for start in stride(from: 0, to: 5600, by: 800) { try self.join(start..<start + 600, of: 6000, in: store) }
-        #expect(self.ranges(store) == [4800..<5400, 4000..<4600, 3200..<3800])
+        let cache = SharedCache(configuration)
+        for start in stride(from: 0, to: 5600, by: 800) { try self.join(start..<start + 600, of: 6000, in: cache) }
+        #expect(self.ranges(cache) == [4800..<5400, 4000..<4600, 3200..<3800])
     }
 }

@@ -21,17 +21,17 @@ import Testing
 
     init() throws { self.folder = try TemporaryFolder() }
 
-    private func open(capacity: UInt64 = 100 << 20) async throws -> AnswerDisk {
-        AnswerDisk(try await DiskCache.open("\(self.folder.path)/cache", capacity: capacity) { _ in })
+    private func open(capacity: UInt64 = 100 << 20) async throws -> DiskStore {
+        DiskStore(cache: try await DiskCache.open("\(self.folder.path)/cache", capacity: capacity) { _ in })
     }
 
     /// A body that goes to the disk, and a stream that reports when it is there, or never will be.
     private func body(
-        limit: Int, on disk: AnswerDisk, length: UInt64? = nil
+        limit: Int, on disk: DiskStore, length: UInt64? = nil
     ) -> (SharedBody, AsyncStream<DiskCache.Writer?>) {
         let (written, told) = AsyncStream.makeStream(of: DiskCache.Writer?.self)
         let body = SharedBody(limit: limit) { body in
-            disk.store(body, of: Self.response, at: Self.key, length: length) { writer in
+            disk.write(body, of: Self.response, at: Self.key, length: length) { writer in
                 told.yield(writer)
                 told.finish()
             }
@@ -172,12 +172,10 @@ import Testing
         #expect(await disk.find(Self.key) { _ in 0 } == nil)
         var response = Self.response
         response.length = body.count
-        let answer = KeptAnswer(response, body)
-        #expect(!answer.isInMemory)
-        await withCheckedContinuation { done in
-            let request = RequestHead(method: "GET", target: .origin(path: "/long"))
-            disk.keep(answer, at: Self.key, for: request, writtenBy: writer) { done.resume() }
-        }
+        let entry = SharedCache.Entry(response, onDisk: body)
+        #expect(!entry.isInMemory)
+        let request = RequestHead(method: "GET", target: .origin(path: "/long"))
+        _ = await disk.carryOut(.commit(writer, entry, request), at: Self.key)
         let found = try #require(await disk.find(Self.key) { _ in 0 })
         #expect(found.response == response)
         let stored = found.onDisk

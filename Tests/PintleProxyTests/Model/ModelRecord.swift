@@ -40,6 +40,9 @@ final class ModelRecord {
 
     func breach(_ sentence: String) { self.breaches.append(sentence) }
 
+    /// Lets go of the origins, which hold the record.
+    func release() { self.origins = [] }
+
     /// The moments of a course, in order.
     func now() -> Int {
         self.moment += 1
@@ -93,7 +96,9 @@ final class ModelRecord {
         }
         let isConfirmed = self.origins.contains { $0.token == ask.token && $0.hasConfirmed }
         let user = origin.namesUser ? other.request.user : 0
-        let sameUser = user == (ask.request.path == other.request.path || origin.namesUser ? ask.request.user : 0)
+        // The request that led here by a redirect has lost its user, too.
+        let isDirect = ask.request.path == self.path(of: origin)
+        let sameUser = user == (origin.namesUser || isDirect ? ask.request.user : 0)
         if ask.request.kind == .noCache, !isConfirmed {
             self.breach("\(names), though its client takes none that was not confirmed for it")
         }
@@ -127,9 +132,13 @@ final class ModelRecord {
         return origin.answer?.use == .freshForMany || origin.answer?.use == .mustRevalidate
     }
 
+    private func path(of origin: ModelOrigin) -> Int? {
+        origin.request.path.split(separator: "/").last.flatMap { Int($0) }
+    }
+
     /// True if a request is for the path that an origin was asked for, or a redirect may have led it there.
     private func mayAsk(_ ask: Ask, what origin: ModelOrigin) -> Bool {
-        guard let path = origin.request.path.split(separator: "/").last.flatMap({ Int($0) }) else { return false }
+        guard let path = self.path(of: origin) else { return false }
         // A redirect may have made a GET of it.
         if ask.request.hasBody || ask.request.kind == .delete {
             guard self.origins.contains(where: { $0.token == ask.token && $0.hasRedirected }) else { return false }

@@ -99,7 +99,10 @@ final class CoursePlay: TurnEndWork {
             default: try self.play(step)
             }
         }
-        if !isTurn, try !self.goesOnToEnd() { return self.done(self.record.breaches) }
+        if !isTurn, try !self.goesOnToEnd() {
+            self.done(self.record.breaches)
+            return self.record.release()
+        }
         if self.usesPool { try self.worker.waitForPool() }
         self.worker.loop.atEndOfTurn(self)
     }

@@ -28,6 +28,9 @@ final class OriginRecord {
 
     func breach(_ sentence: String) { self.breaches.append(sentence) }
 
+    /// Lets go of requests and peers, which hold the record.
+    func release() { (self.asks, self.peers) = ([], []) }
+
     func nextSerial() -> Int {
         self.serial += 1
         return self.serial

@@ -267,7 +267,10 @@ final class OriginPlay: TurnEndWork {
         if self.connections.contains(where: { $0.connection != nil }) { self.record.breach("a connection is kept") }
     }
 
-    private func end() { self.done(self.record.breaches) }
+    private func end() {
+        self.done(self.record.breaches)
+        if self.record.breaches.isEmpty { self.record.release() }
+    }
 }
 
 extension OriginCourse.Step {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The result of a request's cache lookup.
-enum CacheOutcome: String {
+package enum CacheOutcome: String, Sendable {
     /// Answered with a fresh stored response.
     case hit
     /// Answered with a stale stored response.
@@ -16,5 +16,5 @@ enum CacheOutcome: String {
     case bypass
 
     /// True if the origin gave the response for this request.
-    var isFromOrigin: Bool { self == .miss || self == .bypass }
+    package var isFromOrigin: Bool { self == .miss || self == .bypass }
 }

@@ -5,7 +5,7 @@ internal import PintleStorage
 
 /// Keys whose last response was not storable; requests for them are not coalesced for 30 s (Varnish: hit-for-miss), because the
 /// origin may change its mind. The oldest keys are forgotten if they take too much memory.
-struct UnsharedKeys: Sendable {
+struct UncacheableKeys: Sendable {
     /// The time in seconds for which a key is remembered. If responses become shareable sooner, the cost is one request per
     /// client.
     private static let memory: Int64 = 30

@@ -7,7 +7,7 @@ internal import PintleLoop
 /// starve other work.
 ///
 /// Used on the loop's thread only.
-final class AnswerTurns: TurnEndWork {
+final class ReaderTurns: TurnEndWork {
     private let loop: Loop
     private var waiting: CircularBuffer<CachedOrigin> = []
     private var isAwaited = false
@@ -19,17 +19,17 @@ final class AnswerTurns: TurnEndWork {
     init(loop: Loop) { self.loop = loop }
 
     /// Continues the delivery of a response at the end of this turn, or of a later one.
-    func add(_ answer: CachedOrigin) {
-        self.waiting.append(answer)
+    func add(_ reader: CachedOrigin) {
+        self.waiting.append(reader)
         if !self.isAwaited { self.loop.atEndOfTurn(self) }
         self.isAwaited = true
     }
 
     func runAtEndOfTurn() {
         if self.turn != self.loop.turn { (self.turn, self.count) = (self.loop.turn, 0) }
-        while self.count < Self.most, let answer = self.waiting.popFirst() {
+        while self.count < Self.most, let reader = self.waiting.popFirst() {
             self.count += 1
-            answer.goOn()
+            reader.takeTurn()
         }
         self.isAwaited = !self.waiting.isEmpty
         if self.isAwaited { LoopBound(self, loop: self.loop).run { $0.loop.atEndOfTurn($0) } }

@@ -7,7 +7,7 @@ internal import PintleMessage
 /// The head of a response that the cache delivers in one piece, within the call that asks for it.
 ///
 /// It does not hold the body; so a remembered head does not keep memory that the cache could free.
-final class PromptAnswer: Sendable {
+final class PreparedHit: Sendable {
     /// The head as the cache gives it.
     let received: ResponseHead
     /// The head as the client gets it, without framing.
@@ -17,23 +17,26 @@ final class PromptAnswer: Sendable {
     let outcome: CacheOutcome
     /// The part of the pieces that is the body.
     private let range: Range<UInt64>
-    /// The number of the cached response, and the second in which this head is valid.
-    private let number: UInt64
+    /// The cached response, and the second in which this head is valid.
+    private let judged: JudgedResponse
     private let time: CacheTime
 
-    init(_ answer: CachedAnswer, to method: String, forwarded: ResponseHead, of kept: KeptAnswer, at time: CacheTime) {
+    init(
+        _ answer: CachedAnswer, to method: String, forwarded: ResponseHead, of entry: SharedCache.Entry,
+        at time: CacheTime
+    ) {
         (self.received, self.forwarded) = (answer.head, forwarded)
         self.length = answer.head.lengthToTell(to: method, answer.length)
         (self.outcome, self.range) = (answer.outcome, answer.range)
-        (self.number, self.time) = (kept.number, time)
+        (self.judged, self.time) = (entry.judged, time)
     }
 
     /// True if the head is small enough to be remembered with each request that it answers.
     var isSmall: Bool { self.received.fields.byteCount + self.forwarded.fields.byteCount <= 4096 }
 
     /// True if the only cached response would get exactly this head again; ages are whole seconds.
-    func isOf(_ kept: [KeptAnswer], at time: CacheTime) -> Bool {
-        kept.count == 1 && kept[0].number == self.number && self.time == time
+    func isOf(_ entries: [SharedCache.Entry], at time: CacheTime) -> Bool {
+        entries.count == 1 && entries[0].judged === self.judged && self.time == time
     }
 
     /// Calls `give` with the bytes of the body, piece by piece.

@@ -6,13 +6,13 @@ import Testing
 @testable import PintleProxy
 
 /// The memory of URLs whose answers are not for others.
-struct UnsharedKeysTests {
+struct UncacheableKeysTests {
     private static func key(_ number: Int, length: Int = 20) -> CacheKey {
         CacheKey(partition: "p", url: "http://a.test/\(number)" + String(repeating: "x", count: length))
     }
 
     @Test func `a key is known for half a minute, or until it is forgotten`() {
-        var keys = UnsharedKeys()
+        var keys = UncacheableKeys()
         keys.note(Self.key(1), at: CacheTime(seconds: 100))
         var found = [(1, 129), (2, 100), (1, 130)].map { keys.has(Self.key($0), at: CacheTime(seconds: $1)) }
         #expect(found == [true, false, false])
@@ -24,7 +24,7 @@ struct UnsharedKeysTests {
 
     @Test(arguments: [(20, 7000), (16_000, 64)])
     func `the oldest are forgotten where they take more than a mebibyte`(length: Int, most: Int) {
-        var keys = UnsharedKeys()
+        var keys = UncacheableKeys()
         let time = CacheTime(seconds: 0)
         for number in 0..<10_000 { keys.note(Self.key(number, length: length), at: time) }
         let known = (0..<10_000).filter { keys.has(Self.key($0, length: length), at: time) }

@@ -4,16 +4,6 @@ internal import Glibc
 internal import PintleCache
 internal import PintleMessage
 
-extension CacheRules {
-    /// The rules of a private cache.
-    static var ofOneUser: CacheRules {
-        var rules = CacheRules()
-        rules.isShared = false
-        rules.targetedName = nil
-        return rules
-    }
-}
-
 extension CacheUpdate {
     /// The response that answers the request; nil if the update concerns another response.
     var response: StoredResponse? {
