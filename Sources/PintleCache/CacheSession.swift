@@ -196,7 +196,7 @@ package struct CacheSession<Host: CacheHost>: Sendable {
             }
             self.fetches.changeAll { if isCovered($0.tags) { $0.isRevoked = true } }
         } else if selection.covers(url, tags: []) {
-            self.revokedThrough = self.lastNumber
+            self.revokedThrough = max(self.revokedThrough, self.lastNumber)
         }
         return self.put(nil) { selection.covers(url, tags: $0.response.tags) }
     }

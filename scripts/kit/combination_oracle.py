@@ -172,7 +172,9 @@ def difference(record: dict, promise: Promise | None, status: int | None) -> str
         return "allowed, but explain promises 403"
     if record.get("trust") and promise.trust and record["trust"] != promise.trust:
         return f"trust {record['trust']}, but explain promises {promise.trust}"
-    if record.get("rule") and promise.rule and not promise.says(GROUNDS["destination-denied"][1]) \
+    # Each hop of a followed redirect is judged by the rules for its own URL, and the last one is logged.
+    if record.get("rule") and promise.rule and not record.get("redirects") \
+            and not promise.says(GROUNDS["destination-denied"][1]) \
             and record["rule"].split()[0] != promise.rule.split()[0]:
         return f"rule {record['rule']}, but explain promises {promise.rule}"
     return None

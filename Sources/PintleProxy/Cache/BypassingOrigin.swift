@@ -14,8 +14,16 @@ internal import PintleTrust
 /// It never delays the bytes. It gives up keeping them if they exceed the reserved memory. Used on its event loop's thread
 /// only.
 final class BypassingOrigin {
+    /// The place of the response in the cache.
+    private struct Observed {
+        let key: CacheKey
+        let number: UInt64
+        let mode: CacheMode
+    }
+
     /// A response that is to be stored.
     private struct Copy {
+        let observed: Observed
         let head: ResponseHead
         let length: UInt64?
         /// The stored form of the whole response; nil for a 206.
@@ -28,20 +36,25 @@ final class BypassingOrigin {
 
     private let lookup: CacheLookup
     private let reason: ForwardReason
-    /// The number of the response in the cache; nil if it is neither stored nor changes stored ones.
-    private let number: UInt64?
+    /// Nil if the response is neither stored nor changes stored ones.
+    private let observed: Observed?
     private let requestTime = CacheTime.now()
     private var copy: Copy?
     private var stream: (any OriginStream)?
     private var delegate: (any TransferDelegate)?
 
+    /// - Parameter number: that of the response, if the cache observes it.
     init(_ lookup: CacheLookup, _ reason: ForwardReason, number: UInt64?, for delegate: any TransferDelegate) {
-        (self.lookup, self.reason, self.number, self.delegate) = (lookup, reason, number, delegate)
+        (self.lookup, self.reason, self.delegate) = (lookup, reason, delegate)
+        self.observed = number.map { number in
+            guard let key = lookup.key, let mode = lookup.question.mode else {
+                preconditionFailure("BUG: the cache observes a response that it cannot store")
+            }
+            return Observed(key: key, number: number, mode: mode)
+        }
     }
 
-    deinit {
-        if let number, let key = self.lookup.key { self.cache.endObserved(number, at: key) }
-    }
+    deinit { if let observed { self.cache.endObserved(observed.number, at: observed.key) } }
 
     /// Sends the request.
     func start(by open: (any TransferDelegate) -> any OriginStream) { self.stream = open(self) }
@@ -54,87 +67,96 @@ final class BypassingOrigin {
     /// Processes the head.
     ///
     /// - Returns: the reason why the response to a GET is not stored; otherwise nil.
-    private func answered(
-        _ head: ResponseHead, length: UInt64?, at key: CacheKey, by number: UInt64, mode: CacheMode
-    ) -> Storability.Reason? {
+    private func answered(_ head: ResponseHead, length: UInt64?, _ observed: Observed) -> Storability.Reason? {
         let (rules, times) = (ProxyCacheHost.rules, ExchangeTimes(request: self.requestTime, response: .now()))
         if head.status == 304 || head.status == 206 || self.request.method == "HEAD" {
-            self.cache.update(by: head, to: self.request, at: key, by: number, times, mode: mode)
+            self.cache.update(
+                by: head, to: self.request, at: observed.key, by: observed.number, times, mode: observed.mode)
         }
         guard self.request.method == "GET", head.status != 304 else { return nil }
-        if head.status == 206 { return self.copyPart(head, length, times, at: key, by: number, mode: mode) }
-        let verdict = rules.storability(of: head, to: self.request, mode: mode)
+        if head.status == 206 { return self.answered(withPart: head, length, times, observed) }
+        let verdict = rules.storability(of: head, to: self.request, mode: observed.mode)
         if case .no(let reason) = verdict {
-            if verdict.outdatesStored(as: head.status) { self.cache.outdate(by: number, to: self.request, at: key) }
+            if verdict.outdatesStored(as: head.status) { self.outdate(observed) }
             return reason
         }
         if let whole = rules.stored(head, to: self.request, at: times, length: length ?? 0) {
-            self.cache.note(tags: whole.tags, at: key, of: number)
-            self.copy(head, length, whole, times, reserving: length)
-            // A newer response makes the earlier ones outdated even if it is not stored.
-            if self.copy == nil { self.cache.outdate(by: number, to: self.request, at: key) }
+            self.cache.note(tags: whole.tags, at: observed.key, of: observed.number)
+            self.copy = self.copy(of: head, length, whole, times, observed, reserving: length)
+            if self.copy == nil { self.outdate(observed) }
         }
         return nil
     }
 
-    private func copyPart(
-        _ head: ResponseHead, _ length: UInt64?, _ times: ExchangeTimes, at key: CacheKey, by number: UInt64,
-        mode: CacheMode
+    private func answered(
+        withPart head: ResponseHead, _ length: UInt64?, _ times: ExchangeTimes, _ observed: Observed
     ) -> Storability.Reason? {
-        let (rules, stored) = (ProxyCacheHost.rules, self.cache.entries(of: key).map(\.response))
+        let (rules, stored) = (ProxyCacheHost.rules, self.cache.entries(of: observed.key).map(\.response))
         guard let part = PartialResponse(head, to: self.request),
-            let joined = rules.joined(part, with: stored, at: times, mode: mode)
+            let joined = rules.joined(part, with: stored, at: times, mode: observed.mode)
         else {
-            let verdict = rules.storability(of: head, to: self.request, mode: mode)
+            let verdict = rules.storability(of: head, to: self.request, mode: observed.mode)
             return if case .no(let reason) = verdict { reason } else { .partial }
         }
-        self.cache.note(tags: joined.response.tags, at: key, of: number)
-        self.copy(head, length, nil, times, reserving: part.range.upperBound - part.range.lowerBound)
+        self.cache.note(tags: joined.response.tags, at: observed.key, of: observed.number)
+        let count = part.range.upperBound - part.range.lowerBound
+        self.copy = self.copy(of: head, length, nil, times, observed, reserving: count)
         return nil
     }
 
+    /// - Returns: nil if there is not enough memory; the response then passes unstored.
     private func copy(
-        _ head: ResponseHead, _ length: UInt64?, _ whole: StoredResponse?, _ times: ExchangeTimes,
-        reserving count: UInt64?
-    ) {
-        // Without enough memory the response passes unstored.
-        guard let share = self.cache.reserve(count, isPassing: true) else { return }
-        self.copy = Copy(head: head, length: length, whole: whole, times: times, share: share)
+        of head: ResponseHead, _ length: UInt64?, _ whole: StoredResponse?, _ times: ExchangeTimes,
+        _ observed: Observed, reserving count: UInt64?
+    ) -> Copy? {
+        self.cache.reserve(count, isPassing: true).map { share in
+            Copy(observed: observed, head: head, length: length, whole: whole, times: times, share: share)
+        }
+    }
+
+    /// Removes the earlier responses: a newer one makes them out of date even if it is not stored.
+    private func outdate(_ observed: Observed) {
+        self.cache.outdate(by: observed.number, to: self.request, at: observed.key)
     }
 
     // MARK: The body
 
     private func received(_ piece: ByteBuffer) {
         self.copy?.pieces.append(piece)
+        // A response that is not stored only passes.
         guard let copy else { return }
-        if copy.pieces.count > copy.share.count { return self.giveUp(copy) }
-        // The body is complete. It is stored now, so that a client with the last bytes finds the response in the cache.
-        if let length = copy.length, length == UInt64(copy.pieces.count) { self.store(isCut: false) }
+        if copy.pieces.count > copy.share.count {
+            self.copy = nil
+            // A part says nothing of the rest.
+            if copy.whole != nil { self.outdate(copy.observed) }
+        } else if let length = copy.length, length == UInt64(copy.pieces.count) {
+            // The body is complete. It is stored now, so that a client with the last bytes finds it in the cache.
+            self.store(isCut: false)
+        }
     }
 
-    private func giveUp(_ copy: Copy) {
-        self.copy = nil
-        guard copy.whole != nil, let number, let key = self.lookup.key else { return }
-        self.cache.outdate(by: number, to: self.request, at: key)
-    }
-
-    /// Stores the received bytes. Idempotent.
+    /// Stores the received bytes.
     ///
     /// - Parameter isCut: true if the body broke off, or the client left before its end.
     private func store(isCut: Bool) {
-        guard let copy, let number, let key = self.lookup.key, let mode = self.lookup.question.mode else { return }
+        // It may be stored already, since its length was known.
+        guard let copy else { return }
         self.copy = nil
-        let count = UInt64(copy.pieces.count)
+        let (observed, count) = (copy.observed, UInt64(copy.pieces.count))
         if !isCut, var whole = copy.whole {
             whole.length = count
-            return self.cache.store(CacheEntry(whole, copy.pieces), for: self.request, at: key, by: number)
+            return self.cache.store(
+                CacheEntry(whole, copy.pieces), for: self.request, at: observed.key, by: observed.number)
         }
         let part =
             isCut
             ? PartialResponse(copy.head, to: self.request, received: count, of: copy.length)
             : PartialResponse(copy.head, to: self.request)
+        // Without a known range, or with another number of bytes than the range has, they cannot be joined to others.
         guard let part, UInt64(part.range.count) == count else { return }
-        self.cache.store(part, copy.pieces.all, for: self.request, at: key, by: number, copy.times, mode: mode)
+        self.cache.store(
+            part, copy.pieces.all, for: self.request, at: observed.key, by: observed.number, copy.times,
+            mode: observed.mode)
     }
 }
 
@@ -165,6 +187,7 @@ extension BypassingOrigin: OriginStream {
     func resumeReading() { self.live?.resumeReading() }
 
     func cancel() {
+        // After its end there is no request to cancel.
         guard let live else { return }
         self.delegate = nil
         self.store(isCut: true)
@@ -181,10 +204,8 @@ extension BypassingOrigin: TransferDelegate {
         if let key = self.lookup.key {
             let outdated = ProxyCacheHost.rules.invalidated(by: self.request, key: key, response: head)
             if !outdated.isEmpty { self.cache.invalidate(outdated) }
-            if let number, let mode = self.lookup.question.mode {
-                status.detail = self.answered(head, length: length, at: key, by: number, mode: mode)?.rawValue
-            }
         }
+        if let observed { status.detail = self.answered(head, length: length, observed)?.rawValue }
         status.stored = self.copy != nil
         var head = head
         head.fields.append("Cache-Status", status.fieldValue)

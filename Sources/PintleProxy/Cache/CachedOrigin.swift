@@ -152,6 +152,7 @@ final class CachedOrigin: OriginStream {
 
     /// Limits the wait for the request's turn at the origin to the time for which the origin may be silent.
     private func limitWait(for ticket: FetchTicket, at key: CacheKey) {
+        // Without a queue there is no turn to wait for, and an origin that is asked has a timeout of its own.
         guard self.lookup.use.queue != nil, !self.cache.isAsked(ticket, at: key) else { return }
         let deadline = self.waitDeadline ?? .now() + self.transfer.timeout
         let patience = LoopTimer { [weak self] in self?.hasWaitedForTurn() }

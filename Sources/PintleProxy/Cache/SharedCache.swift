@@ -231,7 +231,11 @@ package final class SharedCache: Sendable {
         guard let loaded = await load.value else { return nil }
         self.evicting { state in
             let hasRoom = loaded.entry.cost <= state.table.room
-            return state.table.change(key) { $0.store(found: loaded.entry, by: number, hasRoom: hasRoom) ?? [] }
+            return state.table.change(key) { session in
+                if let gone = session.store(found: loaded.entry, by: number, hasRoom: hasRoom) { return gone }
+                // Another search may have stored it. Otherwise its memory counts as long as it is read.
+                return session.entries.contains { $0.id == loaded.entry.id } ? [] : [loaded.entry]
+            }
         }
         return loaded.entry
     }
@@ -463,8 +467,9 @@ package final class SharedCache: Sendable {
             done(all)
         }
         let waits = self.state.withLockedValue { state in
-            guard let removal, state.changes.carryOut(removal, done: tell) else { return false }
-            state.tier?.signal.yield()
+            // The tier may have been closed in the meantime.
+            guard let tier = state.tier, let removal, state.changes.carryOut(removal, done: tell) else { return false }
+            tier.signal.yield()
             return true
         }
         if !waits { tell(0) }
