@@ -21,7 +21,7 @@ struct PendingWrites {
     /// The unit in which waiting bytes are reported to the account.
     static let accountUnit = 4096
 
-    enum Outcome { case progress, wouldBlock(until: Readiness), failed(any Error) }
+    enum Outcome { case progress, wouldBlock, failed(any Error) }
 
     private var items: CircularBuffer<(buffer: ByteBuffer, promise: EventLoopPromise<Void>?)> = []
     private var flushedItems = 0
@@ -43,31 +43,22 @@ struct PendingWrites {
     mutating func markFlushed() { self.flushedItems = self.items.count }
 
     /// Makes one system call, or one call of the transport.
-    mutating func writeSome(to descriptor: Int32, through transport: (any StreamTransport)?) -> Outcome {
-        if let transport { return self.writeFirst(through: transport) }
-        let written = self.flushedItems == 1 ? self.writeFirst(to: descriptor) : self.writeMany(to: descriptor)
-        guard written >= 0 else {
-            let code = errno
-            if code == EINTR { return .progress }
-            return code == EAGAIN ? .wouldBlock(until: .write) : .failed(IOError(errnoCode: code, reason: "write"))
+    mutating func writeSome(to socket: StreamSocket) -> Outcome {
+        switch self.write(to: socket) {
+        case .bytes(let count): self.consume(count)
+        // An empty buffer was written.
+        case .end where socket.transport == nil: self.consume(0)
+        case .end: return .failed(ChannelError.eof)
+        case .wouldBlock: return .wouldBlock
+        case .failed(let error): return .failed(error)
         }
-        self.consume(written)
         return .progress
     }
 
-    private mutating func writeFirst(through transport: any StreamTransport) -> Outcome {
-        guard let first = self.items.first, first.buffer.readableBytes > 0 else {
-            self.consume(0)
-            return .progress
-        }
-        switch first.buffer.withUnsafeReadableBytes({ transport.write($0) }) {
-        case .bytes(let count):
-            self.consume(count)
-            return .progress
-        case .wouldBlock(let readiness): return .wouldBlock(until: readiness)
-        case .failed(let error): return .failed(error)
-        case .end: return .failed(ChannelError.eof)
-        }
+    private func write(to socket: StreamSocket) -> StreamOutcome {
+        if socket.transport == nil, self.flushedItems > 1 { return self.writeMany(to: socket.descriptor) }
+        guard let first = self.items.first, first.buffer.readableBytes > 0 else { return .bytes(0) }
+        return first.buffer.withUnsafeReadableBytes { socket.write($0) }
     }
 
     /// Settles the number of waiting bytes with the account, in whole units: nothing changes while the peer keeps up.
@@ -104,14 +95,7 @@ struct PendingWrites {
         return self.items.compactMap(\.promise)
     }
 
-    private func writeFirst(to descriptor: Int32) -> Int {
-        guard let first = self.items.first else { return 0 }
-        return first.buffer.withUnsafeReadableBytes {
-            send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-        }
-    }
-
-    private func writeMany(to descriptor: Int32) -> Int {
+    private func writeMany(to descriptor: Int32) -> StreamOutcome {
         let count = min(self.flushedItems, 64)
         return withUnsafeTemporaryAllocation(of: iovec.self, capacity: count) { vectors in
             for (index, item) in self.items.prefix(count).enumerated() {
@@ -121,7 +105,7 @@ struct PendingWrites {
             var message = msghdr()
             message.msg_iov = vectors.baseAddress
             message.msg_iovlen = count
-            return sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
+            return StreamOutcome(sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL)), of: "write", until: .write)
         }
     }
 

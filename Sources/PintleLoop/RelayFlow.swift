@@ -41,7 +41,7 @@ final class RelayFlow {
     /// Writes some of the bytes in flight, with one system call or one call of the transport.
     func writeSome(to sink: RelayEnd) -> StreamOutcome {
         guard self.copied.readableBytes == 0 else {
-            let outcome = self.copied.withUnsafeReadableBytes { sink.write($0) }
+            let outcome = self.copied.withUnsafeReadableBytes { sink.socket.write($0) }
             guard case .bytes(let count) = outcome else { return outcome }
             self.copied.moveReaderIndex(forwardBy: count)
             if self.copied.readableBytes == 0 { self.copied = ByteBuffer() }

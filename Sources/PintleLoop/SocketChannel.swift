@@ -12,7 +12,23 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     // Why @unchecked holds: every variable is touched on the loop's thread only; the members of `Channel` that may be
     // called from elsewhere go through the pipeline, which hops to the loop.
 
-    private enum State { case fresh, active, closed }
+    private enum State {
+        case fresh
+        case active
+        /// Another owner has the socket.
+        case released
+        case closed
+    }
+
+    /// The output of the socket.
+    private enum Output {
+        case open
+        /// It is closed when all flushed bytes are written.
+        case closing
+        /// The transport could not yet tell its peer that everything is written.
+        case ending
+        case closed
+    }
 
     package let allocator = ByteBufferAllocator()
     package let eventLoop: any EventLoop
@@ -25,7 +41,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         if let madePipeline { return madePipeline }
         let pipeline = ChannelPipeline(channel: self)
         // A pipeline and its channel hold each other until the channel has ended.
-        if self.state != .closed { self.madePipeline = pipeline }
+        if !self.isOver { self.madePipeline = pipeline }
         return pipeline
     }
     package var isWritable: Bool { self.writable }
@@ -35,18 +51,12 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// Bytes written and not yet taken by the kernel.
     package var pendingWriteBytes: Int { self.writes.byteCount }
 
-    private let descriptor: Int32
-    /// Nil if bytes are received and sent as they are.
-    private let transport: (any StreamTransport)?
-    /// The readiness that the descriptor needs before more can be read, or written.
-    private var readNeeds = Readiness.read
-    private var writeNeeds = Readiness.write
+    private let socket: StreamSocket
     private let closePromise: EventLoopPromise<Void>
     /// Nil until the pipeline is first asked for.
     private var madePipeline: ChannelPipeline?
     private var state = State.fresh
-    private var isReleased = false
-    private var interest = Readiness()
+    private var output = Output.open
     private var writes = PendingWrites()
     private var writable = true
     /// True if a sender waits for room in the socket for bytes in a pipe.
@@ -54,10 +64,6 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     private var autoRead = true
     private var wantsRead = false
     private var inputClosed = false
-    private var outputClosed = false
-    private var closeOutputWhenFlushed = false
-    /// True while the transport could not yet tell its peer that everything is written.
-    private var isEndingOutput = false
     /// True if the pipeline hears that the peer has sent everything (`ChannelEvent.inputClosed`), and the channel stays
     /// open for writing; otherwise it closes.
     package var allowsHalfClosure = false
@@ -70,8 +76,6 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     package var pipeReader: (any PipeReader)?
     /// Counts the bytes that wait to be written, if set.
     package var account: (any PendingWriteAccount)?
-    /// True if both directions are closed or failed, so that epoll has no more to say about the descriptor.
-    private var isHungUp = false
 
     /// The most full buffers that are read in a turn: other channels need the thread.
     private static let mostReadsInTurn = 4
@@ -80,12 +84,17 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// Takes over a connected, non-blocking descriptor; call ``start()`` when the pipeline is set up.
     ///
     /// - Parameter transport: owns the descriptor in place of the channel, which then only watches it.
-    package init(
+    package convenience init(
         descriptor: Int32, loop: Loop, remoteAddress: SocketAddress? = nil, localAddress: SocketAddress? = nil,
         transport: (any StreamTransport)? = nil
     ) {
-        self.descriptor = descriptor
-        self.transport = transport
+        self.init(StreamSocket(descriptor: descriptor, transport: transport), loop, remoteAddress, localAddress)
+    }
+
+    private init(
+        _ socket: StreamSocket, _ loop: Loop, _ remoteAddress: SocketAddress?, _ localAddress: SocketAddress? = nil
+    ) {
+        self.socket = socket
         self.loop = loop
         self.eventLoop = loop
         self.remoteAddress = remoteAddress
@@ -113,28 +122,26 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         adopting socket: DetachedSocket, loop: Loop, remoteAddress: SocketAddress?, transport: any StreamTransport
     ) {
         precondition(socket.unsent.readableBytes == 0, "BUG: a socket is adopted before its last bytes have left")
-        self.init(descriptor: socket.descriptor, loop: loop, remoteAddress: remoteAddress, transport: transport)
-        guard let interest = socket.interest else { return }
-        self.interest = interest
-        loop.hand(socket.descriptor, to: self)
+        self.init(socket.socket.behind(transport), loop, remoteAddress)
+        self.socket.hand(to: self, on: loop)
     }
 
     /// Continues after the transport had to wait for an event other than the readiness of its descriptor.
     package func transportCanGoOn() {
         guard self.state == .active else { return }
-        (self.readNeeds, self.writeNeeds) = (.read, .write)
+        self.socket.resetNeeds()
         if !self.writes.isFlushed { self.flushNow() }
         self.readReady()
         self.updateInterest()
     }
 
     /// True while the ``pipeReader`` makes the channel wait.
-    package var waitsToMove: Bool { self.readNeeds.isEmpty }
+    package var waitsToMove: Bool { self.socket.readNeeds.isEmpty }
 
     /// Continues to read after the ``pipeReader`` made the channel wait.
     package func goOnMoving() {
-        guard self.state == .active, self.readNeeds.isEmpty else { return }
-        self.readNeeds = .read
+        guard self.state == .active, self.waitsToMove else { return }
+        self.socket.readNeeds = .read
         self.readReady()
         self.updateInterest()
     }
@@ -156,9 +163,8 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
 
     /// Resets the connection, so that the peer does not see an orderly end; unsent bytes are dropped.
     package func reset() {
-        guard self.state != .closed else { return }
-        var option = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        guard !self.isOver else { return }
+        self.socket.resetWhenClosed()
         self.closeAll(ChannelError.eof)
     }
 
@@ -167,21 +173,19 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// - Returns: the number of bytes that the kernel has taken. It is 0 if earlier bytes wait to be sent, if bytes go
     ///   through a transport, or if sending fails: the next write of the rest reports the error.
     package func sendNow(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
-        guard self.state == .active, self.transport == nil, self.writes.isEmpty, !self.outputClosed,
-            !self.closeOutputWhenFlushed
-        else { return 0 }
+        guard self.state == .active, self.takesPipes, self.writes.isEmpty, self.output == .open else { return 0 }
         return withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { vectors in
             vectors[0] = iovec(first)
             vectors[1] = iovec(second)
             var message = msghdr()
             message.msg_iov = vectors.baseAddress
             message.msg_iovlen = 2
-            return max(0, sendmsg(self.descriptor, &message, Int32(MSG_NOSIGNAL)))
+            return max(0, sendmsg(self.socket.descriptor, &message, Int32(MSG_NOSIGNAL)))
         }
     }
 
     /// True if splice(2) can move bytes into the socket.
-    package var takesPipes: Bool { self.transport == nil }
+    package var takesPipes: Bool { self.socket.transport == nil }
 
     /// Sends bytes from a pipe, as far as the socket has room. The channel is then not writable until there is room for the
     /// rest.
@@ -191,7 +195,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         let count = piped.count
         while piped.count > 0, self.state == .active {
             // Bytes that were written before go first.
-            let outcome = self.writes.isEmpty ? piped.drain(into: self.descriptor) : .wouldBlock(until: .write)
+            let outcome = self.writes.isEmpty ? piped.drain(into: self.socket.descriptor) : .wouldBlock(until: .write)
             switch outcome {
             case .bytes: continue
             case .wouldBlock:
@@ -221,11 +225,9 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// - Returns: nil if the channel is closed, or its output is closed or about to be.
     package func release() -> DetachedSocket? {
         self.loop.assertInEventLoop()
-        guard self.state != .closed, !self.outputClosed, !self.closeOutputWhenFlushed else { return nil }
-        self.state = .closed
-        self.isReleased = true
-        var released = DetachedSocket(descriptor: self.descriptor, transport: self.transport)
-        released.interest = self.loop.isWatched(self.descriptor) ? self.interest : nil
+        guard !self.isOver, self.output == .open else { return nil }
+        self.state = .released
+        var released = DetachedSocket(self.socket)
         released.isInputEnded = self.inputClosed
         released.unsent = self.writes.unsent
         self.pipeReader = nil
@@ -243,9 +245,12 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     package func runAtEndOfTurn() {
         if let madePipeline { self.removeHandlers(pipeline: madePipeline) }
         // The new owner of the socket may keep the channel for long.
-        if self.isReleased { self.madePipeline = nil }
+        if self.state == .released { self.madePipeline = nil }
         self.closePromise.succeed()
     }
+
+    /// True if the channel has no socket any more.
+    private var isOver: Bool { self.state == .closed || self.state == .released }
 
     // MARK: ChannelCore
 
@@ -276,7 +281,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     package func errorCaught0(error: any Error) { self.close0(error: error, mode: .all, promise: nil) }
 
     package func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard self.state == .active, !self.outputClosed else {
+        guard self.state == .active, self.output != .closed else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
@@ -299,25 +304,23 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         let wantedBefore = self.wantsRead
         self.wantsRead = true
         self.updateInterest()
-        // Epoll reports nothing about a descriptor that hung up, nor about bytes that a transport has taken in already.
-        if self.isHungUp || self.transport != nil && !wantedBefore && !self.isReading {
-            self.loop.execute { self.readReady() }
-        }
+        // Epoll reports nothing about bytes that a transport has taken in already.
+        if !self.takesPipes, !wantedBefore, !self.isReading { self.loop.execute { self.readReady() } }
     }
 
     package func close0(error: any Error, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        guard self.state != .closed else {
+        guard !self.isOver else {
             promise?.fail(ChannelError.alreadyClosed)
             return
         }
         switch mode {
         case .output:
-            self.closeOutputWhenFlushed = true
+            if self.output == .open { self.output = .closing }
             if self.writes.isEmpty { self.shutdownOutput() }
             promise?.succeed()
         case .input:
             self.inputClosed = true
-            shutdown(self.descriptor, Int32(SHUT_RD))
+            shutdown(self.socket.descriptor, Int32(SHUT_RD))
             self.updateInterest()
             promise?.succeed()
         case .all:
@@ -376,18 +379,19 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         }
         var reads = 0
         while self.state == .active, self.wantsRead, !self.inputClosed {
-            if let outcome = self.pipeReader?.moveBytes(from: self.descriptor) {
-                guard case .bytes = outcome else { return self.receivedNothing(outcome) }
+            if let outcome = self.pipeReader?.moveBytes(from: self.socket.descriptor) {
+                guard case .bytes = outcome else {
+                    if case .wouldBlock(let readiness) = outcome { self.socket.readNeeds = readiness }
+                    return self.receivedNothing(outcome)
+                }
                 reads += 1
                 if reads < Self.mostReadsInTurn { continue }
-                // Epoll does not report a descriptor that hung up again.
-                if self.isHungUp { self.loop.execute { self.readReady() } }
                 return
             }
             var buffer = self.loop.takeReceiveBuffer()
             var outcome = StreamOutcome.end
             buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Loop.receiveCapacity) { space in
-                outcome = self.receive(into: space)
+                outcome = self.socket.read(into: space)
                 guard case .bytes(let count) = outcome else { return 0 }
                 return count
             }
@@ -395,7 +399,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
                 self.loop.giveBack(buffer)
                 return self.receivedNothing(outcome)
             }
-            let mayHaveMore = buffer.writableBytes == 0 || self.transport != nil
+            let mayHaveMore = buffer.writableBytes == 0 || !self.takesPipes
             self.wantsRead = false
             self.pipeline.syncOperations.fireChannelRead(NIOAny(buffer))
             self.loop.giveBack(buffer)
@@ -404,24 +408,17 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
             reads += 1
             if !mayHaveMore { return }
             guard reads < Self.mostReadsInTurn else {
-                if self.transport != nil { self.loop.execute { self.readReady() } }
+                if !self.takesPipes { self.loop.execute { self.readReady() } }
                 return
             }
         }
-    }
-
-    private func receive(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
-        if let transport { return transport.read(into: space) }
-        return StreamOutcome(recv(self.descriptor, space.baseAddress, space.count, 0), of: "recv", until: .read)
     }
 
     private func receivedNothing(_ outcome: StreamOutcome) {
         switch outcome {
         case .bytes, .end: self.endOfInput()
         case .failed(let error): self.fail(error)
-        case .wouldBlock(let readiness):
-            self.readNeeds = readiness
-            self.updateInterest()
+        case .wouldBlock: self.updateInterest()
         }
     }
 
@@ -447,7 +444,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         guard isWritten, self.state == .active else { return }
         self.wantsRoom = false
         self.updateInterest()
-        if self.closeOutputWhenFlushed, self.writes.isEmpty { self.shutdownOutput() }
+        if self.output != .open, self.writes.isEmpty { self.shutdownOutput() }
         if !self.writable, self.writes.byteCount < PendingWrites.lowWaterMark {
             self.writable = true
             self.pipeline.syncOperations.fireChannelWritabilityChanged()
@@ -457,12 +454,11 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// - Returns: true if all flushed bytes are written.
     private func writeFlushed() -> Bool {
         while self.state == .active, !self.writes.isFlushed {
-            let outcome = self.writes.writeSome(to: self.descriptor, through: self.transport)
+            let outcome = self.writes.writeSome(to: self.socket)
             for promise in self.writes.takeWritten() { promise.succeed() }
             switch outcome {
             case .progress: continue
-            case .wouldBlock(let readiness):
-                self.writeNeeds = readiness
+            case .wouldBlock:
                 self.updateInterest()
                 return false
             case .failed(let error):
@@ -476,8 +472,8 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
 
     /// Fails after reading all that the peer has sent, in this turn or a later one.
     private func failBehindInput(_ error: any Error) {
-        guard !self.outputClosed else { return }
-        self.outputClosed = true
+        guard self.output != .closed else { return }
+        self.output = .closed
         self.failWrites(error)
         self.loop.execute {
             // A full buffer may be followed by another one.
@@ -495,26 +491,22 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     }
 
     private func shutdownOutput() {
-        guard !self.outputClosed else { return }
-        if let transport { transport.shutdownOutput() } else { shutdown(self.descriptor, Int32(SHUT_WR)) }
-        if let needs = self.transport?.shutdownNeeds {
-            self.writeNeeds = needs
-            self.isEndingOutput = true
+        guard self.output != .closed else { return }
+        let wasEnding = self.output == .ending
+        guard self.socket.finishOutput() else {
+            self.output = .ending
             return self.updateInterest()
         }
-        self.outputClosed = true
-        if self.isEndingOutput {
-            self.isEndingOutput = false
-            self.updateInterest()
-        }
+        self.output = .closed
+        if wasEnding { self.updateInterest() }
         if self.inputClosed { self.closeAll(ChannelError.eof) }
     }
 
     /// Tells a transport's peer that the output has ended: closing a bare socket does so, closing a transport does not. If
     /// bytes are left to be written, the peer must not be told.
     private func endOutputIfWritten() {
-        guard let transport, self.state == .active, !self.outputClosed, self.writes.isEmpty else { return }
-        transport.shutdownOutput()
+        guard self.state == .active, self.output != .closed, self.writes.isEmpty else { return }
+        self.socket.transport?.shutdownOutput()
     }
 
     // MARK: Closing
@@ -526,12 +518,11 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     }
 
     private func closeAll(_ error: any Error) {
-        guard self.state != .closed else { return }
+        guard !self.isOver else { return }
         let wasActive = self.state == .active
         self.state = .closed
         self.pipeReader = nil
-        self.loop.forget(self.descriptor)
-        if let transport { transport.close() } else { Glibc.close(self.descriptor) }
+        self.socket.close(on: self.loop)
         self.failWrites(error)
         self.settleAccount()
         if wasActive {
@@ -545,30 +536,20 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     private func updateInterest() {
         // While a read is in progress the next one is not requested yet: an answer written meanwhile would remove the
         // interest for a moment, which costs two system calls.
-        guard self.state == .active, !self.isHungUp, !self.isReading else { return }
-        var wanted = Readiness()
-        if self.wantsRead, !self.inputClosed { wanted.formUnion(self.readNeeds) }
-        if !self.writes.isFlushed || self.isEndingOutput || self.wantsRoom { wanted.formUnion(self.writeNeeds) }
-        guard wanted != self.interest else { return }
-        self.interest = wanted
-        self.loop.watch(self.descriptor, for: wanted, by: self)
+        guard self.state == .active, !self.isReading else { return }
+        let waitsToWrite = !self.writes.isFlushed || self.output == .ending || self.wantsRoom
+        let wanted = self.socket.needs(toRead: self.wantsRead && !self.inputClosed, toWrite: waitsToWrite)
+        self.socket.watch(for: wanted, by: self, on: self.loop)
     }
 }
 
 extension SocketChannel: DescriptorWatcher {
     package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
-        if !readiness.isDisjoint(with: self.writeNeeds), self.state == .active { self.flushNow() }
-        if !readiness.isDisjoint(with: self.readNeeds) { self.readReady() }
+        if !readiness.isDisjoint(with: self.socket.writeNeeds), self.state == .active { self.flushNow() }
+        if !readiness.isDisjoint(with: self.socket.readNeeds) { self.readReady() }
         guard self.state == .active, readiness.isBroken else { return }
-        var code: Int32 = 0
-        var size = socklen_t(MemoryLayout<Int32>.size)
-        getsockopt(self.descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
-        if code != 0 { return self.fail(IOError(errnoCode: code, reason: "socket")) }
-        // Both directions are closed; earlier bytes are read when they are wanted. Epoll would report this for ever.
-        if !self.wantsRead || self.inputClosed || self.readNeeds.isEmpty {
-            self.isHungUp = true
-            self.interest = []
-            self.loop.unwatch(self.descriptor)
-        }
+        if let error = self.socket.error() { return self.fail(error) }
+        // Both directions are closed; earlier bytes are read when they are wanted.
+        if !self.wantsRead || self.inputClosed || self.waitsToMove { self.socket.unwatch(on: self.loop) }
     }
 }

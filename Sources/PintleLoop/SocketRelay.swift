@@ -44,14 +44,14 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         client: DetachedSocket, server: DetachedSocket, on loop: Loop, account: (any PendingWriteAccount)?
     ) {
         self.loop = loop
-        self.client = RelayEnd(client)
-        self.server = RelayEnd(server)
+        self.client = RelayEnd(client, on: loop)
+        self.server = RelayEnd(server, on: loop)
         self.up = RelayFlow(on: loop, account: account)
         self.down = RelayFlow(on: loop, account: account)
         self.up.copied = server.unsent
         self.down.copied = client.unsent
         self.lastActivity = loop.turnTime
-        for end in [self.client, self.server] where end.interest != nil { loop.hand(end.descriptor, to: self) }
+        for end in [self.client, self.server] { end.socket.hand(to: self, on: loop) }
     }
 
     // MARK: For the owner
@@ -88,7 +88,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             let source = self.source(of: direction)
             if source.isInputEnded { self.endedInput(direction) }
             // The loop reports bytes that a socket holds, but not those that a transport has taken in.
-            if source.isInputEnded || source.transport != nil || self.bytesInFlight(direction) > 0 {
+            if source.isInputEnded || source.mayHide || self.bytesInFlight(direction) > 0 {
                 self.pump(direction)
             }
         }
@@ -132,11 +132,13 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         let end = descriptor == self.client.descriptor ? self.client : self.server
         let outgoing = end === self.client ? Direction.up : .down
         let isHungUp = readiness.isBroken
-        if isHungUp || !readiness.isDisjoint(with: end.writeNeeds), self.wantsWrite(outgoing.back) {
+        if isHungUp || !readiness.isDisjoint(with: end.socket.writeNeeds), self.wantsWrite(outgoing.back) {
             if end.isEndingOutput { end.finishOutput() }
             self.pump(outgoing.back)
         }
-        if isHungUp || !readiness.isDisjoint(with: end.readNeeds), self.wantsRead(outgoing) { self.pump(outgoing) }
+        if isHungUp || !readiness.isDisjoint(with: end.socket.readNeeds), self.wantsRead(outgoing) {
+            self.pump(outgoing)
+        }
         self.settle()
         guard isHungUp, end.isOpen else { return }
         self.hungUp(end, outgoing)
@@ -152,8 +154,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         }
         guard !self.wantsRead(outgoing) else { return }
         // Its bytes are read when they are wanted, and then its end.
-        end.interest = nil
-        end.unwatch(on: self.loop)
+        end.unwatch()
     }
 
     package func runAtEndOfTurn() {
@@ -195,7 +196,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
                 return
             }
         }
-        guard self.write(direction), self.wantsRead(direction), self.source(of: direction).transport != nil else {
+        guard self.write(direction), self.wantsRead(direction), self.source(of: direction).mayHide else {
             return
         }
         // The transport may have taken in more, of which the loop does not know.
@@ -211,8 +212,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         while flow.inFlight > 0 {
             switch flow.writeSome(to: sink) {
             case .bytes: self.lastActivity = self.loop.turnTime
-            case .wouldBlock(let readiness):
-                sink.writeNeeds = readiness
+            case .wouldBlock:
                 flow.isBulk = true
                 flow.settleAccount()
                 return false
@@ -231,7 +231,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         let sink = self.sink(of: direction)
         guard sink.isOpen, !sink.isOutputEnded, !sink.isEndingOutput else { return }
         // If both directions have ended, closing the socket tells the peer of the end.
-        let isLast = sink.isInputEnded && self.source(of: direction).isOutputEnded && sink.transport == nil
+        let isLast = sink.isInputEnded && self.source(of: direction).isOutputEnded && !sink.mayHide
         if isLast { sink.breakOutput() } else { sink.finishOutput() }
     }
 
@@ -264,7 +264,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         defer { self.loop.giveBack(buffer) }
         var outcome = StreamOutcome.end
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Loop.receiveCapacity) { space in
-            outcome = source.read(into: UnsafeMutableRawBufferPointer(rebasing: space.prefix(limit)))
+            outcome = source.socket.read(into: UnsafeMutableRawBufferPointer(rebasing: space.prefix(limit)))
             guard case .bytes(let count) = outcome else { return 0 }
             return count
         }
@@ -276,7 +276,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         self.lastActivity = self.loop.turnTime
         if count >= limit { self.flow(direction).isBulk = true }
         if !source.isDiscarding { self.pass(&buffer, direction) }
-        return count >= limit || source.transport != nil
+        return count >= limit || source.mayHide
     }
 
     /// Writes the bytes just read, and copies the rest: the buffer belongs to the loop.
@@ -288,7 +288,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             return self.flow(direction).copied = passed
         }
         let sink = self.sink(of: direction)
-        if case .bytes(let count) = buffer.withUnsafeReadableBytes({ sink.write($0) }) {
+        if case .bytes(let count) = buffer.withUnsafeReadableBytes({ sink.socket.write($0) }) {
             buffer.moveReaderIndex(forwardBy: count)
             self.flow(direction).written += count
         }
@@ -305,13 +305,13 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
     private func readNothing(_ direction: Direction, _ outcome: StreamOutcome) {
         let source = self.source(of: direction)
         switch outcome {
-        case .wouldBlock(let readiness): source.readNeeds = readiness
+        case .wouldBlock: break
         case .bytes, .end:
-            source.isInputEnded = true
+            source.endInput()
             self.endedInput(direction)
         case .failed:
             // A peer that has broken the connection gets no more bytes; those that it sent are passed on.
-            source.isInputEnded = true
+            source.endInput()
             source.breakOutput()
             self.sink(of: direction).peerBroke()
             self.flow(direction.back).drop()
@@ -337,7 +337,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
 
     private func closeUnlessOwed(_ sink: RelayEnd, _ direction: Direction) {
         if self.bytesInFlight(direction) > 0 || sink.isEndingOutput {
-            sink.isDiscarding = true
+            sink.discardInput()
         } else {
             self.close(sink)
         }
@@ -345,8 +345,6 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
 
     private func close(_ end: RelayEnd, resetting: Bool = false) {
         guard end.isOpen else { return }
-        end.forget(on: self.loop)
-        end.interest = nil
         end.close(resetting: resetting)
         self.flow(end === self.client ? .down : .up).drop()
     }
@@ -370,12 +368,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         if self.phase == .closing, end.isInputEnded, end.isOutputEnded { self.close(end) }
         guard end.isOpen else { return }
         let outgoing = end === self.client ? Direction.up : .down
-        var wanted = Readiness()
-        if self.wantsRead(outgoing) { wanted.formUnion(end.readNeeds) }
-        if self.wantsWrite(outgoing.back) { wanted.formUnion(end.writeNeeds) }
-        // A descriptor that hung up is not watched while no readiness is needed of it.
-        guard wanted != end.interest ?? [] else { return }
-        end.interest = wanted
-        end.watch(for: wanted, by: self, on: self.loop)
+        let needs = end.socket.needs(toRead: self.wantsRead(outgoing), toWrite: self.wantsWrite(outgoing.back))
+        end.watch(for: needs, by: self)
     }
 }

@@ -116,6 +116,23 @@ struct SocketChannelTests {
         try stage.recorder.text.wait(for: "the bytes") { $0 == "held" }
     }
 
+    @Test func `a peer that has gone costs no turns while nothing is read, and its bytes and its end come then`() throws
+    {
+        let stage = try ChannelStage(autoRead: false)
+        stage.send("last words")
+        stage.closePeer()
+        // Epoll reports such a descriptor in every turn, as long as it is in its set.
+        for _ in 0..<2 { try stage.onLoop { _ in } }
+        let first = try stage.onLoop { $0.loop.turn }
+        for _ in 0..<50 { try stage.onLoop { _ in } }
+        let passed = try stage.onLoop { $0.loop.turn } - first
+        #expect(passed < 500)
+        #expect(stage.recorder.text.current == "" && !stage.recorder.events.current.contains("inactive"))
+        try stage.onLoop { $0.setAutoRead(true) }
+        try stage.recorder.events.wait(for: "the end") { $0.contains("inactive") }
+        #expect(stage.recorder.text.current == "last words")
+    }
+
     @Test func `the end of the peer's stream closes the channel`() throws {
         let stage = try ChannelStage()
         stage.send("last words")

@@ -55,6 +55,18 @@ enum CarrierFailure {
     }
 }
 
+/// The part of a response that a carrier has received.
+enum ResponsePart: Equatable {
+    case nothing
+    /// Bytes, or interim responses, but no complete final head.
+    case bytes
+    case head
+    /// The head, of a body whose last chunk is missing.
+    case chunks
+
+    var hasHead: Bool { self == .head || self == .chunks }
+}
+
 /// An idle connection that a pool keeps: an element of a linked list.
 protocol KeptConnection: AnyObject {
     /// The time since which it has been idle.

@@ -39,8 +39,8 @@ final class ConnectionAttempt {
     private unowned let pool: TransferPool  // The pool ends its attempts before it is released.
     private var state = State.over
     private var completion: Completion?
-    private var descriptor: Int32 = -1
-    private var interest = Readiness()
+    /// Nil before the dial is over, and when the connection is made.
+    private var socket: StreamSocket?
     /// The TLS connection to the proxy, once it is established.
     private var outer: TLSConnection?
     private let verdict = VerdictBox()
@@ -61,6 +61,11 @@ final class ConnectionAttempt {
     }
 
     private var loop: Loop { self.pool.loop }
+
+    private var descriptor: Int32 {
+        guard let socket else { preconditionFailure("BUG: a step is made without a socket") }
+        return socket.descriptor
+    }
 
     /// True if the proxy must be asked for a tunnel (RFC 9110 §9.3.6).
     private var needsTunnel: Bool {
@@ -100,7 +105,7 @@ final class ConnectionAttempt {
         self.state = .over
         self.metrics = metrics
         switch result {
-        case .success(let descriptor): self.descriptor = descriptor
+        case .success(let descriptor): self.socket = StreamSocket(descriptor: descriptor)
         case .failure(let error): return self.fail(error)
         }
         if self.proxy?.server.scheme == .https { return self.shakeHands(with: .proxy) }
@@ -254,8 +259,7 @@ final class ConnectionAttempt {
 
     private func send(_ bytes: UnsafeRawBufferPointer) -> StreamOutcome {
         if let outer { return StreamOutcome(outer.write(bytes)) }
-        let count = Glibc.send(self.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-        return StreamOutcome(count, of: "send", until: .write)
+        return .sending(bytes, to: self.descriptor)
     }
 
     /// Reads bytes up to the end of a line, and none after it.
@@ -280,8 +284,7 @@ final class ConnectionAttempt {
 
     private func receive(_ space: UnsafeMutableRawBufferPointer, peeks: Bool) -> StreamOutcome {
         if let outer { return StreamOutcome(peeks ? outer.peek(into: space) : outer.read(into: space)) }
-        let count = recv(self.descriptor, space.baseAddress, space.count, Int32(peeks ? MSG_PEEK : 0))
-        return StreamOutcome(count, of: "recv", until: .read)
+        return .receiving(from: self.descriptor, into: space, peeking: peeks)
     }
 
     private func proxyIsSilent() {
@@ -310,8 +313,8 @@ final class ConnectionAttempt {
             descriptor: self.descriptor, tls: tls, isToOrigin: self.request.scheme == .https,
             proxyTLS: self.outer, verdict: self.verdict.verdict, proxyVerdict: self.proxyVerdict.verdict,
             address: self.metrics.address, tlsVersion: self.metrics.tlsVersion)
-        self.loop.unwatch(self.descriptor)
-        self.descriptor = -1
+        self.socket?.unwatch(on: self.loop)
+        self.socket = nil
         self.finish(.success(made))
     }
 
@@ -332,11 +335,8 @@ final class ConnectionAttempt {
         if let timer { self.loop.disarm(timer) }
         self.timer = nil
         if case .dialling(let dial) = state { dial.cancel() }
-        if self.descriptor >= 0 {
-            self.loop.unwatch(self.descriptor)
-            close(self.descriptor)
-            self.descriptor = -1
-        }
+        self.socket?.close(on: self.loop)
+        self.socket = nil
         if let outcome { completion?(outcome, self.metrics) }
     }
 
@@ -348,9 +348,7 @@ final class ConnectionAttempt {
     private var elapsed: Duration { .nanoseconds((NIODeadline.now() - self.start).nanoseconds) }
 
     private func wait(for readiness: Readiness) {
-        guard self.interest != readiness else { return }
-        self.interest = readiness
-        self.loop.watch(self.descriptor, for: readiness, by: self)
+        self.socket?.watch(for: readiness, by: self, on: self.loop)
     }
 }
 

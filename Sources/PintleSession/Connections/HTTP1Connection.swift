@@ -9,8 +9,9 @@ internal import PintleTrust
 
 /// A connection of HTTP/1.1 to an origin, or to a proxy that forwards (RFC 9112): one request after another.
 ///
-/// Any input without a request under way makes the connection unusable: bytes that came before a request was sent cannot be its
-/// response, and an origin that ends a connection takes no more requests (RFC 9112 §9.2, §9.3). Used only on its loop's thread.
+/// It moves bytes between the socket, a transfer and an ``HTTP1Machine``, which has the rules of the protocol. Any input without
+/// a request under way makes the connection unusable: bytes that came before a request was sent cannot be its response, and an
+/// origin that ends a connection takes no more requests (RFC 9112 §9.2, §9.3). Used only on its loop's thread.
 final class HTTP1Connection: KeptConnection, Carrier {
     private enum Phase {
         /// No request is under way.
@@ -22,76 +23,71 @@ final class HTTP1Connection: KeptConnection, Carrier {
         case closed
     }
 
-    /// The part of the current request that is sent after ``staged``.
-    private enum Outgoing: Equatable {
-        case nothing
-        case length(left: UInt64)
-        case chunks
-        /// The origin has answered that it does not want the rest.
-        case unwanted
+    /// The work that calls a transfer, which may call back.
+    private enum Work { case none, sending, parsing }
+
+    /// The use of epoll for input.
+    private enum Reading {
+        case watched
+        /// Input was reported while the transfer takes none.
+        case paused
+    }
+
+    /// The moment at which the last complete response freed the connection.
+    private struct Freed {
+        let turn: UInt64
+        let time: NIODeadline
     }
 
     let host: OriginHost
     let made: EstablishedConnection
-    /// True if it has carried a complete response before.
-    private(set) var isKept = false
-    private(set) var keptSince = NIODeadline.uptimeNanoseconds(0)
     var older: (any KeptConnection)?
     var newer: (any KeptConnection)?
     /// The login on the connection, and its owner.
     private(set) var login = ConnectionLogin()
     private let pool: TransferPool
-    private let descriptor: Int32
+    private let socket: StreamSocket
     /// Carries the bytes; nil if they go over the socket in plaintext.
     private let tls: TLSConnection?
-    /// True if the pool has got the TLS session.
-    private var hasGivenSession = false
+    /// The TLS with the origin, until the pool has its session.
+    private var tlsToRemember: TLSConnection?
     private var phase = Phase.idle
-    private var keptInTurn: UInt64 = 0
-    private var interest = Readiness()
-    /// True if epoll has reported the end of the connection, and so has nothing more to report.
-    private var isHungUp = false
-    // Sending.
-    private var staged = ByteBuffer()
-    private var outgoing = Outgoing.nothing
-    private var isPumping = false
+    private var freed: Freed?
+    private var work = Work.none
+    private var reading = Reading.watched
+    /// True while sending waits for room in the socket.
     private var waitsForRoom = false
-    /// The failure after which nothing more can be sent.
-    private var sendFailure: (any Error)?
-    // Receiving.
-    private var response: ResponseReader
+    private var machine: HTTP1Machine
     /// Received bytes that could not be parsed yet, or were not wanted yet.
     private var rest = ByteBuffer()
+    /// The end of the input, if it came before the transfer took the bytes before it.
+    private var endAfterRest: HTTP1Machine.InputEnd?
     /// The pipe for bytes of a body that are moved unseen; nil until there were any.
     private var piped: PipedBytes?
-    /// The receive buffer that is being parsed; nil if no part of it may be passed on without a copy.
-    private var received: ByteBuffer?
-    /// True if a part of that buffer was passed on without a copy.
-    private var hasShared = false
-    private var hasAnswer = false
-    private var isConsuming = false
-    /// The end of the input, if it came before the transfer took the bytes before it.
-    private var heldEnd: StreamOutcome?
-    /// The `101 Switching Protocols` that was received.
-    private var switching: ResponseHead?
 
     init(_ made: EstablishedConnection, to host: OriginHost, pool: TransferPool) {
         self.made = made
-        self.descriptor = made.descriptor
+        self.socket = StreamSocket(descriptor: made.descriptor)
         self.tls = made.tls
+        self.tlsToRemember = made.isToOrigin ? made.tls : nil
         self.host = host
         self.pool = pool
-        self.response = ResponseReader(limits: pool.configuration.responseHead)
+        self.machine = HTTP1Machine(limits: pool.configuration.responseHead)
         pool.opened(at: host)
-        self.setInterest(.read)
+        self.updateInterest()
     }
 
     /// A loop that ends only releases its connections, so that they are closed here.
-    deinit { if case .closed = self.phase {} else { Glibc.close(self.descriptor) } }
+    deinit { if case .closed = self.phase {} else { Glibc.close(self.socket.descriptor) } }
 
     private var loop: Loop { self.pool.loop }
 
     // MARK: For the pool
+
+    /// True if it has carried a complete response before.
+    var isKept: Bool { self.freed != nil }
+
+    var keptSince: NIODeadline { self.freed?.time ?? .uptimeNanoseconds(0) }
 
     /// Gives the connection to a transfer; its request is sent at the end of the turn.
     func take(for transfer: Transfer) {
@@ -102,19 +98,19 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     /// Sends the request.
     private func start(_ transfer: Transfer) {
-        if self.isKept {
+        if let freed {
             // The loop has not polled since the last response, so that input after it would be unnoticed.
-            guard self.keptInTurn < self.loop.turn else { return self.loop.atEndOfTurn(self) }
+            guard freed.turn < self.loop.turn else { return self.loop.atEndOfTurn(self) }
             // With TLS inside TLS, bytes may be waiting that epoll does not see.
             let mayHide = !self.loop.sawAllEvents || self.made.proxyTLS != nil && self.made.isToOrigin
             if mayHide, self.hasArrivals { return self.spoil() }
             precondition(self.rest.readableBytes == 0, "BUG: a connection was kept with bytes of its last response")
         }
         self.phase = .asking(transfer)
-        self.response = ResponseReader(limits: self.pool.configuration.responseHead)
-        self.hasAnswer = false
         transfer.beganToSend()
-        self.stage(transfer)
+        let forwarder = transfer.asked.request.forwarder(self.host.proxy)
+        let count = self.machine.begin(transfer.asked, to: forwarder, body: transfer)
+        if count > 0 { transfer.sent(count) }
         self.pump()
     }
 
@@ -124,7 +120,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         // Sends the closing alert (RFC 8446 §6.1), if that can be done at once.
         _ = self.tls?.finishOutput()
         self.leave()
-        Glibc.close(self.descriptor)
+        self.socket.close(on: self.loop)
     }
 
     /// Closes the connection if it is idle; called when its owner has ended.
@@ -135,20 +131,13 @@ final class HTTP1Connection: KeptConnection, Carrier {
         self.login.end(on: self)
         let wasIdle = if case .idle = self.phase { true } else { false }
         self.phase = .closed
-        self.loop.unwatch(self.descriptor)
+        self.socket.unwatch(on: self.loop)
         self.rest = ByteBuffer()
-        self.staged = ByteBuffer()
+        self.machine.end()
         self.piped?.drop()
         if wasIdle { self.pool.unkeep(self) }
         self.host.idle.removeAll { $0 === self }
         self.pool.closed(at: self.host)
-    }
-
-    /// Hands the connection over, with the bytes that came after the head.
-    private func handOff(_ head: ResponseHead, to transfer: Transfer) {
-        let early = self.rest
-        self.leave()
-        transfer.switched(head, to: self.made, version: self.response.version, early: early)
     }
 
     // MARK: For the transfer
@@ -157,184 +146,98 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     func abandon() { self.close() }
 
-    var takesPipes: Bool {
-        guard case .length(1...) = self.outgoing, self.tls == nil, self.sendFailure == nil else { return false }
-        return self.staged.readableBytes == 0
-    }
+    var takesPipes: Bool { self.tls == nil && self.machine.sendsBodyNext }
 
     /// Does nothing: most pauses are over before epoll reports anything. Only then is epoll told of the pause.
     func pauseReading() {}
 
     func resumeReading() {
         self.updateInterest()
-        // The bytes that are here may be the last ones; epoll knows neither of them nor of a descriptor that hung up.
-        let isHere = self.rest.readableBytes > 0 || self.isPiping
-        guard isHere || self.isHungUp || self.tls != nil, !self.isConsuming else { return }
+        // Epoll reports bytes in the socket alone.
+        guard self.rest.readableBytes > 0 || self.isPiping || self.tls != nil else { return }
         self.loop.atEndOfTurn(self)
     }
 
     private func goOnReading(_ transfer: Transfer) {
         guard !transfer.isReadingPaused else { return }
-        if !self.isPiping { self.consumeRest() }
+        if !self.isPiping { self.consumeRest(transfer) }
         guard self.isAsking(transfer), !transfer.isReadingPaused else { return }
-        if let heldEnd { return self.ended(heldEnd, transfer) }
-        if self.isHungUp || self.tls != nil || self.isPiping { self.read() }
+        if let endAfterRest { return self.inputEnded(endAfterRest, transfer) }
+        if self.isPiping || self.tls != nil { self.read() }
     }
 
     /// True if bytes are on their way to the client in a pipe.
     private var isPiping: Bool { self.piped.map { $0.count > 0 } ?? false }
 
-    // MARK: Sending
-
-    private func stage(_ transfer: Transfer) {
-        self.staged.clear()
-        self.outgoing = .nothing
-        self.sendFailure = nil
-        self.staged.writeRequest(transfer.asked, to: transfer.asked.request.forwarder(self.host.proxy))
-        switch transfer.asked.request.body {
-        case .none: break
-        case .bytes(let bytes): self.outgoing = .length(left: UInt64(bytes.readableBytes))
-        case .stream(.some(let length)): self.outgoing = .length(left: length)
-        case .stream(nil): self.outgoing = .chunks
-        }
-        if case .length(let left) = self.outgoing, left <= UInt64(HTTP1Amounts.togetherLimit),
-            transfer.nextStep == .bytes
-        {
-            self.stagePiece(of: transfer)
-        }
-    }
-
-    /// Sends as many bytes as there are and the socket takes.
-    private func pump() {
-        guard case .asking(let transfer) = self.phase, !self.isPumping, self.sendFailure == nil else { return }
-        self.isPumping = true
-        defer { self.isPumping = false }
-        self.waitsForRoom = false
-        var pieces = 0
-        while self.isAsking(transfer) {
-            if self.staged.readableBytes > 0 {
-                guard self.sendStaged(holdingBack: self.hasBodyBehind(transfer)) else { break }
-                continue
-            }
-            guard self.mayGoOn(transfer) else { break }
-            guard pieces < HTTP1Amounts.mostInTurn else {
-                self.waitsForRoom = true
-                break
-            }
-            pieces += 1
-            guard self.sendPiece(of: transfer) else { break }
-        }
-        guard self.isAsking(transfer) else { return }
-        self.updateInterest()
-        // While received bytes are being parsed, the rest of them comes first.
-        if !self.isConsuming, self.isSent, self.response.isBodyOver, !self.isPiping { self.finish(transfer) }
-    }
-
     private func isAsking(_ transfer: Transfer) -> Bool {
         if case .asking(let current) = self.phase { current === transfer } else { false }
     }
 
-    /// True if the whole request was sent, or no more of it will be.
-    private var isSent: Bool {
-        if self.sendFailure != nil { return true }
-        return self.staged.readableBytes == 0 && (self.outgoing == .nothing || self.outgoing == .unwanted)
-    }
+    // MARK: Sending
 
-    /// Returns true if a piece of the body is sent next.
-    private func hasBodyBehind(_ transfer: Transfer) -> Bool {
-        guard case .length = self.outgoing else { return false }
-        return transfer.nextStep == .bytes
-    }
-
-    /// Returns true if there is something of the body to send; stages the last chunk if that is what is left.
-    private func mayGoOn(_ transfer: Transfer) -> Bool {
-        switch self.outgoing {
-        case .nothing, .unwanted: return false
-        case .length(left: 0):
-            self.outgoing = .nothing
-            return false
-        case .length, .chunks: break
-        }
-        switch transfer.nextStep {
-        case .bytes: return true
-        case .wait: return false
-        case .end:
-            guard case .chunks = self.outgoing else {
-                // The promised length cannot be kept.
-                self.close()
-                transfer.fail(.cannotSend, "the body for \(transfer.asked.request.authority) ended before its length")
-                return false
+    /// Sends as many bytes as there are and the socket takes.
+    private func pump() {
+        // A transfer that is told of sent bytes may have more of them: the loop below continues with those.
+        guard case .asking(let transfer) = self.phase, self.work != .sending else { return }
+        let outerWork = self.work
+        self.work = .sending
+        self.waitsForRoom = false
+        var pieces = 0
+        while self.isAsking(transfer) {
+            let output = self.machine.output(transfer)
+            switch output {
+            case .body, .chunk:
+                self.waitsForRoom = pieces == HTTP1Amounts.mostInTurn
+                pieces += 1
+            case .staged, .nothing, .cut: break
             }
-            self.staged.clear()
-            self.staged.writeLastChunk(transfer.trailersToSend)
-            self.outgoing = .nothing
-            return true
+            guard !self.waitsForRoom, self.send(output, of: transfer) else { break }
         }
+        self.work = outerWork
+        guard self.isAsking(transfer) else { return }
+        self.updateInterest()
+        // While received bytes are being parsed, the rest of them comes first.
+        if self.work == .none { self.finishIfOver(transfer) }
     }
 
-    /// Sends a piece of the body.
-    ///
     /// - Returns: true if sending can continue.
-    private func sendPiece(of transfer: Transfer) -> Bool {
-        // The last chunk was staged.
-        if self.staged.readableBytes > 0 { return true }
-        guard case .length(let left) = self.outgoing else {
-            self.stagePiece(of: transfer)
+    private func send(_ output: HTTP1Machine.Output, of transfer: Transfer) -> Bool {
+        switch output {
+        case .nothing: return false
+        case .cut:
+            // The promised length cannot be kept.
+            self.close()
+            transfer.fail(.cannotSend, "the body for \(transfer.asked.request.authority) ended before its length")
+            return false
+        case .staged(let isFollowed):
+            let outcome = self.machine.staged.withUnsafeReadableBytes { self.transmit($0, isFollowed: isFollowed) }
+            if case .bytes(let count) = outcome { self.machine.sentStaged(count) }
+            return self.accepted(outcome)
+        case .chunk:
+            transfer.sent(self.machine.stageChunk(of: transfer))
+            return true
+        case .body(let limit):
+            if let piped = transfer.pipedBody { return self.move(piped, of: transfer) }
+            var outcome = StreamOutcome.end
+            let count = transfer.takeBody { bytes in
+                outcome = self.transmit(UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: limit))))
+                guard case .bytes(let count) = outcome else { return 0 }
+                return count
+            }
+            self.machine.sentBody(count)
+            guard self.accepted(outcome) else { return false }
+            transfer.sent(count)
             return true
         }
-        if let piped = transfer.pipedBody { return self.move(piped, of: transfer, left: left) }
-        var outcome = StreamOutcome.end
-        let count = transfer.takeBody { bytes in
-            let wanted = UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: left)))
-            outcome = self.transmit(wanted)
-            guard case .bytes(let count) = outcome else { return 0 }
-            return count
-        }
-        self.outgoing = .length(left: left - UInt64(count))
-        guard self.accepted(outcome) else { return false }
-        transfer.sent(count)
-        return true
     }
 
     /// Moves bytes of the body from a pipe to the socket, unseen.
-    private func move(_ piped: PipedBytes, of transfer: Transfer, left: UInt64) -> Bool {
-        let outcome = piped.drain(into: self.descriptor)
+    private func move(_ piped: PipedBytes, of transfer: Transfer) -> Bool {
+        let outcome = piped.drain(into: self.socket.descriptor)
         if case .bytes(let count) = outcome {
-            self.outgoing = .length(left: left - UInt64(count))
+            self.machine.sentBody(count)
             transfer.sent(piped: count)
         }
-        return self.accepted(outcome)
-    }
-
-    /// Appends the next piece of the body to ``staged``.
-    private func stagePiece(of transfer: Transfer) {
-        let count: Int
-        switch self.outgoing {
-        case .length(let left):
-            count = transfer.takeBody { bytes in
-                let taken = min(bytes.count, Int(clamping: left), HTTP1Amounts.togetherLimit)
-                self.staged.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
-                return taken
-            }
-            self.outgoing = .length(left: left - UInt64(count))
-        case .chunks:
-            self.staged.clear()
-            count = transfer.takeBody { bytes in
-                let taken = min(bytes.count, HTTP1Amounts.chunkLimit)
-                self.staged.writeChunk(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
-                return taken
-            }
-        case .nothing, .unwanted: preconditionFailure("BUG: a body is sent that is not expected")
-        }
-        transfer.sent(count)
-    }
-
-    /// Sends the staged bytes.
-    ///
-    /// - Returns: true if the socket can take more.
-    private func sendStaged(holdingBack: Bool) -> Bool {
-        let outcome = self.staged.withUnsafeReadableBytes { self.transmit($0, holdingBack: holdingBack) }
-        if case .bytes(let count) = outcome { self.staged.moveReaderIndex(forwardBy: count) }
         return self.accepted(outcome)
     }
 
@@ -342,34 +245,21 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private func accepted(_ outcome: StreamOutcome) -> Bool {
         switch outcome {
         case .bytes: return true
-        case .wouldBlock:
-            self.waitsForRoom = true
-            return false
-        case .end:
-            // TLS reports this for a peer that has closed its output and then broken the connection.
-            self.sendFailure = IOError(errnoCode: ECONNRESET, reason: "send")
-            return false
-        case .failed(let error):
-            // The bytes that the origin sent before it stopped reading may be its response (RFC 9112 §9.5).
-            self.sendFailure = error
-            return false
+        case .wouldBlock: self.waitsForRoom = true
+        // TLS reports this for a peer that has closed its output and then broken the connection.
+        case .end: self.machine.failedToSend(IOError(errnoCode: ECONNRESET, reason: "send"))
+        case .failed(let error): self.machine.failedToSend(error)
         }
+        return false
     }
 
-    /// - Parameter holdingBack: true if more bytes follow at once, which should share a packet with these.
-    private func transmit(_ bytes: UnsafeRawBufferPointer, holdingBack: Bool = false) -> StreamOutcome {
+    /// - Parameter isFollowed: true if more bytes follow at once, which should share a packet with these.
+    private func transmit(_ bytes: UnsafeRawBufferPointer, isFollowed: Bool = false) -> StreamOutcome {
         if let tls { return StreamOutcome(tls.write(bytes)) }
-        let flags = holdingBack ? MSG_NOSIGNAL | MSG_MORE : MSG_NOSIGNAL
-        let count = send(self.descriptor, bytes.baseAddress, bytes.count, Int32(flags))
-        return StreamOutcome(count, of: "send", until: .write)
+        return .sending(bytes, to: self.socket.descriptor, isFollowed: isFollowed)
     }
 
     // MARK: Receiving
-
-    private func readReported() {
-        guard case .asking(let transfer) = self.phase else { return }
-        if transfer.isReadingPaused { self.updateInterest(hasReport: true) } else { self.read() }
-    }
 
     private func read() {
         for _ in 0..<HTTP1Amounts.mostInTurn {
@@ -378,32 +268,22 @@ final class HTTP1Connection: KeptConnection, Carrier {
             guard self.isAsking(transfer) else { return self.noteEnd(outcome) }
             switch outcome {
             case .bytes: continue
-            case .wouldBlock(.write):
-                self.waitsForRoom = true
+            case .wouldBlock(let readiness):
+                if readiness == .write { self.waitsForRoom = true }
                 return self.updateInterest()
-            case .wouldBlock:
-                // The descriptor can still report something, so it is watched again.
-                if self.isHungUp { self.isHungUp = false }
-                return self.updateInterest()
-            case .end, .failed:
-                guard transfer.isReadingPaused, self.rest.readableBytes > 0 else {
-                    return self.ended(outcome, transfer)
-                }
-                // The bytes before the end must still be parsed.
-                self.heldEnd = outcome
-                return self.updateInterest()
+            case .end: return self.inputEnded(.closed, transfer)
+            case .failed(let error): return self.inputEnded(Self.end(after: error), transfer)
             }
         }
         // Epoll does not know of bytes that TLS has already decrypted.
-        if self.tls != nil || self.isHungUp { self.loop.atEndOfTurn(self) }
+        if self.tls != nil { self.loop.atEndOfTurn(self) }
     }
 
     private func copy(_ transfer: Transfer) -> StreamOutcome {
         var buffer = self.loop.takeReceiveBuffer()
         let outcome = self.receive(&buffer)
-        self.hasShared = false
-        if buffer.readableBytes > 0 { self.consume(buffer, transfer) }
-        self.loop.giveBack(buffer, isShared: self.hasShared)
+        let isShared = buffer.readableBytes > 0 && self.consume(buffer, transfer)
+        self.loop.giveBack(buffer, isShared: isShared)
         return outcome
     }
 
@@ -413,43 +293,20 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private func move(_ transfer: Transfer) -> StreamOutcome? {
         if !self.isPiping {
             guard transfer.takesPipes, self.tls == nil, self.rest.readableBytes == 0,
-                let missing = self.response.missingBytes, missing >= PipedBytes.leastBody
+                let missing = self.machine.missingBytes, missing >= PipedBytes.leastBody
             else { return nil }
             let piped = self.piped ?? PipedBytes(on: self.loop)
             self.piped = piped
-            guard
-                case .outcome(let outcome) = piped.fill(
-                    from: self.descriptor, atMost: min(missing, PipedBytes.mostAtOnce))
-            else { return nil }
+            let filling = piped.fill(from: self.socket.descriptor, atMost: min(missing, PipedBytes.mostAtOnce))
+            guard case .outcome(let outcome) = filling else { return nil }
             guard case .bytes(let count) = outcome else { return outcome }
-            self.response.skip(count)
+            self.machine.movedBody(count)
         }
         guard let piped else { preconditionFailure("BUG: bytes are moved in no pipe") }
         let count = piped.count
         transfer.received(piped)
-        if self.isAsking(transfer), self.isSent, self.response.isBodyOver, !self.isPiping { self.finish(transfer) }
+        if self.isAsking(transfer) { self.finishIfOver(transfer) }
         return .bytes(count)
-    }
-
-    private func ended(_ outcome: StreamOutcome, _ transfer: Transfer) {
-        switch outcome {
-        case .bytes, .wouldBlock: preconditionFailure("BUG: the input has not ended")
-        case .end: self.inputEnded(transfer, isCut: false)
-        case .failed(let error):
-            if let failure = error as? TLSFailure, failure.reason == .cutOff {
-                return self.inputEnded(transfer, isCut: true)
-            }
-            if self.response.isBodyOver { return self.finish(transfer, endedByPeer: true) }
-            self.end(.broken(CarrierFailure.words(for: error)), transfer)
-        }
-    }
-
-    /// Handles an end that came with the last bytes of a response: the transfer that has the connection by now cannot use it.
-    private func noteEnd(_ outcome: StreamOutcome) {
-        switch (outcome, self.phase) {
-        case (.end, .idle), (.end, .taken), (.failed, .idle), (.failed, .taken): self.spoil()
-        case (.bytes, _), (.wouldBlock, _), (_, .asking), (_, .closed): break
-        }
     }
 
     /// Fills a receive buffer.
@@ -459,14 +316,14 @@ final class HTTP1Connection: KeptConnection, Carrier {
         var outcome = StreamOutcome.end
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Loop.receiveCapacity) { space in
             guard let tls else {
-                let count = recv(self.descriptor, space.baseAddress, space.count, 0)
-                outcome = StreamOutcome(count, of: "recv", until: .read)
-                // A short read means that no more is there, except perhaps the end.
-                if 0 < count, count < space.count, !self.isHungUp { outcome = .wouldBlock(until: .read) }
-                return max(0, count)
+                outcome = .receiving(from: self.socket.descriptor, into: space)
+                guard case .bytes(let count) = outcome else { return 0 }
+                // A short read means that no more is there, except perhaps the end, which epoll reports.
+                if count < space.count { outcome = .wouldBlock(until: .read) }
+                return count
             }
             // For the short rest of a body, reading ahead is not worth its buffer.
-            tls.readsAhead = self.response.isComplete && (self.response.missingBytes ?? .max) >= HTTP1Amounts.leastAhead
+            tls.readsAhead = self.machine.hasHead && (self.machine.missingBytes ?? .max) >= HTTP1Amounts.leastAhead
             let (count, end) = tls.fill(space)
             outcome = StreamOutcome(end)
             return count
@@ -477,157 +334,166 @@ final class HTTP1Connection: KeptConnection, Carrier {
     /// True if there is input without a request: the end, or bytes. Records that are for TLS alone are processed.
     private var hasArrivals: Bool {
         var byte: UInt8 = 0
-        guard let tls else {
-            let count = recv(self.descriptor, &byte, 1, Int32(MSG_PEEK))
-            return count >= 0 || (errno != EAGAIN && errno != EINTR)
+        let outcome = withUnsafeMutableBytes(of: &byte) { space in
+            self.tls.map { StreamOutcome($0.peek(into: space)) }
+                ?? .receiving(from: self.socket.descriptor, into: space, peeking: true)
         }
-        return withUnsafeMutableBytes(of: &byte) { tls.peek(into: $0) } != .wantsRead
+        if case .wouldBlock(until: .read) = outcome { return false }
+        return true
     }
 
-    private func consume(_ buffer: ByteBuffer, _ transfer: Transfer) {
-        self.hasAnswer = true
+    /// Parses received bytes, in place if no others are before them.
+    ///
+    /// - Returns: true if the transfer got a part of the buffer without a copy.
+    private func consume(_ buffer: ByteBuffer, _ transfer: Transfer) -> Bool {
         guard self.rest.readableBytes == 0 else {
             self.rest.writeImmutableBuffer(buffer)
-            return self.consumeRest()
+            self.consumeRest(transfer)
+            return false
         }
-        // The common case: the bytes are parsed in the receive buffer.
-        self.received = buffer
-        self.understand(transfer) { step in
-            let used = buffer.withUnsafeReadableBytes(step)
-            if used < buffer.readableBytes { self.rest.writeBytes(buffer.readableBytesView.dropFirst(used)) }
+        var isShared = false
+        let parsed = buffer.withUnsafeReadableBytes { bytes in
+            let (used, parsed) = self.parse(bytes, transfer) { piece in
+                guard piece.count >= HTTP1Amounts.leastShared, let shared = buffer.slice(piece) else { return false }
+                isShared = true
+                transfer.received(shared)
+                return true
+            }
+            if used < bytes.count { self.rest.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[used...])) }
+            return parsed
         }
-        self.received = nil
+        self.act(on: parsed, transfer)
+        return isShared
     }
 
-    private func consumeRest() {
-        guard case .asking(let transfer) = self.phase, !self.isConsuming else { return }
-        self.understand(transfer) { step in
-            var bytes = ByteBuffer()
-            swap(&bytes, &self.rest)
-            bytes.readWithUnsafeReadableBytes(step)
-            if bytes.readableBytes > 0 {
-                bytes.discardReadBytes()
-                self.rest = bytes
-            }
+    private func consumeRest(_ transfer: Transfer) {
+        var bytes = ByteBuffer()
+        swap(&bytes, &self.rest)
+        let parsed = bytes.readWithUnsafeReadableBytes { bytes in self.parse(bytes, transfer) { _ in false } }
+        if bytes.readableBytes > 0 {
+            bytes.discardReadBytes()
+            self.rest = bytes
         }
+        self.act(on: parsed, transfer)
     }
 
-    /// Parses the bytes that `feed` passes to the parsing step, and then ends the exchange if they complete or break it.
-    private func understand(_ transfer: Transfer, _ feed: ((UnsafeRawBufferPointer) -> Int) -> Void) {
-        self.isConsuming = true
-        var failure: WireError?
-        feed { bytes in
-            do throws(WireError) {
-                return try self.step(bytes, transfer)
-            } catch {
-                failure = error
-                return bytes.count
-            }
-        }
-        self.isConsuming = false
-        guard self.isAsking(transfer) else { return }
-        if let failure { return self.end(.malformed(failure), transfer) }
-        if let switching { return self.handOff(switching, to: transfer) }
-        if self.response.isBodyOver, self.isSent { self.finish(transfer) }
+    /// The reason for the end of a run of the parser.
+    private enum Parsed {
+        /// There are no more bytes, or none are wanted for now, or the transfer has ended.
+        case all
+        case malformed(WireError)
+        /// The `101 Switching Protocols` that was received.
+        case switching(ResponseHead)
     }
 
     /// Parses as many of `bytes` as are complete and wanted.
     ///
+    /// - Parameter share: passes a piece of the body on without a copy; returns false if it did not.
     /// - Returns: the number of parsed bytes.
-    private func step(_ bytes: UnsafeRawBufferPointer, _ transfer: Transfer) throws(WireError) -> Int {
+    private func parse(
+        _ bytes: UnsafeRawBufferPointer, _ transfer: Transfer, sharing share: (Range<Int>) -> Bool
+    ) -> (Int, Parsed) {
+        self.work = .parsing
+        defer { self.work = .none }
         var offset = 0
-        while self.isAsking(transfer), !transfer.isReadingPaused || !self.response.isComplete, self.switching == nil {
-            guard self.response.isComplete else {
-                let found = try self.response.head(bytes, from: &offset, method: transfer.asked.request.method)
-                if case .more = found { return offset }
-                try self.take(found, transfer)
-                continue
+        while self.isAsking(transfer), !transfer.isReadingPaused || !self.machine.hasHead {
+            do throws(WireError) {
+                switch try self.machine.input(bytes, from: &offset) {
+                case .more: return (offset, .all)
+                case .interim(let head): transfer.received(interim: head)
+                case .head(let head, let length):
+                    self.login.look(at: head, to: transfer.asked, on: self)
+                    transfer.received(head, length: length, version: self.machine.version)
+                case .body(let piece): if !share(piece) { transfer.received(.init(rebasing: bytes[piece])) }
+                case .switching(let head): return (offset, .switching(head))
+                }
+            } catch {
+                return (bytes.count, .malformed(error))
             }
-            guard let piece = try self.response.nextBody(bytes, from: &offset) else { return bytes.count }
-            let shared = piece.count >= HTTP1Amounts.leastShared ? self.received?.slice(piece) : nil
-            self.hasShared = self.hasShared || shared != nil
-            if let shared { transfer.received(shared) } else { transfer.received(.init(rebasing: bytes[piece])) }
         }
-        return offset
+        return (offset, .all)
     }
 
-    private func take(_ found: ResponseReader.Found, _ transfer: Transfer) throws(WireError) {
-        switch found {
-        case .more: break
-        case .interim(let head): transfer.received(interim: head)
-        case .head(let head, _) where head.status == 101:
-            // After an incomplete request, the rest of its body could not be told from bytes of the new protocol.
-            guard transfer.asked.request.upgrade != nil, self.isSent else {
-                throw WireError(.malformed, "it switches protocols without being asked, or before it has the request")
-            }
-            self.switching = head
-        case .head(let head, let length):
-            self.login.look(at: head, to: transfer.asked, on: self)
-            // An origin that answers so does not need the rest of the body (RFC 9112 §9.5).
-            if head.status >= 300, !self.isSent {
-                self.outgoing = .unwanted
-                self.staged.clear()
-            }
-            transfer.received(head, length: length, version: self.response.version)
+    private func act(on parsed: Parsed, _ transfer: Transfer) {
+        guard self.isAsking(transfer) else { return }
+        switch parsed {
+        case .all: self.finishIfOver(transfer)
+        case .malformed(let error): self.end(.malformed(error), transfer)
+        case .switching(let head):
+            // The bytes after the head are of the new protocol.
+            let early = self.rest
+            self.leave()
+            transfer.switched(head, to: self.made, version: self.machine.version, early: early)
         }
-    }
-
-    /// - Parameter isCut: true if the peer has not sent the closing alert that TLS demands.
-    private func inputEnded(_ transfer: Transfer, isCut: Bool) {
-        if self.response.isBodyOver || self.response.isBodyUnlimited && !isCut {
-            return self.finish(transfer, endedByPeer: true)
-        }
-        self.end(.closed, transfer)
     }
 
     // MARK: The end
 
+    private func inputEnded(_ end: HTTP1Machine.InputEnd, _ transfer: Transfer) {
+        guard self.rest.readableBytes == 0 || !transfer.isReadingPaused else {
+            // The bytes before the end must still be parsed.
+            self.endAfterRest = end
+            return self.updateInterest()
+        }
+        if let failure = self.machine.failure(after: end) {
+            self.end(failure, transfer)
+        } else {
+            self.endAfterRest = end
+            self.finish(transfer)
+        }
+    }
+
+    private static func end(after error: any Error) -> HTTP1Machine.InputEnd {
+        if let failure = error as? TLSFailure, failure.reason == .cutOff { return .cutOff }
+        return .broken(CarrierFailure.words(for: error))
+    }
+
+    /// Handles an end that came with the last bytes of a response: the transfer that has the connection by now cannot use it.
+    private func noteEnd(_ outcome: StreamOutcome) {
+        switch (outcome, self.phase) {
+        case (.end, .idle), (.end, .taken), (.failed, .idle), (.failed, .taken): self.spoil()
+        case (.bytes, _), (.wouldBlock, _), (_, .asking), (_, .closed): break
+        }
+    }
+
+    private func finishIfOver(_ transfer: Transfer) {
+        if self.machine.isOver, !self.isPiping { self.finish(transfer) }
+    }
+
     /// Ends a complete response.
-    private func finish(_ transfer: Transfer, endedByPeer: Bool = false) {
-        let isWhole = self.staged.readableBytes == 0 && self.outgoing == .nothing && self.sendFailure == nil
-        let trailers = self.response.trailers
+    private func finish(_ transfer: Transfer) {
+        let trailers = self.machine.trailers
         // TLS 1.3 sends tickets after the handshake; by now they have arrived.
-        if !self.hasGivenSession, self.made.isToOrigin, let session = self.tls?.session {
-            self.hasGivenSession = true
+        if let session = self.tlsToRemember?.session {
+            self.tlsToRemember = nil
             self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
         }
-        if isWhole, !endedByPeer, self.heldEnd == nil, self.response.keepsConnection, !self.response.hasExcess,
-            self.rest.readableBytes == 0, !self.isHungUp, transfer.asked.request.upgrade == nil, !self.hasReadTooMuch,
-            self.login.mayBeKept
-        {
-            self.keep()
-        } else {
-            self.close()
-        }
+        if self.takesAnother { self.keep() } else { self.close() }
         transfer.finished(trailers: trailers)
     }
 
-    /// True if bytes were read ahead after the response; records that are for TLS alone are processed.
-    private var hasReadTooMuch: Bool { self.tls?.hasWaiting == true && self.hasArrivals }
+    /// True if the connection can carry another request after this one.
+    private var takesAnother: Bool {
+        self.machine.takesAnother && self.endAfterRest == nil && self.rest.readableBytes == 0
+            && self.login.mayBeKept
+            // Bytes that were read ahead are a response without a request, unless they are records for TLS alone.
+            && !(self.tls?.hasWaiting == true && self.hasArrivals)
+    }
 
     private func keep() {
         self.tls?.readsAhead = false
         self.phase = .idle
-        self.isKept = true
-        self.keptInTurn = self.loop.turn
-        self.keptSince = self.loop.turnTime
+        self.freed = Freed(turn: self.loop.turn, time: self.loop.turnTime)
         self.waitsForRoom = false
         self.updateInterest()
         self.host.idle.append(self)
         self.pool.keep(self)
     }
 
-    private func end(_ end: CarrierFailure, _ transfer: Transfer) {
-        var end = end
-        // The earlier failure has the reason.
-        if case .closed = end, let sendFailure, !self.hasAnswer {
-            end = .broken(CarrierFailure.words(for: sendFailure))
-        }
-        let (hasAnswer, hasHead, lacksChunks) = (
-            self.hasAnswer, self.response.isComplete, self.response.lacksChunks
-        )
+    private func end(_ failure: CarrierFailure, _ transfer: Transfer) {
+        let received = self.machine.received
         self.close()
-        transfer.lost(end, afterUse: self.isKept, hasAnswer: hasAnswer, hasHead: hasHead, lacksChunks: lacksChunks)
+        transfer.lost(failure, afterUse: self.isKept, received: received)
     }
 
     /// Closes the connection because of input without a request.
@@ -637,29 +503,19 @@ final class HTTP1Connection: KeptConnection, Carrier {
         guard case .taken(let transfer) = phase else { return }
         if self.isKept { return transfer.lostBeforeRequest() }
         // Otherwise an origin that closes, or writes to, each new connection at once would be dialled for ever.
-        transfer.lost(.closed, afterUse: false, hasAnswer: false, hasHead: false, lacksChunks: false)
+        transfer.lost(.closed, afterUse: false, received: .nothing)
     }
 
     // MARK: Epoll
 
-    /// - Parameter hasReport: true if epoll has just reported input.
-    private func updateInterest(hasReport: Bool = false) {
-        guard !self.isHungUp else { return }
+    private func updateInterest() {
         switch self.phase {
-        case .idle, .taken: self.setInterest(.read)
-        case .asking(let transfer):
-            let isWatching = self.interest.contains(.read) && !hasReport
-            var interest = transfer.isReadingPaused && !isWatching ? Readiness() : .read
-            if self.waitsForRoom { interest.insert(.write) }
-            self.setInterest(interest)
-        case .closed: break
+        case .idle, .taken: self.reading = .watched
+        case .asking(let transfer): if !transfer.isReadingPaused { self.reading = .watched }
+        case .closed: return
         }
-    }
-
-    private func setInterest(_ interest: Readiness) {
-        guard interest != self.interest else { return }
-        self.interest = interest
-        self.loop.watch(self.descriptor, for: interest, by: self)
+        let needs = self.socket.needs(toRead: self.reading == .watched, toWrite: self.waitsForRoom)
+        self.socket.watch(for: needs, by: self, on: self.loop)
     }
 }
 
@@ -680,13 +536,11 @@ extension HTTP1Connection: DescriptorWatcher, TurnEndWork {
         case .closed: return
         case .asking: break
         }
-        if readiness.isBroken {
-            // Both directions are closed: what is left is read up to the end. Epoll would report this again and again.
-            self.isHungUp = true
-            self.interest = Readiness()
-            self.loop.unwatch(self.descriptor)
-        }
         if readiness.contains(.write) || self.tls != nil { self.pump() }
-        if readiness != .write || self.tls != nil { self.readReported() }
+        guard readiness != .write || self.tls != nil, case .asking(let transfer) = self.phase else { return }
+        guard transfer.isReadingPaused else { return self.read() }
+        self.reading = .paused
+        // Both directions are closed.
+        if readiness.isBroken { self.socket.unwatch(on: self.loop) } else { self.updateInterest() }
     }
 }

@@ -21,8 +21,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     var untaken = 0
     /// True once the head of the request was passed to the codec.
     private var hasBegun = false
-    private var hasHead = false
-    private var hasAnswer = false
+    private var received = ResponsePart.nothing
     private var hasSentAll = false
     /// True once the end of the request was sent to the peer, and does not wait for a window or in a queue.
     private var isEndWritten = false
@@ -219,14 +218,16 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private func take(_ frame: HTTP2Frame.FramePayload, _ transfer: Transfer) {
         switch frame {
         case .headers(let headers):
-            self.hasAnswer = true
+            if self.received == .nothing { self.received = .bytes }
             do throws(WireError) {
                 try self.take(headers, transfer)
             } catch {
                 self.failed(.malformed(error))
             }
         case .data(let data):
-            guard self.hasHead, case .byteBuffer(let bytes) = data.data else { return self.failed(.brokenFrames) }
+            guard self.received == .head, case .byteBuffer(let bytes) = data.data else {
+                return self.failed(.brokenFrames)
+            }
             self.took(HTTP2FrameHead.cost + bytes.readableBytes)
             let count = UInt64(bytes.readableBytes)
             if let awaitedBytes {
@@ -249,7 +250,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     }
 
     private func take(_ headers: HTTP2Frame.FramePayload.Headers, _ transfer: Transfer) throws(WireError) {
-        if self.hasHead {
+        if self.received == .head {
             let trailers = try headers.headers.fields(within: self.limits)
             return self.finish(trailers: trailers)
         }
@@ -261,7 +262,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             try self.interim.count(headers.headers, within: self.limits)
             return transfer.received(interim: head)
         }
-        self.hasHead = true
+        self.received = .head
         let forbidsBody = head.forbidsBody(to: transfer.asked.request.method)
         let length = forbidsBody ? nil : try head.fields.declaredLength()
         self.awaitedBytes = forbidsBody ? 0 : length
@@ -306,9 +307,9 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     func failed(_ failure: CarrierFailure) {
         guard let transfer else { return }
-        let (hasAnswer, hasHead, wasKept) = (self.hasAnswer, self.hasHead, self.connection.hasServed)
+        let (received, wasKept) = (self.received, self.connection.hasServed)
         self.leave()
-        transfer.lost(failure, afterUse: wasKept, hasAnswer: hasAnswer, hasHead: hasHead, lacksChunks: false)
+        transfer.lost(failure, afterUse: wasKept, received: received)
     }
 
     func abandon() { self.leave() }

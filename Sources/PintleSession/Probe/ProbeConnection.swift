@@ -23,7 +23,7 @@ final class ProbeConnection: @unchecked Sendable {
     private let loop: Loop
     private var state = State.fresh
     private var dialler: Dialler?
-    private var descriptor: Int32 = -1
+    private var socket: StreamSocket?
     private var handshake: ClientHandshake?
     private var unsent: [UInt8] = []
     private var receivedCount = 0
@@ -70,11 +70,8 @@ final class ProbeConnection: @unchecked Sendable {
         guard let completion else { return }
         self.completion = nil
         self.loop.disarm(self.timer)
-        if self.descriptor >= 0 {
-            self.loop.unwatch(self.descriptor)
-            close(self.descriptor)
-            self.descriptor = -1
-        }
+        self.socket?.close(on: self.loop)
+        self.socket = nil
         completion(
             ProbeResult(
                 ending: ending, presented: self.handshake?.presented ?? [], verdict: self.handshake?.verdict,
@@ -98,7 +95,7 @@ final class ProbeConnection: @unchecked Sendable {
     }
 
     private func connected(_ descriptor: Int32) {
-        self.descriptor = descriptor
+        self.socket = StreamSocket(descriptor: descriptor)
         self.state = .handshaking
         self.loop.arm(self.timer, at: self.began + TimeAmount(self.probe.timeLimit))
         self.goOn()
@@ -113,7 +110,7 @@ final class ProbeConnection: @unchecked Sendable {
         self.send()
         guard self.state == .handshaking else { return }
         switch handshake.state {
-        case .going: self.loop.watch(self.descriptor, for: self.unsent.isEmpty ? .read : [.read, .write], by: self)
+        case .going: self.socket?.watch(for: self.unsent.isEmpty ? .read : [.read, .write], by: self, on: self.loop)
         // The last flight and an alert after it are a few hundred bytes, for which a socket's buffer has room.
         case .complete(let negotiated): self.finish(.complete(negotiated))
         case .failed(let failure): self.finish(.failed(.handshake(failure)))
@@ -121,36 +118,31 @@ final class ProbeConnection: @unchecked Sendable {
     }
 
     private func send() {
-        while !self.unsent.isEmpty {
-            let count = self.unsent.withUnsafeBytes {
-                Glibc.send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        while !self.unsent.isEmpty, let socket {
+            switch self.unsent.withUnsafeBytes({ socket.write($0) }) {
+            case .bytes(let count): self.unsent.removeFirst(count)
+            case .wouldBlock: return
+            // Bytes that the peer sent before it closed tell the reason; reading finds the end.
+            case .end, .failed: self.unsent = []
             }
-            if count < 0 {
-                let code = errno
-                // Bytes that the peer sent before it closed tell the reason; reading finds the end.
-                if code != EAGAIN && code != EINTR { self.unsent = [] }
-                return
-            }
-            self.unsent.removeFirst(count)
         }
     }
 
     private func receive() {
-        guard let handshake else { return }
-        var count = 0
-        var code: Int32 = 0
-        withUnsafeTemporaryAllocation(byteCount: Self.readSize, alignment: 1) { space in
-            count = recv(self.descriptor, space.baseAddress, space.count, 0)
-            code = errno
-            guard count > 0 else { return }
-            self.receivedCount += count
-            handshake.receive(UnsafeRawBufferPointer(rebasing: space[..<count]))
+        guard let handshake, let socket else { return }
+        let outcome = withUnsafeTemporaryAllocation(byteCount: Self.readSize, alignment: 1) { space in
+            let outcome = socket.read(into: space)
+            if case .bytes(let count) = outcome {
+                handshake.receive(UnsafeRawBufferPointer(rebasing: space[..<count]))
+            }
+            return outcome
         }
-        if count < 0 {
-            guard code != EAGAIN && code != EINTR else { return }
-            return self.finish(.failed(.reset(afterBytes: self.receivedCount)))
+        switch outcome {
+        case .bytes(let count): self.receivedCount += count
+        case .end: handshake.receiveEnd()
+        case .wouldBlock: return
+        case .failed: return self.finish(.failed(.reset(afterBytes: self.receivedCount)))
         }
-        if count == 0 { handshake.receiveEnd() }
         self.goOn()
     }
 }

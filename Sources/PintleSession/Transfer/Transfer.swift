@@ -9,7 +9,7 @@ package import PintleTrust
 ///
 /// It waits for a connection to its host that is free, or for a new one, which then carries it. The pool reuses the object: an
 /// owner must release it when it hears of the end.
-package final class Transfer {
+package final class Transfer: BodySource {
     private enum Stage {
         /// It has not begun, or is over.
         case none
@@ -74,7 +74,7 @@ package final class Transfer {
     /// Fires when the body has waited long enough for `100 Continue`; nil if it does not wait any more.
     private var expectation: LoopTimer?
 
-    private static let noRequest = Asked(
+    static let noRequest = Asked(
         TransferRequest(method: "", scheme: .http, authority: Authority(host: "", port: 0), path: ""))
 
     /// Holds a request, so that a reader copies only the field that it needs: to copy all of them would cost as much as parsing
@@ -396,32 +396,34 @@ package final class Transfer {
     /// The connection is unusable, and the response incomplete.
     ///
     /// - Parameter afterUse: true if the connection has carried an earlier response.
-    func lost(_ failure: CarrierFailure, afterUse: Bool, hasAnswer: Bool, hasHead: Bool, lacksChunks: Bool) {
+    func lost(_ failure: CarrierFailure, afterUse: Bool, received: ResponsePart) {
         self.stage = .none
         let peer = self.asked.request.authority
         switch failure {
-        case .malformed(let error):
-            return self.tellEnd(.malformedResponse, "the response of \(peer) is malformed: \(error.message)")
         // A response shows that the request was seen, whatever the peer says about it.
-        case .refused where !hasAnswer && self.maySendAgain: return self.sendAgain(isUntouched: true)
-        case .unseen where !hasAnswer && self.turnedAway < Self.mostTurnedAway:
+        case .refused where received == .nothing && self.maySendAgain: return self.sendAgain(isUntouched: true)
+        case .unseen where received == .nothing && self.turnedAway < Self.mostTurnedAway:
             return self.sendAgain(isUntouched: true, wasTurnedAway: true)
         case .closed, .broken, .brokenFrames:
-            if !hasAnswer, afterUse, self.maySendAgain { return self.sendAgain() }
-        case .reset, .refused, .unseen, .excessive: break
+            if received == .nothing, afterUse, self.maySendAgain { return self.sendAgain() }
+        case .malformed, .reset, .refused, .unseen, .excessive: break
         }
-        let isBehindHead: SessionError.Code = hasHead ? .truncated : .connectionBroken
+        let isBehindHead: SessionError.Code = received.hasHead ? .truncated : .connectionBroken
         switch failure {
-        case .malformed: break
+        case .malformed(let error):
+            self.tellEnd(.malformedResponse, "the response of \(peer) is malformed: \(error.message)")
         case .broken(let cause): self.tellEnd(isBehindHead, "the connection to \(peer) broke", cause)
-        case .closed where !hasAnswer: self.tellEnd(.connectionBroken, "\(peer) closed without a response")
-        case .closed where !hasHead: self.tellEnd(.malformedResponse, "\(peer) sent no complete response head")
-        case .closed where lacksChunks: self.tellEnd(.truncated, "\(peer) sent no last chunk")
-        case .closed: self.tellEnd(.truncated, "\(peer) closed before the response was complete")
+        case .closed:
+            switch received {
+            case .nothing: self.tellEnd(.connectionBroken, "\(peer) closed without a response")
+            case .bytes: self.tellEnd(.malformedResponse, "\(peer) sent no complete response head")
+            case .chunks: self.tellEnd(.truncated, "\(peer) sent no last chunk")
+            case .head: self.tellEnd(.truncated, "\(peer) closed before the response was complete")
+            }
         case .reset, .refused, .unseen: self.tellEnd(isBehindHead, "\(peer) ended the stream of HTTP/2")
         case .excessive:
             self.tellEnd(isBehindHead, "\(peer) sent more frames of a few bytes than are held until they are taken")
-        case .brokenFrames where hasHead: self.tellEnd(.truncated, "the connection to \(peer) broke")
+        case .brokenFrames where received.hasHead: self.tellEnd(.truncated, "the connection to \(peer) broke")
         case .brokenFrames:
             self.tellEnd(.malformedResponse, "the response of \(peer) is not HTTP", "its frames break HTTP/2")
         }
@@ -467,7 +469,6 @@ package final class Transfer {
 
     // MARK: For the connection
 
-    /// The next step of the body; asked when there is room for it.
     var nextStep: NextStep {
         guard let upload else { return .end }
         if self.expectation != nil || self.isHoldingBody && !self.hasResponse {
@@ -480,7 +481,6 @@ package final class Transfer {
         return upload.isComplete ? .end : .wait
     }
 
-    /// Offers bytes of the body, like ``UploadQueue/takeFirst(_:)``.
     func takeBody(_ body: (UnsafeRawBufferPointer) -> Int) -> Int { self.upload?.takeFirst(body) ?? 0 }
 
     /// The pipe that has the next bytes of the body; nil if ``takeBody(_:)`` has them.
