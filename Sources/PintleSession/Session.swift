@@ -234,14 +234,3 @@ public final class Session: Sendable {
         }
     }
 }
-
-/// A verdict, and the time at which it was noted: at most the length of one transfer after it was made.
-package struct DatedVerdict: Sendable {
-    package let verdict: Verdict
-    package let moment: UnixTime
-
-    package init(verdict: Verdict, moment: UnixTime) {
-        self.verdict = verdict
-        self.moment = moment
-    }
-}

@@ -7,7 +7,7 @@ extension ByteBuffer {
     /// Writes the head of a request (RFC 9112 §3).
     ///
     /// - Parameter forwarder: the proxy that gets the request; nil if the origin does.
-    mutating func writeRequest(_ asked: Transfer.Asked, to forwarder: ProxyServer?) {
+    mutating func writeRequest(_ asked: AskedRequest, to forwarder: ProxyServer?) {
         let authorization = asked.request.fields.contains(.proxyAuthorization) ? nil : forwarder?.authorization
         var limit = asked.request.method.utf8.count + asked.request.path.utf8.count + asked.request.fields.byteCount
         limit += 2 * asked.request.authority.host.utf8.count + (authorization?.utf8.count ?? 0)

@@ -151,14 +151,14 @@ final class ConnectionAttempt {
     }
 
     private func connectionToOrigin() throws(TrustError) -> TLSConnection {
-        let (box, questions) = (self.verdict, self.pool.handshake)
+        let (box, delegate) = (self.verdict, self.pool.handshake)
         let known = self.pool.session(for: self.request.authority)
         box.verdict = known?.verdict
         return try TLSConnection(
             to: self.request.authority.host, protocols: self.protocols, under: self.pool.evaluator,
             over: self.outer.map { .stream($0) } ?? .socket(self.descriptor), resuming: known?.session,
-            report: { box.verdict = $0 }, decide: questions.map { questions in { questions.decide(on: $0) } },
-            identity: questions.map { questions in { questions.identity(for: $0) } })
+            report: { box.verdict = $0 }, decide: delegate.map { delegate in { delegate.decide(on: $0) } },
+            identity: delegate.map { delegate in { delegate.identity(for: $0) } })
     }
 
     /// Continues as far as the socket allows.

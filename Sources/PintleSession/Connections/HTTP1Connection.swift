@@ -12,7 +12,7 @@ internal import PintleTrust
 /// It moves bytes between the socket, a transfer and an ``HTTP1Machine``, which has the rules of the protocol. Any input without
 /// a request under way makes the connection unusable: bytes that came before a request was sent cannot be its response, and an
 /// origin that ends a connection takes no more requests (RFC 9112 §9.2, §9.3). Used only on its loop's thread.
-final class HTTP1Connection: KeptConnection, Carrier {
+final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
     private enum Phase {
         /// No request is under way.
         case idle
@@ -123,7 +123,6 @@ final class HTTP1Connection: KeptConnection, Carrier {
         self.socket.close(on: self.loop)
     }
 
-    /// Closes the connection if it is idle; called when its owner has ended.
     func closeIfIdle() { if case .idle = self.phase { self.close() } }
 
     /// Detaches this object from the connection, which stays open.

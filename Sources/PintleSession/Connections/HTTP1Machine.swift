@@ -58,7 +58,7 @@ struct HTTP1Machine {
     }
 
     private let limits: HeadLimits
-    private var asked = Transfer.noRequest
+    private var asked = AskedRequest.none
     private(set) var staged = ByteBuffer()
     private var unsent = Unsent.nothing
     private var reader: ResponseReader
@@ -75,7 +75,7 @@ struct HTTP1Machine {
     ///
     /// - Parameter forwarder: the proxy that gets the request; nil if the origin does.
     /// - Returns: the number of staged bytes of the body.
-    mutating func begin(_ asked: Transfer.Asked, to forwarder: ProxyServer?, body: some BodySource) -> Int {
+    mutating func begin(_ asked: AskedRequest, to forwarder: ProxyServer?, body: some BodySource) -> Int {
         self.asked = asked
         self.reader = ResponseReader(limits: self.limits)
         self.hasBytes = false
@@ -260,17 +260,4 @@ struct HTTP1Machine {
 
     /// Releases the memory for unsent bytes.
     mutating func end() { self.staged = ByteBuffer() }
-}
-
-/// The body of a request, which its connection takes piece by piece.
-protocol BodySource: AnyObject {
-    /// The next step of the body; asked when there is room for it.
-    var nextStep: Transfer.NextStep { get }
-    /// The fields after the body, if it is sent in chunks.
-    var trailersToSend: Fields { get }
-    /// Offers bytes of the body, as many as are in one piece.
-    ///
-    /// - Parameter body: returns the number of bytes that it takes.
-    /// - Returns: that number.
-    func takeBody(_ body: (UnsafeRawBufferPointer) -> Int) -> Int
 }

@@ -17,7 +17,7 @@ final class TransferPool: @unchecked Sendable {
     let loop: Loop
     let configuration: SessionConfiguration
     let evaluator: TrustEvaluator
-    let handshake: HandshakeQuestions?
+    let handshake: (any HandshakeDelegate)?
     let dialler: CurlDialler
     /// The budget for bytes that origins have sent and no reader has taken; nil if they are not counted.
     let memory: MemoryBudget?
@@ -50,7 +50,7 @@ final class TransferPool: @unchecked Sendable {
     private static let moment = TimeAmount.milliseconds(100)
 
     init(
-        loop: Loop, configuration: SessionConfiguration, evaluator: TrustEvaluator, handshake: HandshakeQuestions?,
+        loop: Loop, configuration: SessionConfiguration, evaluator: TrustEvaluator, handshake: (any HandshakeDelegate)?,
         judge: (any AddressJudge)?, proxy: ProxyLink?, names: NameLookups, memory: MemoryBudget?
     ) {
         self.loop = loop

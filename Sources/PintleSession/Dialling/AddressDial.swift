@@ -7,18 +7,6 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintleSystem
 
-/// A dial that can be cancelled.
-protocol RunningDial: AnyObject {
-    /// True while the dial observes its own time limit: it ends by itself, and its error says in which phase it was.
-    var keepsTime: Bool { get }
-    /// Cancels the dial; its completion is not called.
-    func cancel()
-}
-
-extension Dial: RunningDial {
-    var keepsTime: Bool { self.isRunning }
-}
-
 /// One connection to a known address. Its owner must cancel it when its time is over.
 final class AddressDial: RunningDial {
     private let target: DialTarget
@@ -27,7 +15,7 @@ final class AddressDial: RunningDial {
     private let serviceType: ServiceType
     private let loop: Loop
     private let start: NIODeadline
-    private var completion: Dial.Completion?
+    private var completion: DialCompletion?
     private var descriptor: Int32 = -1
     private var hasBegun = false
     /// The timer of the next attempt, while the process has no descriptor left.
@@ -40,7 +28,7 @@ final class AddressDial: RunningDial {
 
     init(
         _ target: DialTarget, at address: SocketAddress, of dialler: CurlDialler,
-        _ completion: @escaping Dial.Completion
+        _ completion: @escaping DialCompletion
     ) {
         self.target = target
         self.address = address

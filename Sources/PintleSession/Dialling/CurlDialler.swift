@@ -75,7 +75,7 @@ final class CurlDialler: @unchecked Sendable {
     /// Begins to dial.
     ///
     /// - Parameter completion: called once, in a later turn or at the end of this one, unless the dial is cancelled.
-    func dial(_ target: DialTarget, _ completion: @escaping Dial.Completion) -> any RunningDial {
+    func dial(_ target: DialTarget, _ completion: @escaping DialCompletion) -> any RunningDial {
         self.loop.assertInEventLoop()
         if target.socks == nil, target.interface == nil {
             if let address = target.dialled.address {

@@ -7,55 +7,13 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintleSystem
 
-/// The destination of a dial, and the route to it.
-struct DialTarget {
-    /// The origin that the connection is for.
-    var authority: Authority
-    /// The proxy on the route.
-    var proxy: ProxyLink?
-    /// The client for which names are looked up; its lookups are limited.
-    var client: TransferClient?
-    /// The mark of the packets; nil for the session's default.
-    var serviceType: ServiceType?
-    /// The network interface to use; if nil, the routing table decides.
-    var interface: String?
-    /// The longest time for resolving and connecting together.
-    var timeLimit: TimeAmount
-    /// The longest time for resolving alone; nil for `timeLimit`.
-    var lookupLimit: TimeAmount?
-
-    /// The SOCKS proxy that makes the connection to the origin.
-    var socks: ProxyLink? { self.proxy.flatMap { $0.server.scheme == .socks5 ? $0 : nil } }
-
-    /// The end of the connection as libcurl sees it: the origin, or an HTTP proxy.
-    var end: Authority { self.socks == nil ? self.dialled : self.authority }
-
-    /// The host whose name is looked up and dialled: the proxy, or else the origin.
-    var dialled: Authority { self.proxy?.server.authority ?? self.authority }
-
-    /// The host that is dialled, in a sentence.
-    var dialledHost: String {
-        self.proxy.map { "the proxy \($0.server.authority.host)" } ?? "the host \(self.authority.host)"
-    }
-
-    /// Returns the reason why an address may not be dialled; nil if it may.
-    func refusal(of address: SocketAddress, by judge: any AddressJudge) -> String? {
-        self.proxy == nil
-            ? judge.refusal(dialling: address, asked: self.authority)
-            : judge.refusal(diallingProxy: address, asked: self.authority)
-    }
-}
-
 /// One connection that libcurl makes. The dialler reuses the object and its handle.
 final class Dial {
-    /// Passes a connected, non-blocking socket to its new owner, or the error.
-    typealias Completion = (Result<Int32, SessionError>, TransferMetrics) -> Void
-
     /// A reference cycle, which the dialler breaks when it is closed: it then releases its dials.
     private let dialler: CurlDialler
     private var easy: EasyHandle
     private(set) var target = Dial.nowhere
-    private var completion: Completion?
+    private var completion: DialCompletion?
     var isAdded = false
     /// True if libcurl accepted all options of the dial.
     private(set) var isTaken = true
@@ -94,7 +52,7 @@ final class Dial {
 
     // MARK: For the dialler
 
-    func begin(_ target: DialTarget, _ completion: @escaping Completion) {
+    func begin(_ target: DialTarget, _ completion: @escaping DialCompletion) {
         self.target = target
         self.completion = completion
         self.deadline = self.dialler.loop.turnTime + target.timeLimit
@@ -209,4 +167,8 @@ final class Dial {
         (self.target.serviceType ?? self.dialler.configuration.serviceType).mark(opened, family: asked.family)
         return opened
     }
+}
+
+extension Dial: RunningDial {
+    var keepsTime: Bool { self.isRunning }
 }

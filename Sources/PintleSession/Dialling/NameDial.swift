@@ -15,7 +15,7 @@ final class NameDial: RunningDial, @unchecked Sendable {
     private let deadline: NIODeadline
     /// The longest time for the lookup alone.
     private let lookupLimit: TimeAmount
-    private var completion: Dial.Completion?
+    private var completion: DialCompletion?
     private var race: AddressRace?
     private var dials: [SocketAddress: AddressDial] = [:]
     /// The most telling failure so far.
@@ -23,7 +23,7 @@ final class NameDial: RunningDial, @unchecked Sendable {
     private var metrics = TransferMetrics()
     private lazy var timer = LoopTimer { [weak self] in self?.proceed() }
 
-    init(_ target: DialTarget, of dialler: CurlDialler, _ completion: @escaping Dial.Completion) {
+    init(_ target: DialTarget, of dialler: CurlDialler, _ completion: @escaping DialCompletion) {
         self.target = target
         self.dialler = dialler
         self.start = dialler.loop.turnTime

@@ -4,7 +4,7 @@ internal import NIOConcurrencyHelpers
 internal import PintleTrust
 
 /// Asks the program's hooks while a connection's TLS handshake waits for the answer.
-final class HandshakeQuestions: Sendable {
+final class HandshakeQuestions: HandshakeDelegate {
     private let hooks: SessionHooks
     private let identity: ClientIdentity?
     private let session = NIOLockedValueBox(Owner())

@@ -24,9 +24,6 @@ package final class Transfer: BodySource {
         case carried(any Carrier)
     }
 
-    /// The next step of the request's body.
-    enum NextStep { case bytes, wait, end }
-
     /// The time for which a body waits for `100 Continue`: RFC 9110 §10.1.1 forbids to wait for ever.
     private static let expectationTime = TimeAmount.seconds(1)
     /// The most connections that may turn the request away: a server that takes only five requests on each connection refuses
@@ -37,7 +34,7 @@ package final class Transfer: BodySource {
     var place: Int?
     private let pool: TransferPool
     private var stage = Stage.none
-    private(set) var asked = Transfer.noRequest
+    private(set) var asked = AskedRequest.none
     private var delegate: (any TransferDelegate)?
     private var host: OriginHost?
     /// True if it holds one of the places for the host's connections.
@@ -73,17 +70,6 @@ package final class Transfer: BodySource {
     private var waitsForBody = false
     /// Fires when the body has waited long enough for `100 Continue`; nil if it does not wait any more.
     private var expectation: LoopTimer?
-
-    static let noRequest = Asked(
-        TransferRequest(method: "", scheme: .http, authority: Authority(host: "", port: 0), path: ""))
-
-    /// Holds a request, so that a reader copies only the field that it needs: to copy all of them would cost as much as parsing
-    /// its head.
-    final class Asked: Sendable {
-        let request: TransferRequest
-
-        init(_ request: consuming TransferRequest) { self.request = consume request }
-    }
 
     init(pool: TransferPool) {
         self.pool = pool
@@ -175,7 +161,7 @@ package final class Transfer: BodySource {
     func begin(_ request: consuming TransferRequest, by proxy: ProxyLink?, delegate: any TransferDelegate) {
         self.delegate = delegate
         self.start = self.pool.loop.turnTime
-        let asked = Asked(consume request)
+        let asked = AskedRequest(consume request)
         self.asked = asked
         let isCall = Self.isStream(asked.request.fields)
         self.silenceLimit = isCall ? asked.request.streamTimeout ?? asked.request.timeout : asked.request.timeout
@@ -208,7 +194,7 @@ package final class Transfer: BodySource {
     /// Fails at the end of this turn, because the session is closed.
     func beginToFail(_ request: consuming TransferRequest, delegate: any TransferDelegate) {
         self.delegate = delegate
-        self.asked = Asked(consume request)
+        self.asked = AskedRequest(consume request)
         self.start = self.pool.loop.turnTime
         self.pool.loop.atEndOfTurn(self)
     }
@@ -469,7 +455,7 @@ package final class Transfer: BodySource {
 
     // MARK: For the connection
 
-    var nextStep: NextStep {
+    var nextStep: BodyStep {
         guard let upload else { return .end }
         if self.expectation != nil || self.isHoldingBody && !self.hasResponse {
             self.beginToExpect()
@@ -638,7 +624,7 @@ package final class Transfer: BodySource {
         if let silence { self.pool.loop.disarm(silence) }
         if let expectation { self.pool.loop.disarm(expectation) }
         self.expectation = nil
-        self.asked = Self.noRequest
+        self.asked = AskedRequest.none
         self.upload?.drop()
         self.upload = nil
         self.trailersToSend = Fields()

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import NIOCore
-package import PintleLoop
-public import PintleMessage
+package import NIOCore
+package import PintleMessage
 
 /// A request to be transferred, with its destination and time limits.
 package struct TransferRequest: Sendable {
@@ -111,112 +110,13 @@ extension TransferRequest {
     var wantsConnection: Bool { self.connectOnly || self.upgrade != nil }
 }
 
-/// The measurements of a transfer. Times count from its start; nil if a phase did not happen.
-public struct TransferMetrics: Sendable, Equatable {
-    /// The time at which the name was resolved.
-    public var nameLookup: Duration?
-    /// The time at which the connection was established.
-    public var connect: Duration?
-    /// The time at which the TLS handshake was finished.
-    public var tls: Duration?
-    /// The time at which the first byte of the response arrived.
-    public var firstByte: Duration?
-    /// The time at which the transfer ended; zero before.
-    public var total = Duration.zero
-    /// True if a connection of an earlier transfer was used.
-    public var reusedConnection = false
-    /// The peer's address; empty if no connection was made.
-    public var address = ""
-    /// The number of times that the request was sent again, or that another connection was tried for it.
-    public var retries = 0
-    /// The version of HTTP: `1.0`, `1.1` or `2`.
-    public var httpVersion = ""
-    /// The version of TLS, such as `TLSv1.3`; empty without TLS.
-    public var tlsVersion = ""
+/// Holds a request, so that a reader copies only the field that it needs: to copy all of them would cost as much as parsing its
+/// head.
+final class AskedRequest: Sendable {
+    let request: TransferRequest
 
-    /// Makes the metrics of a transfer that has not begun.
-    public init() {}
-}
+    init(_ request: consuming TransferRequest) { self.request = consume request }
 
-/// Decides if an address may be dialled; asked after resolution, with the very address that would be dialled.
-public protocol AddressJudge: Sendable {
-    /// Returns nil to allow `address` for `host`, or a few words that say why it is refused.
-    func refusal(dialling address: SocketAddress, asked host: Authority) -> String?
-
-    /// Decides about the address of a proxy for a request to `host`. By default it is judged like an address of `host`.
-    func refusal(diallingProxy address: SocketAddress, asked host: Authority) -> String?
-}
-
-extension AddressJudge {
-    /// Judges the proxy's address as one of `host`.
-    public func refusal(diallingProxy address: SocketAddress, asked host: Authority) -> String? {
-        self.refusal(dialling: address, asked: host)
-    }
-}
-
-/// Hears of the progress of a transfer, always on the loop's thread.
-///
-/// Its functions may start, cancel and feed transfers.
-package protocol TransferDelegate: AnyObject {
-    /// An interim response (1xx) arrived.
-    func originSent(interim head: ResponseHead)
-    /// The final response's head arrived; `length` is the body's length if known.
-    func originAnswered(_ head: ResponseHead, length: UInt64?)
-    /// Bytes of the body arrived; they are valid during the call only.
-    func originSent(_ bytes: UnsafeRawBufferPointer)
-    /// Bytes of the body arrived in a buffer that the delegate may keep. By default they are passed to the function for
-    /// bytes that are valid during the call only.
-    func originSent(_ buffer: ByteBuffer)
-    /// Bytes of the body arrived in a pipe, which is not filled again before it is empty; only after
-    /// ``Transfer/takePipes()``. A delegate that leaves some of them in the pipe must pause reading; they come again
-    /// when it resumes.
-    func originSent(_ piped: PipedBytes)
-    /// Trailers arrived after the body.
-    func originSent(trailers fields: Fields)
-    /// The upstream has taken this many bytes of the request's body.
-    func originTookBody(_ count: Int)
-    /// The body is sent again from its beginning, on another connection.
-    func bodyBeginsAgain()
-    /// The delegate gets the connection: one that was made for `connectOnly`, or one whose protocol the origin has
-    /// switched. This is the last call.
-    func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics)
-    /// The transfer is over; it succeeded if `error` is nil. This is the last call.
-    func originEnded(_ error: SessionError?, _ metrics: TransferMetrics)
-}
-
-/// A connection that leaves its transfer.
-package struct ConnectionHandoff {
-    /// The connection; its receiver owns it.
-    package let connection: EstablishedConnection
-    /// The `101 Switching Protocols` of an origin; nil if only a connection was wanted.
-    package var head: ResponseHead?
-    /// The version of HTTP of that response.
-    package var version = ""
-    /// Bytes that came after it.
-    package var early = ByteBuffer()
-
-    package init(
-        connection: EstablishedConnection, head: ResponseHead? = nil, version: String = "",
-        early: ByteBuffer = ByteBuffer()
-    ) {
-        (self.connection, self.head, self.version, self.early) = (connection, head, version, early)
-    }
-}
-
-extension TransferDelegate {
-    package func bodyBeginsAgain() {}
-
-    package func originSent(_ buffer: ByteBuffer) {
-        buffer.withUnsafeReadableBytes { self.originSent($0) }
-    }
-
-    /// Traps: pipes come only to a delegate that has asked for them.
-    package func originSent(_ piped: PipedBytes) {
-        preconditionFailure("BUG: a body comes in a pipe that nobody asked for")
-    }
-
-    /// Closes the connection: a delegate that asks for none has no use for it.
-    package func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics) {
-        handoff.connection.close()
-    }
+    static let none = AskedRequest(
+        TransferRequest(method: "", scheme: .http, authority: Authority(host: "", port: 0), path: ""))
 }

@@ -101,7 +101,7 @@ struct HTTP1MachineTests {
 
         init(_ request: TransferRequest, sendsAll: Bool = true) {
             let source = ScriptedBody(for: request.body)
-            _ = self.machine.begin(Transfer.Asked(request), to: nil, body: source)
+            _ = self.machine.begin(AskedRequest(request), to: nil, body: source)
             if sendsAll { _ = sendAll(&self.machine, source) }
         }
 
@@ -250,7 +250,7 @@ struct HTTP1MachineTests {
         let source = ScriptedBody(for: upload.body, pieces: [Self.upload])
         if !upload.trailers.isEmpty { source.trailersToSend.append(upload.trailers, "1") }
         var machine = HTTP1Machine(limits: HeadLimits())
-        _ = machine.begin(Transfer.Asked(request), to: nil, body: source)
+        _ = machine.begin(AskedRequest(request), to: nil, body: source)
         #expect(!machine.isSent)
         let sent = sendAll(&machine, source, room: room)
         #expect(machine.isSent)
@@ -302,7 +302,7 @@ struct HTTP1MachineTests {
             var machine = HTTP1Machine(limits: HeadLimits())
             var request = Asked.get.request
             request.body = .stream(length: 100)
-            _ = machine.begin(Transfer.Asked(request), to: nil, body: source)
+            _ = machine.begin(AskedRequest(request), to: nil, body: source)
             _ = sendAll(&machine, source)
             #expect(machine.output(source) == .cut && !machine.isSent)
         }
@@ -314,7 +314,7 @@ struct HTTP1MachineTests {
         let source = ScriptedBody(for: .stream(length: nil))
         source.isComplete = false
         var machine = HTTP1Machine(limits: HeadLimits())
-        _ = machine.begin(Transfer.Asked(request), to: nil, body: source)
+        _ = machine.begin(AskedRequest(request), to: nil, body: source)
         let head = sendAll(&machine, source)
         #expect(machine.output(source) == .nothing && !machine.isSent && !head.isEmpty)
         source.pieces = ["abc"]
@@ -332,7 +332,7 @@ struct HTTP1MachineTests {
             try run.take("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)".utf8)
             #expect(run.machine.isOver && run.machine.takesAnother && run.machine.received == .head)
             let source = ScriptedBody(for: .none)
-            _ = run.machine.begin(Transfer.Asked(Asked.get.request), to: nil, body: source)
+            _ = run.machine.begin(AskedRequest(Asked.get.request), to: nil, body: source)
             #expect(!run.machine.isSent && run.machine.received == .nothing && !run.machine.isAnswered)
             _ = sendAll(&run.machine, source)
         }
@@ -383,7 +383,7 @@ private final class ScriptedBody: BodySource {
         }
     }
 
-    var nextStep: Transfer.NextStep { self.pieces.isEmpty ? self.isComplete ? .end : .wait : .bytes }
+    var nextStep: BodyStep { self.pieces.isEmpty ? self.isComplete ? .end : .wait : .bytes }
 
     func takeBody(_ body: (UnsafeRawBufferPointer) -> Int) -> Int {
         guard var first = self.pieces.first else { return 0 }

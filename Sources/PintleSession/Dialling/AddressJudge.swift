@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import NIOCore
+public import PintleMessage
+
+/// Decides if an address may be dialled; asked after resolution, with the very address that would be dialled.
+public protocol AddressJudge: Sendable {
+    /// Returns nil to allow `address` for `host`, or a few words that say why it is refused.
+    func refusal(dialling address: SocketAddress, asked host: Authority) -> String?
+
+    /// Decides about the address of a proxy for a request to `host`. By default it is judged like an address of `host`.
+    func refusal(diallingProxy address: SocketAddress, asked host: Authority) -> String?
+}
+
+extension AddressJudge {
+    /// Judges the proxy's address as one of `host`.
+    public func refusal(diallingProxy address: SocketAddress, asked host: Authority) -> String? {
+        self.refusal(dialling: address, asked: host)
+    }
+}
