@@ -70,6 +70,17 @@ import Testing
         #expect(child.output.count == all.count)
     }
 
+    /// Expat refuses these: its names are those of the Fourth Edition, which lists the letters of Unicode 2.0.
+    @Test(arguments: ["ក", "ሀ", "Ꭰ", "㐀", "ⰰ", "𐎀", "𠀀", "a‿", "a\u{EFFFF}"])
+    func `a name may have every letter of the Fifth Edition`(name: String) {
+        #expect(self.problem("<\(name) \(name)='1'><\(name)/></\(name)>") == nil)
+    }
+
+    @Test(arguments: ["×", "÷", "\u{37E}", "\u{2190}", "\u{3000}", "\u{E000}", "\u{F0000}", "\u{B7}", "\u{300}"])
+    func `a name begins with none of the other characters`(name: String) {
+        #expect(self.problem("<\(name)/>") == "line 1, column 2: the name of an element is due")
+    }
+
     @Test(arguments: [
         "<!ENTITY x 'y'>", "<!ENTITY x SYSTEM 'file:///etc/passwd'>", "<!ENTITY % x SYSTEM 'x'> %x;",
         "<!NOTATION g SYSTEM 'g'><!ENTITY x SYSTEM 'f' NDATA g>", "<!ATTLIST a b CDATA 'c'>", "",
