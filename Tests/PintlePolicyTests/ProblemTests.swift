@@ -6,28 +6,55 @@ import PintleTrust
 import Testing
 
 @Suite struct ProblemTests {
-    /// The table of the contract, §3.4.
-    @Test(
-        arguments: [
-            (.clientDenied, 403, "http_request_denied"), (.destinationDenied, 403, "http_request_denied"),
-            (.proxyAuthRequired, 407, "http_request_denied"), (.loopDetected, 508, "proxy_loop_detected"),
-            (.badRequest, 400, "http_request_error"),
-            (.headerTooLarge, 431, "http_request_error"), (.requestTimeout, 408, "http_request_error"),
-            (.bodyTooLarge, 413, "http_request_error"), (.unserializableRequest, 422, "http_request_error"),
-            (.dnsFailure, 502, "dns_error"), (.connectFailure, 502, "destination_unavailable"),
-            (.connectTimeout, 504, "connection_timeout"), (.upstreamTimeout, 504, "http_response_timeout"),
-            (.upstreamProtocol, 502, "http_protocol_error"), (.tlsFailure, 502, "tls_protocol_error"),
-            (.pinMismatch, 502, "tls_certificate_error"), (.certificateInvalid, 502, "tls_certificate_error"),
-            (.responseStatus, 502, "proxy_internal_response"), (.responseContentType, 502, "proxy_internal_response"),
-            (.responseBody, 502, "proxy_internal_response"), (.networkUnreachable, 503, "destination_ip_unroutable"),
-            (.overloaded, 503, "connection_limit_reached"),
-        ] as [(Problem.Name, UInt16, String)])
-    func `every problem has the contract's status and RFC 9209 error`(name: Problem.Name, status: UInt16, error: String)
-    {
-        let problem = Problem(name, "why")
-        #expect(problem.status == status)
-        #expect(problem.proxyError == error)
-        #expect(!name.title.isEmpty)
+    struct Row: Sendable {
+        let name: Problem.Name
+        let status: UInt16
+        let proxyError: String
+        let decision: String
+
+        init(_ name: Problem.Name, _ status: UInt16, _ proxyError: String, _ decision: String) {
+            (self.name, self.status, self.proxyError, self.decision) = (name, status, proxyError, decision)
+        }
+    }
+
+    /// The table of the contract, §3.4, with the decision in the exchange log.
+    static let table = [
+        Row(.clientDenied, 403, "http_request_denied", "deny"),
+        Row(.destinationDenied, 403, "http_request_denied", "deny"),
+        Row(.proxyAuthRequired, 407, "http_request_denied", "deny"),
+        Row(.loopDetected, 508, "proxy_loop_detected", "deny"),
+        Row(.badRequest, 400, "http_request_error", "error"),
+        Row(.headerTooLarge, 431, "http_request_error", "error"),
+        Row(.requestTimeout, 408, "http_request_error", "error"),
+        Row(.bodyTooLarge, 413, "http_request_error", "error"),
+        Row(.unserializableRequest, 422, "http_request_error", "error"),
+        Row(.dnsFailure, 502, "dns_error", "error"),
+        Row(.connectFailure, 502, "destination_unavailable", "error"),
+        Row(.connectTimeout, 504, "connection_timeout", "error"),
+        Row(.upstreamTimeout, 504, "http_response_timeout", "error"),
+        Row(.upstreamProtocol, 502, "http_protocol_error", "error"),
+        Row(.tlsFailure, 502, "tls_protocol_error", "error"),
+        Row(.pinMismatch, 502, "tls_certificate_error", "reject"),
+        Row(.certificateInvalid, 502, "tls_certificate_error", "reject"),
+        Row(.responseStatus, 502, "proxy_internal_response", "reject"),
+        Row(.responseContentType, 502, "proxy_internal_response", "reject"),
+        Row(.responseBody, 502, "proxy_internal_response", "reject"),
+        Row(.networkUnreachable, 503, "destination_ip_unroutable", "error"),
+        Row(.overloaded, 503, "connection_limit_reached", "deny"),
+        Row(.cacheMiss, 504, "proxy_internal_response", "error"),
+    ]
+
+    @Test(arguments: table)
+    func `a problem has the contract's status and RFC 9209 error, and its decision`(row: Row) {
+        let problem = Problem(row.name, "why")
+        #expect(problem.status == row.status)
+        #expect(problem.proxyError == row.proxyError)
+        #expect(row.name.decision == row.decision)
+        #expect(!row.name.title.isEmpty)
+    }
+
+    @Test func `the table has every problem`() {
+        #expect(Set(Self.table.map(\.name)) == Set(Problem.Name.allCases))
     }
 
     private func render(_ problem: Problem, json: Bool = true) -> (head: ResponseHead, body: String) {

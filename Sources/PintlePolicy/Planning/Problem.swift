@@ -108,6 +108,19 @@ extension Problem.Name {
         }
     }
 
+    /// The value of `decision` in the exchange log: `deny` if the request was refused, `reject` if the response or the
+    /// origin was, and else `error`.
+    package var decision: String {
+        switch self {
+        case .clientDenied, .proxyAuthRequired, .destinationDenied, .loopDetected, .overloaded: "deny"
+        case .responseStatus, .responseContentType, .responseBody, .pinMismatch, .certificateInvalid: "reject"
+        case .badRequest, .headerTooLarge, .requestTimeout, .bodyTooLarge, .unserializableRequest, .dnsFailure,
+            .connectFailure, .connectTimeout, .upstreamTimeout, .upstreamProtocol, .tlsFailure, .networkUnreachable,
+            .cacheMiss:
+            "error"
+        }
+    }
+
     /// The reason phrase. Most clients show nothing else of a refused CONNECT.
     package var title: String {
         switch self {

@@ -385,13 +385,6 @@ final class ExchangeReport {
         record.firstByte = self.metrics.firstByte
     }
 
-    /// `allow`, or the kind of the problem in the response; `would-deny` if a report-only destination rule is broken.
-    private var decision: String {
-        switch self.problem {
-        case nil: self.wouldBeDenied ? "would-deny" : "allow"
-        case .clientDenied, .proxyAuthRequired, .destinationDenied, .loopDetected, .overloaded: "deny"
-        case .responseStatus, .responseContentType, .responseBody, .pinMismatch, .certificateInvalid: "reject"
-        default: "error"
-        }
-    }
+    /// `allow`, or the decision of the problem in the response; `would-deny` if a report-only destination rule is broken.
+    private var decision: String { self.problem?.decision ?? (self.wouldBeDenied ? "would-deny" : "allow") }
 }
