@@ -158,6 +158,10 @@ struct StrictLoadingTests {
             "pintle.yaml:2:15: log.redact: \"maybe\": must be true or false (also on and off, yes and no)"),
         Case("log: {exchanges: \"\"}", "pintle.yaml:2:18: log.exchanges: must not be empty"),
         Case(
+            "log: {exchanges: on}",
+            "pintle.yaml:2:18: log.exchanges: \"on\": must be \"-\" for standard output, a path (./on for this name), or off"
+        ),
+        Case(
             "limits: {header_bytes: 64KB}",
             "pintle.yaml:2:24: limits.header_bytes: \"64KB\": must be a size: a whole number of bytes, or with a unit, "
                 + "as in 64KiB, 8MiB or 1GiB"),

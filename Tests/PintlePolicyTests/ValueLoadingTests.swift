@@ -36,6 +36,15 @@ struct ValueLoadingTests {
         #expect(!configuration.log.redact)
     }
 
+    @Test(arguments: ["on", "On", "ON", "true", "True", "TRUE", "yes", "Yes", "YES", "\"on\""])
+    func `the exchange log is not a file with the name of a boolean by accident`(text: String) throws {
+        #expect(throws: ConfigurationError.self) { try load("version: 1\nlog: {exchanges: \(text)}") }
+        let name = text.filter { $0 != "\"" }
+        let configuration = try load("version: 1\nlog: {exchanges: ./\(name)}")
+        guard case .file(let path) = configuration.log.exchanges else { return #expect(Bool(false)) }
+        #expect(path.hasSuffix(name))
+    }
+
     @Test func `field values keep their spelling`() throws {
         let configuration = try load(
             "version: 1\nroutes: [{name: a, request: {headers: {add: {A: on, B: 010, C: 1.50, D: ~x, E: \"\", F: 0x1F}}}}]"

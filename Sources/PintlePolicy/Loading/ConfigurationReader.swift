@@ -147,6 +147,11 @@ struct ConfigurationReader {
         map.read("exchanges", into: &self.configuration.log.exchanges) { node in
             if node.isOff { return .off }
             guard let text = node.nonEmptyString() else { return nil }
+            guard StrictNode.boolean(text) == nil else {
+                node.report(
+                    "\(node.quoted): must be \"-\" for standard output, a path (./\(text) for this name), or off")
+                return nil
+            }
             return text == "-" ? .standardOutput : .file(node.context.resolve(text))
         }
         map.read("redact", into: &self.configuration.log.redact) { $0.bool() }

@@ -38,18 +38,26 @@ extension StrictNode {
     /// A YAML boolean: true, yes, on, false, no, off, in lower, upper or title case (YAML 1.1).
     func bool() -> Bool? {
         self.parsed { text throws(Malformed) in
-            switch text {
-            case "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON": return true
-            case "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF": return false
-            default: throw Malformed("must be true or false (also on and off, yes and no)")
+            guard let value = Self.boolean(text) else {
+                throw Malformed("must be true or false (also on and off, yes and no)")
             }
+            return value
         }
     }
 
     /// True if the text is a spelling of `off`, `false` or `no`, each of which turns a feature off.
     var isOff: Bool {
         guard case .scalar(let scalar) = self.node else { return false }
-        return ["off", "Off", "OFF", "false", "False", "FALSE", "no", "No", "NO"].contains(scalar.string)
+        return Self.boolean(scalar.string) == false
+    }
+
+    /// Returns the value of a text that is a boolean in YAML 1.1; nil if it is none.
+    static func boolean(_ text: String) -> Bool? {
+        switch text {
+        case "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON": true
+        case "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF": false
+        default: nil
+        }
     }
 
     /// A whole number within `range`.
