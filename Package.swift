@@ -116,7 +116,6 @@ let package = Package(
         room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
         room("PintleImage", ["PintleMessage", "PintleCoding"], small),
         room("PintleCache", ["PintleSystem", "PintleMessage"]),
-        room("PintleStorage", ["PintleSystem", "PintleMessage", "PintleSession", "CPintleLinux"]),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleSystem", logging]),
         room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"], small),
@@ -128,6 +127,7 @@ let package = Package(
                 "PintleLoop", "CPintleCurl", "CPintleLinux", nio, nioLocks, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
+        room("PintleStorage", ["PintleSystem", "PintleMessage", "PintleSession", "CPintleLinux"]),
         room(
             "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio, nioLocks], small),
         room(
