@@ -25,7 +25,7 @@ struct HTTP2CorpusTests {
         for group in Self.groups { #expect(Set(group.cases.map(\.name)).count == group.cases.count, "\(group)") }
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../..")
         let page = try String(contentsOf: root.appendingPathComponent("docs/http2.md").standardized, encoding: .utf8)
-        let rows = page.components(separatedBy: "\n## What becomes of each input\n").last?
+        let rows = page.components(separatedBy: "\n## Each input and its outcome\n").last?
             .components(separatedBy: "\n## ").first?
             .split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
             .map { $0.split(separator: "|")[0].trimmingCharacters(in: .whitespaces) }

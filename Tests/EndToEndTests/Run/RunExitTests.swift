@@ -188,6 +188,6 @@ struct RunExitTests {
         #expect(errors.first == "err" && errors.count == 2, "\(errors)")
         #expect(
             errors.last
-                == "pintle: sh made no request through the proxy; docs/clients.md says how programs are told of one")
+                == "pintle: sh made no request through the proxy; docs/clients.md says how to make programs use it")
     }
 }

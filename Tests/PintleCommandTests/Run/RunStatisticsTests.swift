@@ -130,8 +130,8 @@ struct RunStatisticsTests {
         let report = RunSample.report([])
         #expect(
             RunSummary(report: report, isColoured: false).text
-                == "pintle: npm\\u{1B}[2J made no request through the proxy; docs/clients.md says how programs are told of "
-                + "one\n")
+                == "pintle: npm\\u{1B}[2J made no request through the proxy; docs/clients.md says how to make programs use "
+                + "it\n")
         #expect(!report.hasFindings)
     }
 

@@ -14,7 +14,7 @@ struct PinsConvert: ParsableCommand {
             The formats:
               cer       a certificate file, or a folder of .cer, .crt, .der and .pem files, as AFNetworking has them
               sha256    sha256/BASE64, one a line
-              curl      what --pinnedpubkey takes: sha256//BASE64;sha256//BASE64
+              curl      the value of --pinnedpubkey: sha256//BASE64;sha256//BASE64
               hpkp      a Public-Key-Pins field (RFC 7469)
               trustkit  a property list with TSKPinnedDomains
               android   a network security configuration with <pin-set>
@@ -22,11 +22,12 @@ struct PinsConvert: ParsableCommand {
               envoy     verify_certificate_spki
               pintle    the section trust of a configuration
 
-            What a format has no place for is kept in comments that begin with pintle-, and read from them again; what \
-            cannot be kept so is named on standard error. Where hosts are due and none are known stands host.invalid.
+            Data that a format cannot express is kept in comments that begin with pintle-, and is read back from them. \
+            Data that cannot be kept in this way is listed on standard error. If a format needs hosts and none are known, \
+            host.invalid is written in their place.
 
-            Exit code 0 when the pins are written; 3 when the file is not what its format asks for; 4 when it cannot be \
-            read, or the other format cannot have what it says.
+            Exit code: 0 if the pins were written; 3 if the file breaks the rules of its format; 4 if it cannot be read, or \
+            the other format cannot express its pins.
             """)
 
     @Option(help: ArgumentHelp("The format of the file.", valueName: "format"))
@@ -36,10 +37,10 @@ struct PinsConvert: ParsableCommand {
     var to: PinFormat
 
     @Option(
-        help: ArgumentHelp("A host for pins of which the file names none; repeatable.", valueName: "pattern"))
+        help: ArgumentHelp("A host for the pins that have none in the file; repeatable.", valueName: "pattern"))
     var host: [String] = []
 
-    @Flag(help: "Leave comments out; what would be kept in them is lost, and said on standard error.")
+    @Flag(help: "Leave comments out; the data in them is lost, and is listed on standard error.")
     var bare = false
 
     @Option(help: ArgumentHelp("The folder for --to cer; no file in it is replaced.", valueName: "folder"))
@@ -58,7 +59,7 @@ struct PinsConvert: ParsableCommand {
             throw ValidationError("--out is for --to cer; other formats go to standard output.")
         }
         if self.to == .cer, self.bare {
-            throw ValidationError("--bare means nothing with --to cer: it has no comments.")
+            throw ValidationError("--bare has no effect with --to cer, which has no comments.")
         }
     }
 

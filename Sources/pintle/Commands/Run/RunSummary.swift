@@ -26,7 +26,7 @@ struct RunSummary {
         guard self.statistics.count > 0 else {
             let program = ReportText.line(self.report.program)
             return self.coloured(.warning, "pintle: \(program) made no request through the proxy")
-                + "; docs/clients.md says how programs are told of one"
+                + "; docs/clients.md says how to make programs use it"
         }
         var parts = [ReportText.count(totals.requests, "request")]
         if totals.tunnels > 0 { parts = [parts[0] + " and " + ReportText.count(totals.tunnels, "tunnel")] }

@@ -11,8 +11,8 @@ extension HTTP2Case {
     static let fieldGroups = [
         Group(name: "field names", cases: Self.names),
         Group(name: "field values", cases: Self.values),
-        Group(name: "fields of connections", cases: Self.hops),
-        Group(name: "header limits", cases: Self.limits),
+        Group(name: "connection-specific fields", cases: Self.hops),
+        Group(name: "size of the header section", cases: Self.limits),
         Group(name: "content-length", cases: Self.lengths),
         Group(name: "trailers", cases: Self.trailers),
     ]

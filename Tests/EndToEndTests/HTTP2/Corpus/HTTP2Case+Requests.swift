@@ -9,7 +9,7 @@ private typealias Flag = HTTP2Bytes.Flag
 /// The pseudo fields of requests (RFC 9113 §8.3.1, §8.5; RFC 8441 §4).
 extension HTTP2Case {
     static let requestGroups = [
-        Group(name: "pseudo fields", cases: Self.pseudo),
+        Group(name: "pseudo-header fields", cases: Self.pseudo),
         Group(name: ":method", cases: Self.methods),
         Group(name: ":scheme", cases: Self.schemes),
         Group(name: ":path", cases: Self.paths),
