@@ -86,7 +86,7 @@ void pintle_catch_signals(uint64_t signals, int pipe) {
     }
 }
 
-void pintle_obey(int signal) {
+void pintle_raise_default(int signal) {
     struct sigaction before, continuing, standard = {.sa_handler = SIG_DFL};
     sigset_t only, mask;
     sigemptyset(&only);
@@ -94,9 +94,9 @@ void pintle_obey(int signal) {
     // The SIGCONT that ends a stop is told by the return of this call. A handler may run much later, on another thread, and
     // what it writes would pass for a SIGCONT that came after the next stop.
     sigaction(SIGCONT, &standard, &continuing);
-    // To this thread, so that it has been obeyed when the call returns; and first, while it is blocked. The same signal may be
-    // on its way from the terminal and stop the process in between: whoever continues it takes away this one too, which
-    // would otherwise stop it a second time.
+    // Sent to this thread, so that the signal has had its effect when the call returns; and before the default is set, while
+    // the signal is blocked. The same signal may arrive from the terminal and stop the process in between: the SIGCONT that
+    // ends that stop also removes this pending one, which would otherwise stop the process a second time.
     pthread_sigmask(SIG_BLOCK, &only, &mask);
     pthread_kill(pthread_self(), signal);
     sigaction(signal, &standard, &before);

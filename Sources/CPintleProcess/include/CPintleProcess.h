@@ -32,10 +32,10 @@ typedef struct {
 /// Has the signals of a set written into a non-blocking pipe instead of what they do; those that were ignored when the
 /// process was started stay so. The pipe stays open for the process's life.
 void pintle_catch_signals(uint64_t signals, int pipe);
-/// Has a signal do to this process what it does to one that does not catch it. Returns when it was stopped and continued, or
-/// at once: a process group that no shell looks after is not stopped by SIGTSTP, SIGTTIN and SIGTTOU. A SIGCONT that ends the
-/// stop is not written into the pipe.
-void pintle_obey(int signal);
+/// Sends a signal to this process with its default effect, for example the end or a stop. Returns after a stop and its
+/// SIGCONT, or at once: SIGTSTP, SIGTTIN and SIGTTOU do not stop a process group without a shell that controls it. The SIGCONT
+/// that ends the stop is not written into the pipe.
+void pintle_raise_default(int signal);
 
 /// 1 if this process becomes the parent of processes that theirs have left: process 1 of its namespace, or a subreaper
 /// (prctl(2)); else 0.

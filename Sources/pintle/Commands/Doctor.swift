@@ -61,7 +61,7 @@ struct Doctor: AsyncParsableCommand {
         }
         await stage.stop()
         if let ending {
-            pintle_obey(ending)
+            pintle_raise_default(ending)
             Glibc.exit(128 + ending)
         }
         switch self.format {

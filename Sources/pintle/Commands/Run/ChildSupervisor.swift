@@ -141,7 +141,7 @@ struct ChildSupervisor {
         if !isInForeground {
             self.terminal?.takeBack(from: self.child)
             // Returns when a shell has continued this process, or at once if there is no such shell.
-            pintle_obey(own)
+            pintle_raise_default(own)
         }
         self.hasToResume = true
     }

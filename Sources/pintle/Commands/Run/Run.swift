@@ -71,7 +71,7 @@ struct Run: AsyncParsableCommand {
         }
         let code = outcome.tell()
         // A shell stops its script or loop only if the program that it waits for was killed by Ctrl-C.
-        if outcome.isInterrupted { pintle_obey(SIGINT) }
+        if outcome.isInterrupted { pintle_raise_default(SIGINT) }
         Glibc.exit(code)
     }
 
