@@ -252,7 +252,7 @@ let package = Package(
             "PintleCommandTests",
             [
                 "pintle", "PintleMessage", "PintleActivity", "PintleSchema", "PintlePolicy", "PintleSession",
-                "PintleProxy", "PintleTrust", "CPintleProcess", nio, arguments,
+                "PintleProxy", "PintleTrust", "CPintleProcess", nio, logging, arguments,
             ]),
         // The binaries themselves are what these tests start.
         tests(

@@ -45,7 +45,7 @@ struct Doctor: AsyncParsableCommand {
         }
         let (policy, origin) = try self.configuration.load()
         Output.error("configuration: \(origin)")
-        let stage = try DoctorStage(policy.configuration.interception, environment)
+        let stage = try await DoctorStage(policy.configuration.interception, environment)
         var diagnoses: [Diagnosis] = []
         var ending: Int32?
         for client in clients {

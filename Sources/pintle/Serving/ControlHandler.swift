@@ -9,15 +9,13 @@ internal import PintleProxy
 /// Carries out the requests of commands to this process.
 struct ControlHandler: Sendable {
     let reloader: Reloader
-    let activity: Activity
-    /// The addresses of the proxy, in words.
-    let place: String
+    let server: ServingProxy
 
     func answer(_ request: ControlRequest) async -> ControlAnswer {
         switch request.command {
         case .reload: await self.reloader.reload(Reloader.Options(force: request.force, live: request.live))
         case .purge: await self.purge(request.purge)
-        case .status: ControlAnswer(code: ProcessExit.success.rawValue, lines: await self.status())
+        case .status: ControlAnswer(code: ProcessExit.success.rawValue, lines: self.status())
         }
     }
 
@@ -30,7 +28,7 @@ struct ControlHandler: Sendable {
         case .all: selection = .all
         case nil: return ControlAnswer(code: ProcessExit.usage.rawValue, lines: ["nothing was named that could go"])
         }
-        guard let store = await self.reloader.active.answers else {
+        guard let store = self.server.active.answers else {
             return ControlAnswer(
                 code: ProcessExit.incomplete.rawValue,
                 lines: ["no route of this proxy keeps answers; set routes[].cache"])
@@ -46,10 +44,10 @@ struct ControlHandler: Sendable {
             code: ProcessExit.success.rawValue, lines: [count == 1 ? "1 answer is gone" : "\(count) answers are gone"])
     }
 
-    private func status() async -> [String] {
-        let snapshot = self.activity.counters.snapshot()
-        var lines = ["\(self.place): \(Self.words(for: snapshot.overall))"]
-        if let store = await self.reloader.active.answers {
+    private func status() -> [String] {
+        let snapshot = self.server.activity.counters.snapshot()
+        var lines = ["\(self.server.status): \(Self.words(for: snapshot.overall))"]
+        if let store = self.server.active.answers {
             let (counts, usage) = (store.counts, store.usage)
             var line =
                 "cache: \(counts.hits) hits, \(counts.misses) misses, \(counts.merged) merged, \(counts.purged) purged"

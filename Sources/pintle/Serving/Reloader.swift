@@ -4,9 +4,6 @@ internal import Logging
 internal import PintleActivity
 internal import PintlePolicy
 internal import PintleProxy
-internal import PintleReachability
-internal import PintleSession
-internal import PintleTrust
 
 /// Replaces the configuration of a running proxy with the current one of its file, which is read, checked and compiled as a
 /// whole, and then swapped in one step. After any error the running one stays.
@@ -19,35 +16,21 @@ actor Reloader {
         var live = false
     }
 
-    /// The parts of a proxy that outlive its configuration.
-    struct Parts: Sendable {
-        let proxy: Proxy
-        let engine: Engine
-        let activity: Activity
-        let exchangeLog: ExchangeLog
-        let reachability: Reachability
-        let logger: Logger
-        let manager: ServiceManager?
-        /// The status for the service manager while the proxy serves.
-        let status: String
-    }
-
-    private let parts: Parts
+    private let server: ServingProxy
+    private let manager: ServiceManager?
     private let load: Serve.Loading
     private var policy: Policy
-    /// The current configuration.
-    private(set) var active: ActiveConfiguration
     /// The time that exchanges have to end, from the current configuration.
     var drainTimeout: Duration { self.policy.configuration.limits.drainTimeout }
     /// The last reload. Only one runs at a time; the next one waits for it.
     private var last: Task<ControlAnswer, Never>?
     private var whenRead: (@Sendable (ReadFiles, _ isInForce: Bool) -> Void)?
 
-    init(_ parts: Parts, policy: Policy, active: ActiveConfiguration, load: @escaping Serve.Loading) {
-        self.parts = parts
-        self.policy = policy
-        self.active = active
-        self.load = load
+    /// - Parameters:
+    ///   - policy: the policy in force.
+    ///   - manager: notified of each reload; nil if there is none.
+    init(_ server: ServingProxy, policy: Policy, manager: ServiceManager?, load: @escaping Serve.Loading) {
+        (self.server, self.policy, self.manager, self.load) = (server, policy, manager, load)
     }
 
     /// Sets a closure that is called after each attempt, successful or not, with the files that it has read.
@@ -67,7 +50,7 @@ actor Reloader {
     }
 
     private func reloadNow(_ options: Options) async -> ControlAnswer {
-        self.parts.manager?.reloading()
+        self.manager?.reloading()
         let logProblem = await self.reopenLog()
         let files = ReadFiles()
         var answer: ControlAnswer
@@ -79,14 +62,14 @@ actor Reloader {
         let isInForce = answer.code == ProcessExit.success.rawValue
         self.whenRead?(files, isInForce)
         if isInForce {
-            for line in answer.lines { self.parts.logger.notice("\(line)") }
+            for line in answer.lines { self.server.logger.notice("\(line)") }
             if logProblem != nil { answer.code = ProcessExit.incomplete.rawValue }
         } else {
-            for line in answer.lines { self.parts.logger.error("\(line)") }
-            self.parts.logger.error("the configuration was not reloaded; the running one stays")
+            for line in answer.lines { self.server.logger.error("\(line)") }
+            self.server.logger.error("the configuration was not reloaded; the running one stays")
         }
         let failure = isInForce ? "" : "; the last reload was refused: \(answer.lines.first ?? "")"
-        self.parts.manager?.ready(self.parts.status + failure)
+        self.manager?.ready(self.server.status + failure)
         answer.lines = (logProblem.map { [$0] } ?? []) + answer.lines
         return answer
     }
@@ -94,13 +77,13 @@ actor Reloader {
     /// Reopens the exchange log by its path, because the old file may have been moved away.
     private func reopenLog() async -> String? {
         do throws(LogFileError) {
-            try self.parts.exchangeLog.reopen()
+            try self.server.exchangeLog.reopen()
             // The client may compress the old file as soon as it has the answer.
-            await self.parts.exchangeLog.isWritten(within: .seconds(1))
+            await self.server.exchangeLog.isWritten(within: .seconds(1))
             return nil
         } catch {
             let problem = "log.exchanges: \(error); lines go on into the file that was open"
-            self.parts.logger.error("\(problem)")
+            self.server.logger.error("\(problem)")
             return problem
         }
     }
@@ -109,16 +92,8 @@ actor Reloader {
         let (policy, origin) = try self.load(files)
         try Self.checkChanges(from: self.policy.configuration, to: policy.configuration)
         let counters = Counters(
-            routes: policy.routes.routes.map(\.name), continuing: self.parts.activity.counters)
-        let next: ActiveConfiguration
-        do {
-            next = try ActiveConfiguration(
-                policy: policy, engine: self.parts.engine, activity: self.parts.activity, counters: counters,
-                exchangeLog: self.parts.exchangeLog, logger: self.parts.logger,
-                reachability: self.parts.reachability, continuing: self.active, authority: DataFolder.authority(for:))
-        } catch {
-            throw CommandFailure(.incomplete, error.message)
-        }
+            routes: policy.routes.routes.map(\.name), continuing: self.server.activity.counters)
+        let next = try self.server.prepare(policy, counters)
         let breakages = await self.breakages(of: next, live: options.live)
         guard breakages.isEmpty || options.force else {
             throw CommandFailure(
@@ -128,22 +103,18 @@ actor Reloader {
                         + "now would be refused; correct the pins, or reload with --force"
                 ])
         }
-        ServerFactory.warnOfShadowedPins(policy, origin, self.parts.logger)
-        self.parts.activity.reload(settings: ActivitySettings(policy.configuration.activity), counters: counters)
-        await self.parts.proxy.replace(active: next)
-        if next.answers !== self.active.answers { await self.active.answers?.closeDisk() }
-        // Also with unchanged settings: a folder that could not be opened before may be usable by now.
-        await ServerFactory.openCache(next, self.parts.logger)
+        self.server.logger.warn(ofShadowedPinsIn: policy, origin)
+        self.server.activity.reload(settings: ActivitySettings(policy.configuration.activity), counters: counters)
+        await self.server.replace(active: next)
         self.policy = policy
-        self.active = next
         return ControlAnswer(code: ProcessExit.success.rawValue, lines: breakages + ["reloaded \(origin)"])
     }
 
     private func breakages(of next: ActiveConfiguration, live: Bool) async -> [String] {
-        let preflight = await Preflight(from: self.active, to: next)
+        let preflight = await Preflight(from: self.server.active, to: next)
         var breakages = preflight.breakages()
         if live {
-            breakages += await preflight.liveBreakages(on: self.parts.engine).filter { !breakages.contains($0) }
+            breakages += await preflight.liveBreakages(on: self.server.engine).filter { !breakages.contains($0) }
         }
         return breakages.map { "\($0)" }
     }

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import Glibc
 internal import Logging
-internal import NIOCore
 internal import PintleActivity
 internal import PintleLoop
 internal import PintlePolicy
 internal import PintleProxy
-internal import PintleReachability
 internal import PintleSession
 internal import PintleSystem
 internal import PintleTrust
 internal import UnixSignals
 
-/// The command `pintle serve`: assembles all parts, starts them in order, and stops them in reverse.
+/// The command `pintle serve`: starts a proxy with the parts of a service, and stops it after a signal.
 struct Service {
     let policy: Policy
     let origin: ConfigurationOrigin
@@ -27,92 +25,71 @@ struct Service {
     /// Sockets that already listen, one for each address of the configuration; empty if there are none.
     let given: [Int32]
 
+    /// The time that the end of the process waits for the reader of a log.
+    private static let logPatience = Duration.seconds(1)
+
     func run() async throws(CommandFailure) {
         let output = LogWriter(borrowing: STDERR_FILENO)
         // Gives the log's reader time to receive every line before the process ends, but does not wait for ever.
         defer { output.flush(within: Self.logPatience) }
         let logger = self.makeLogger(output)
+        let lifecycle = Lifecycle(logger: logger)
+        let (server, reloader): (ServingProxy, Reloader)
+        do throws(CommandFailure) {
+            (server, reloader) = try await self.start(in: lifecycle, logger)
+        } catch {
+            // A fixed port may have clients before it is announced.
+            let isAsked = lifecycle.state == .stopRequested
+            await lifecycle.stop(within: isAsked ? self.policy.configuration.limits.drainTimeout : .zero)
+            throw error
+        }
+        await lifecycle.waitForStopRequest()
+        self.manager?.stopping("waiting for \(server.proxy.connections) connections to end")
+        logger.notice("draining", metadata: ["connections": .stringConvertible(server.proxy.connections)])
+        let clean = await lifecycle.stop(within: reloader.drainTimeout)
+        server.report()
+        logger.notice("stopped", metadata: ["clean": .stringConvertible(clean)])
+    }
+
+    // MARK: Start
+
+    /// Starts all parts in their order, and then announces the addresses.
+    private func start(
+        in lifecycle: Lifecycle, _ logger: Logger
+    ) async throws(CommandFailure) -> (ServingProxy, Reloader) {
+        let requests = try await self.catchSignals(in: lifecycle)
         let exchangeLog = try self.openExchangeLog(logger)
+        try lifecycle.started(.exchangeLog) { await exchangeLog.isWritten(within: Self.logPatience) }
         if let shortage = OpenFiles.shortage(OpenFiles.raiseLimit(), self.policy.configuration.limits) {
             logger.warning("\(shortage)")
         }
         if !PublicSuffixes.areKnown { logger.warning("\(PublicSuffixes.missing)") }
-        ServerFactory.warnOfShadowedPins(self.policy, self.origin, logger)
-        let limit = try StallWatch.limit(in: Inherited.environment)
-        let engine = try ServerFactory.engine(
-            self.policy.configuration, guardian: StallWatch.guardian(limit, logger))
-        let counters = Counters(routes: self.policy.routes.routes.map(\.name))
-        let activity = ServerFactory.activity(self.policy.configuration, counters, engine, logger)
-        let reachability = ServerFactory.reachability(engine, logger)
-        let active: ActiveConfiguration
-        let proxy: Proxy
-        do {
-            active = try ActiveConfiguration(
-                policy: self.policy, engine: engine, activity: activity, counters: counters, exchangeLog: exchangeLog,
-                logger: logger, reachability: reachability, authority: DataFolder.authority(for:))
-        } catch {
-            throw CommandFailure(.incomplete, error.message)
+        logger.warn(ofShadowedPinsIn: self.policy, self.origin)
+        let server = try ServingProxy(
+            self.policy, exchangeLog: exchangeLog, sockets: self.given, stallDetector: try StallWatch.detector(logger),
+            logger: logger, in: lifecycle, authority: DataFolder.authority(for:))
+        let reloader = Reloader(server, policy: self.policy, manager: self.manager, load: self.load)
+        let handling = Task { await Self.handle(requests, server, reloader) }
+        try lifecycle.started(.signalRequests) { handling.cancel() }
+        if let watched {
+            let watch = try await self.watch(watched, reloader, server)
+            try lifecycle.started(.fileWatch) { watch.stop() }
         }
-        // Signals are caught before the address is announced, because a reader of the address may send one at once.
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sigusr1, .sighup)
-        do {
-            proxy = try Proxy(active: active, engine: engine, given: self.given)
-        } catch {
-            throw CommandFailure(.incomplete, "\(error)")
+        if let control = ControlSocket.open(ControlHandler(reloader: reloader, server: server), logger) {
+            try lifecycle.started(.controlSocket) { control.stop() }
         }
-        let reloader = Reloader(
-            Reloader.Parts(
-                proxy: proxy, engine: engine, activity: activity, exchangeLog: exchangeLog, reachability: reachability,
-                logger: logger, manager: self.manager, status: Self.status(of: proxy)), policy: self.policy,
-            active: active,
-            load: self.load)
-        let (stop, requestStop) = AsyncStream.makeStream(of: Void.self)
-        let report: @Sendable () -> Void = {
-            activity.dump()
-            logger.log(turns: engine.turnTimes)
-            logger.log(lossesOf: exchangeLog)
+        await server.openCache()
+        try lifecycle.started(.diskCache) { await server.active.answers?.closeDisk() }
+        if let manager, let interval = manager.watchdog {
+            let watchdog = Watchdog(server.engine.loops, interval: interval) { manager.isAlive() }
+            watchdog.start()
+            try lifecycle.started(.watchdog) { watchdog.stop() }
         }
-        let obedience = Task { await self.obey(signals, requestStop, reloader, report) }
-        defer { obedience.cancel() }
-        let watch = try await self.watchFiles(reloader, engine, logger)
-        defer { watch?.stop() }
-        let control = self.openControl(
-            ControlHandler(reloader: reloader, activity: activity, place: Self.status(of: proxy)), logger)
-        defer { control?.stop() }
-        await ServerFactory.openCache(active, logger)
-        do {
-            try self.announce(proxy, logger)
-        } catch {
-            // The drain also removes the files of Unix sockets.
-            _ = await proxy.drain(patience: .zero)
-            throw error
-        }
-        activity.start()
-        self.manager?.ready(Self.status(of: proxy))
-        let watchdog = self.manager?.watchdog.map { [manager] interval in
-            Watchdog(engine.loops, interval: interval) { manager?.isAlive() }
-        }
-        watchdog?.start()
-        defer { watchdog?.stop() }
-        for await _ in stop { break }
-        self.manager?.stopping("waiting for \(proxy.connections) connections to end")
-        logger.notice("draining", metadata: ["connections": .stringConvertible(proxy.connections)])
-        let patience = await reloader.drainTimeout
-        let clean = await proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
-        await reloader.active.close()
-        await reloader.active.answers?.closeDisk()
-        reachability.stop()
-        activity.stop()
-        await exchangeLog.isWritten(within: Self.logPatience)
-        report()
-        logger.notice("stopped", metadata: ["clean": .stringConvertible(clean)])
-        await engine.stopped()
+        try lifecycle.serve()
+        try self.announce(server.proxy, logger)
+        self.manager?.ready(server.status)
+        return (server, reloader)
     }
-
-    // MARK: Parts
-
-    /// The time that the end of the process waits for the log's reader.
-    private static let logPatience = Duration.seconds(1)
 
     private func makeLogger(_ output: LogWriter) -> Logger {
         let log = self.policy.configuration.log
@@ -132,46 +109,17 @@ struct Service {
         }
     }
 
-    /// Opens the control socket, with which `pintle reload` finds this process.
-    private func openControl(_ desk: ControlHandler, _ logger: Logger) -> ControlSocket? {
-        guard let folder = StateFolder.sockets else {
-            logger.warning(
-                "`pintle reload` finds no proxy here: neither XDG_STATE_HOME nor HOME says where sockets may be")
-            return nil
-        }
-        do throws(UntrustedPlace) {
-            _ = try TrustedFolder(folder, making: 0o700)
-        } catch {
-            logger.warning("`pintle reload` finds no proxy here: \(error)")
-            return nil
-        }
-        do throws(ControlSocket.Failure) {
-            return try ControlSocket(path: "\(folder)/\(getpid()).sock") { await desk.answer($0) }
-        } catch {
-            logger.warning("`pintle reload` finds no proxy here: \(error)")
-            return nil
-        }
-    }
-
     /// Reloads the configuration if its files change. No user has asked for it or can be asked back, so a configuration
     /// that would refuse hosts that work does not take effect.
-    private func watchFiles(
-        _ reloader: Reloader, _ engine: Engine, _ logger: Logger
-    ) async throws(CommandFailure) -> ConfigurationWatch? {
-        guard let watched else { return nil }
-        let watch = try ConfigurationWatch(loop: engine.loops[0], logger: logger) {
+    private func watch(
+        _ files: ReadFiles, _ reloader: Reloader, _ server: ServingProxy
+    ) async throws(CommandFailure) -> ConfigurationWatch {
+        let watch = try ConfigurationWatch(loop: server.engine.loops[0], logger: server.logger) {
             Task { await reloader.reload(Reloader.Options()) }
         }
         await reloader.tellOfFiles { watch.follow($0, isInForce: $1) }
-        watch.follow(watched, isInForce: true)
+        watch.follow(files, isInForce: true)
         return watch
-    }
-
-    // MARK: Life
-
-    /// Returns the status for the service manager while the proxy serves.
-    private static func status(of proxy: Proxy) -> String {
-        "listening on \(proxy.places.map(\.description).joined(separator: " "))"
     }
 
     /// Announces the addresses for clients. The line is written at every log level.
@@ -195,25 +143,73 @@ struct Service {
         logger.notice("ready", metadata: ["listening": "\(places)", "configuration": "\(self.origin)"])
     }
 
-    /// Handles signals for the life of the process: the sequence can be read only once.
-    private func obey(
-        _ signals: UnixSignalsSequence, _ stop: AsyncStream<Void>.Continuation, _ reloader: Reloader,
-        _ report: @Sendable () -> Void
+    // MARK: Signals
+
+    /// Catches signals for the life of the process. Those to stop are handled at once.
+    ///
+    /// - Returns: the other signals, which wait until they are handled.
+    private func catchSignals(in lifecycle: Lifecycle) async throws(CommandFailure) -> AsyncStream<UnixSignal> {
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sigusr1, .sighup)
+        let (requests, request) = AsyncStream.makeStream(of: UnixSignal.self)
+        let catching = Task {
+            for await signal in signals {
+                switch signal {
+                case .sigusr1, .sighup: request.yield(signal)
+                default:
+                    // A second signal means that the sender does not want to wait.
+                    if !lifecycle.requestStop() { exit(ProcessExit.success.rawValue) }
+                }
+            }
+        }
+        try lifecycle.started(.signals) { catching.cancel() }
+        return requests
+    }
+
+    private static func handle(
+        _ requests: AsyncStream<UnixSignal>, _ server: ServingProxy, _ reloader: Reloader
     ) async {
-        var isStopping = false
-        for await signal in signals {
+        for await signal in requests {
             switch signal {
-            case .sigusr1: report()
             // The sender of a signal cannot be asked back, so hosts that would be refused are reported but do not prevent
             // the reload.
             case .sighup: Task { await reloader.reload(Reloader.Options(force: true)) }
-            default:
-                // A second signal means that the sender does not want to wait.
-                if isStopping { exit(ProcessExit.success.rawValue) }
-                isStopping = true
-                stop.yield()
+            default: server.report()
             }
         }
+    }
+}
+
+extension ServingProxy {
+    /// Logs the counters, the times of the engine's turns, and the losses of the exchange log.
+    fileprivate func report() {
+        self.activity.dump()
+        self.logger.log(turns: self.engine.turnTimes)
+        self.logger.log(lossesOf: self.exchangeLog)
+    }
+}
+
+extension ControlSocket {
+    /// Opens the socket through which commands reach this process.
+    ///
+    /// - Returns: nil if that is impossible, after a warning: the proxy serves clients without it.
+    fileprivate static func open(_ handler: ControlHandler, _ logger: Logger) -> ControlSocket? {
+        let reason: String
+        if let folder = StateFolder.sockets {
+            do throws(UntrustedPlace) {
+                _ = try TrustedFolder(folder, making: 0o700)
+                do throws(Failure) {
+                    return try ControlSocket(path: "\(folder)/\(getpid()).sock") { await handler.answer($0) }
+                } catch {
+                    reason = error.description
+                }
+            } catch {
+                reason = error.description
+            }
+        } else {
+            reason = "neither XDG_STATE_HOME nor HOME says where sockets may be"
+        }
+        logger.warning("`pintle reload` finds no proxy here: \(reason)")
+        return nil
     }
 }
 

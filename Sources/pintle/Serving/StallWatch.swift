@@ -15,7 +15,7 @@ enum StallWatch {
     static let variable = "PINTLE_TURN_LIMIT"
 
     /// Returns the maximum duration of a turn; nil if turns are not watched.
-    static func limit(in environment: [String: String]) throws(CommandFailure) -> Duration? {
+    private static func limit(in environment: [String: String]) throws(CommandFailure) -> Duration? {
         guard let text = environment[self.variable], !text.isEmpty else { return self.standard }
         guard text != "off" else { return nil }
         do throws(Malformed) {
@@ -25,9 +25,13 @@ enum StallWatch {
         }
     }
 
-    /// Returns the guard for the engine's loops; nil if there is no limit.
-    static func guardian(_ limit: Duration?, _ logger: Logger) -> LoopStallDetector? {
-        limit.map { limit in LoopStallDetector(limit: limit) { logger.log($0, limit: limit) } }
+    /// Returns the detector for the engine's loops; nil if turns are not watched.
+    ///
+    /// - Throws: an error if the environment has an invalid limit.
+    static func detector(_ logger: Logger) throws(CommandFailure) -> LoopStallDetector? {
+        try self.limit(in: Inherited.environment).map { limit in
+            LoopStallDetector(limit: limit) { logger.log($0, limit: limit) }
+        }
     }
 
     private static var standard: Duration? {

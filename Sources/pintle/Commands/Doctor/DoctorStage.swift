@@ -11,7 +11,7 @@ struct DoctorStage {
     private let folder: String
     private let origins: [DoctorOrigin]
     private let trust: RunTrust?
-    private let proxy: PrivateProxy
+    private let lifecycle: Lifecycle
     private let variables: [ProxyEnvironment.Variable]
     private let records: DoctorRecords
     private let environment: [String: String]
@@ -19,7 +19,9 @@ struct DoctorStage {
     /// - Parameters:
     ///   - interception: the settings that choose the authority of the certificates that programs receive.
     ///   - environment: the environment of the programs.
-    init(_ interception: InterceptionConfiguration, _ environment: [String: String]) throws(CommandFailure) {
+    init(_ interception: InterceptionConfiguration, _ environment: [String: String]) async throws(CommandFailure) {
+        let logger = BufferedLog().logger
+        let lifecycle = Lifecycle(logger: logger)
         let folder = try PrivateFolder.make("doctor", environment)
         var origins: [DoctorOrigin] = []
         var trust: RunTrust?
@@ -42,25 +44,28 @@ struct DoctorStage {
             let policy = try Self.policy(interception, folder, origins.map(\.port))
             trust = try RunTrust.prepare(policy, environment)
             let records = DoctorRecords()
-            let log = BufferedLog()
-            self.proxy = try PrivateProxy(
-                policy, trust: trust, logger: log.logger, telling: records.take)
+            let server = try ServingProxy(
+                policy, exchangeLog: ExchangeLog(givingTo: records.take), logger: logger, in: lifecycle,
+                authority: RunTrust.issuer(trust))
+            try lifecycle.serve()
             self.records = records
+            self.variables =
+                ProxyEnvironment(
+                    proxy: server.address, javaOptions: environment[ProxyEnvironment.javaName] ?? "",
+                    trust: trust?.files
+                ).variables
         } catch {
+            await lifecycle.stop(within: .zero)
             Self.remove(folder, origins, trust)
             throw error
         }
         (self.folder, self.origins, self.trust, self.environment) = (folder, origins, trust, environment)
-        self.variables =
-            ProxyEnvironment(
-                proxy: self.proxy.address, javaOptions: environment[ProxyEnvironment.javaName] ?? "",
-                trust: trust?.files
-            ).variables
+        self.lifecycle = lifecycle
     }
 
     /// Ends the proxy and the origins, and removes all files.
     func stop() async {
-        await self.proxy.stop(within: .zero)
+        await self.lifecycle.stop(within: .zero)
         Self.remove(self.folder, self.origins, self.trust)
     }
 

@@ -27,7 +27,7 @@ struct Fetcher {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let showing = self.showProgress(of: session)
         let work = Task { await self.fetchAll(in: session, sending: source) }
-        let obedience = Task {
+        let signalTask = Task {
             for await _ in signals {
                 // A second signal means that the user does not want to wait.
                 if work.isCancelled { exit(ProcessExit.incomplete.rawValue) }
@@ -35,7 +35,7 @@ struct Fetcher {
             }
         }
         let outcomes = await work.value
-        obedience.cancel()
+        signalTask.cancel()
         await session.finishTasksAndInvalidate()
         await showing?.value
         engine.stop()

@@ -45,56 +45,62 @@ struct ChildLaunch: Sendable {
         // Caught before the child exists, so that its end cannot be missed.
         let signals = try self.catchSignals()
         let modes = TerminalModes()
-        // One thread runs from the fork to the end of the command: the kernel treats the child as orphaned when the thread
-        // that forked it ends.
-        let (proxy, result) = try await ThreadPool.shared.result { () throws(CommandFailure) in
-            try self.attend(signals, logger, take)
-        }
+        let lifecycle = Lifecycle(logger: logger)
         let ended: Ended
         do throws(CommandFailure) {
-            ended = try result.get()
+            // One thread runs from the fork to the end of the command: the kernel treats the child as orphaned when the
+            // thread that forked it ends.
+            ended = try await ThreadPool.shared.result { () throws(CommandFailure) in
+                try self.attend(signals, lifecycle, logger, take)
+            }
         } catch {
-            await proxy.stop(within: .zero)
+            await lifecycle.stop(within: .zero)
             throw error
         }
         if case .killed = ended.end { modes?.restore() }
-        await proxy.stop(within: self.policy.configuration.limits.drainTimeout)
+        // All records have been delivered when the exchanges have ended.
+        await lifecycle.stop(within: min(self.drainTimeout, Self.patience))
         return ended
     }
 
     // MARK: Steps
 
-    /// Starts the proxy and the command, and blocks the thread until the command has ended.
+    /// The time that exchanges may still take after their client has ended.
+    private static let patience = Duration.seconds(1)
+
+    private var drainTimeout: Duration { self.policy.configuration.limits.drainTimeout }
+
+    /// Starts the proxy and the command, and blocks the thread until the command has ended. The proxy then still runs.
     private func attend(
-        _ signals: SignalPipe, _ logger: Logger, _ take: @escaping @Sendable (ExchangeRecord) -> Void
-    ) throws(CommandFailure) -> (PrivateProxy, Result<Ended, CommandFailure>) {
+        _ signals: SignalPipe, _ lifecycle: Lifecycle, _ logger: Logger,
+        _ take: @escaping @Sendable (ExchangeRecord) -> Void
+    ) throws(CommandFailure) -> Ended {
         let terminal = ForegroundTerminal()
         // The child has created its network, and waits for a proxy in it.
         let isolated = self.isIsolated ? try self.fork(at: try self.isolatedAddress(), terminal: terminal) : nil
         let attempts = isolated.map { NoRouteCount(of: $0.process) }
-        let proxy: PrivateProxy
+        let address: ProxyAddress
         do throws(CommandFailure) {
-            proxy = try PrivateProxy(
-                self.policy, trust: self.trust, listener: isolated?.listener, observer: self.observer, logger: logger,
-                telling: take)
+            let server = try ServingProxy(
+                self.policy, exchangeLog: ExchangeLog(givingTo: take), observer: self.observer,
+                sockets: isolated?.listener.map { [$0] } ?? [], logger: logger, in: lifecycle,
+                authority: RunTrust.issuer(self.trust))
+            try lifecycle.serve()
+            address = server.address
         } catch {
             isolated?.abandon()
             throw error
         }
-        let result = Result { () throws(CommandFailure) -> Ended in
-            var child: Child
-            if let isolated { child = isolated } else { child = try self.fork(at: proxy.address, terminal: terminal) }
-            var early: [pintle_signal] = []
-            let watch = try self.execute(&child, proxy.address, terminal) { early += signals.take() }
-            var supervisor = ChildSupervisor(
-                child.process, signals: signals, terminal: terminal,
-                patience: self.policy.configuration.limits.drainTimeout)
-            supervisor.passOn(early)
-            var ended = self.follow(&supervisor, watch)
-            ended.refusedPast = attempts?.attempts ?? 0
-            return ended
-        }
-        return (proxy, result)
+        var child: Child
+        if let isolated { child = isolated } else { child = try self.fork(at: address, terminal: terminal) }
+        var early: [pintle_signal] = []
+        let watch = try self.execute(&child, address, terminal) { early += signals.take() }
+        var supervisor = ChildSupervisor(
+            child.process, signals: signals, terminal: terminal, patience: self.drainTimeout)
+        supervisor.passOn(early)
+        var ended = self.follow(&supervisor, watch)
+        ended.refusedPast = attempts?.attempts ?? 0
+        return ended
     }
 
     private func catchSignals() throws(CommandFailure) -> SignalPipe {

@@ -95,7 +95,7 @@ struct Run: AsyncParsableCommand {
                 redaction: policy.configuration.log.redact ? .on : .off,
                 limits: RunStatistics.Limits(exchanges: reports.contains { $0.format == .har } ? 20_000 : 0)))
         let log = BufferedLog()
-        ServerFactory.warnOfShadowedPins(policy, origin, log.logger)
+        log.logger.warn(ofShadowedPinsIn: policy, origin)
         let start = (moment: Timestamp.now(), clock: ContinuousClock.now)
         let launch = ChildLaunch(
             policy: policy, trust: trust, program: program, words: self.command.map(\.systemBytes),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintlePolicy
+internal import PintleProxy
 internal import PintleSystem
 internal import PintleTrust
 
@@ -44,6 +45,14 @@ struct RunTrust: Sendable {
             return try CertificateAuthority(named: "Pintle run")
         }
         return try DataFolder.authority(for: configuration)
+    }
+
+    /// Returns the authority for a proxy; an error if nothing is intercepted.
+    static func issuer(_ trust: RunTrust?) -> ServingProxy.Authority {
+        { configuration throws(TrustError) in
+            if let trust { return trust.authority }
+            return try ActiveConfiguration.noAuthority(configuration)
+        }
     }
 
     /// Removes the files.
