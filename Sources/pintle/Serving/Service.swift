@@ -208,7 +208,11 @@ extension ControlSocket {
         } else {
             reason = "neither XDG_STATE_HOME nor HOME says where sockets may be"
         }
-        logger.warning("`pintle reload` finds no proxy here: \(reason)")
+        logger.warning(
+            """
+            there is no control socket, so `pintle reload`, `status` and `purge` do not reach this proxy: \(reason). \
+            Correct that, or set XDG_STATE_HOME to another folder, and restart; SIGHUP still reloads
+            """)
         return nil
     }
 }

@@ -105,4 +105,45 @@ struct LifecycleOrderTests {
         #expect(draining < first && stopped == lines.count - 1, "\(lines)")
         #expect(try self.controlSockets().isEmpty)
     }
+
+    // MARK: Parts that are missing
+
+    private static let missing = "there is no control socket, so `pintle reload`, `status` and `purge` do not reach"
+
+    @Test func `without folders for its state the proxy serves, and says so`() throws {
+        let file = try self.folder.write("", to: "file")
+        let pintle = try PintleProcess(
+            "routes: [{name: kept, cache: {policy: protocol}}]", log: Self.log, environment: ["XDG_STATE_HOME": file],
+            folder: self.folder)
+        let lines = pintle.process.errors
+        #expect(lines.contains { $0.contains("\(Self.missing) this proxy: \(file)") }, "\(lines)")
+        #expect(lines.contains { $0.contains("answers are kept in memory alone: \(file)") }, "\(lines)")
+        let origin = try RawOrigin(answering: response("done"))
+        #expect(try pintle.ask(get(origin.port)).text == "done")
+        #expect(try pintle.stop() == 0)
+        Self.expect(Self.usual.filter { $0 != "controlSocket" }, in: pintle.process)
+    }
+
+    /// True if a process may have its own file systems on this machine.
+    private static let hasMounts: Bool = {
+        let process = try? ChildProcess("/usr/bin/unshare", ["-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"])
+        return (try? process?.waitForExit()) == 0
+    }()
+
+    @Test(
+        .enabled(if: Self.hasMounts, "needs unshare(1) and the right to mount a tmpfs in a user namespace"),
+        arguments: [("nr_inodes=1", "no space left on the device"), ("ro", "the file system is read-only")])
+    func `a disk for state that is full or read-only is named, with what to do`(
+        options: String, reason: String
+    ) throws {
+        let state = try TemporaryFolder()
+        let mount = "mount -t tmpfs -o \(options) tmpfs \"$0\" && exec \"$@\""
+        let pintle = try PintleProcess(
+            "", environment: ["XDG_STATE_HOME": state.path], folder: self.folder,
+            by: ["/usr/bin/unshare", "-Urm", "/bin/sh", "-c", mount, state.path])
+        let warning = try #require(pintle.process.errors.first { $0.contains(Self.missing) })
+        #expect(warning.contains("\(state.path)/pintle") && warning.contains(reason), "\(warning)")
+        #expect(warning.contains("set XDG_STATE_HOME to another folder, and restart; SIGHUP still reloads"))
+        #expect(try pintle.stop() == 0)
+    }
 }
