@@ -154,7 +154,8 @@ final class WorkPool: Sendable {
 
     private func run(_ job: Job) {
         let (flag, limits) = (job.flag, job.limits)
-        guard !flag.isSet.load(ordering: .relaxed) else { return }
+        // A job that was cancelled while it waited is not begun.
+        if flag.isSet.load(ordering: .relaxed) { return }
         let end = Self.processorTime() + limits.processorTime
         let budget = WorkBudget(
             steps: limits.steps,

@@ -57,6 +57,7 @@ final class Worker: @unchecked Sendable {
         self.sequence = 0
         self.progress = LoopTimer { [weak self] in self?.tellProgress() }
         self.idleHolder = DescriptorReserve.register { [weak self] in
+            // The registration ends with this object, but another thread may be within it.
             guard let self else { return }
             self.loop.execute { self.closeIdle() }
         }
@@ -152,8 +153,8 @@ final class Worker: @unchecked Sendable {
                 let value = work(budget)
                 let interruption = budget.interruption
                 self.loop.execute {
-                    guard let exchange = self.resume(ticket) else { return }
-                    proceed(exchange, value, interruption)
+                    // An exchange that has ended meanwhile needs no result.
+                    if let exchange = self.resume(ticket) { proceed(exchange, value, interruption) }
                 }
             }
         } catch {
@@ -166,8 +167,7 @@ final class Worker: @unchecked Sendable {
 
     /// Updates the counters of exchanges and tunnels each second, so that hours of a stream do not appear all at once.
     func watchProgress() {
-        guard let progress, !progress.isArmed else { return }
-        self.loop.arm(progress, at: self.loop.turnTime + Self.progressInterval)
+        if let progress, !progress.isArmed { self.loop.arm(progress, at: self.loop.turnTime + Self.progressInterval) }
     }
 
     private func tellProgress() {
@@ -231,9 +231,7 @@ final class Worker: @unchecked Sendable {
     }
 
     private func tellIfEmpty() {
-        guard self.connections.isEmpty, self.tunnels.isEmpty, let done = self.whenEmpty else { return }
-        self.whenEmpty = nil
-        done.succeed()
+        if self.connections.isEmpty, self.tunnels.isEmpty { self.whenEmpty.take()?.succeed() }
     }
 }
 
