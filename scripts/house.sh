@@ -6,7 +6,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Types that carry a story: their state is private, which ends with a file.
 stories='/(SharedCache|DiskCache|Exchange|HTTP2ClientStream|HTTP1Connection|Transfer|SocketChannel|WebSocketLink)[.]swift$'
 
-find Examples Fuzz Sources Tests -name '*.swift' -print0 | sort -z | xargs -0 awk -v stories="$stories" '
+# Rooms in which a guard that returns without an action says why, and their files that do not yet. Names only leave this list.
+guarded='PintleProxy PintleSession PintleLoop PintleCache PintleCacheStore PintleHTTPCache'
+unguarded='/(PintleProxy/Client/.*|HTTP1Connection|ConnectionAttempt|TransferPool|ProbeConnection|SocketChannel|SocketRelay|RelayEnd)[.]swift$'
+
+find Examples Fuzz Sources Tests -name '*.swift' -print0 | sort -z | xargs -0 awk \
+    -v stories="$stories" -v guarded="$guarded" -v unguarded="$unguarded" '
 function breach(line, rule) { printf "%s:%d: %s\n", FILENAME, line, rule; failed = 1 }
 function allowed(rooms) { return index(" " rooms " ", " " room " ") > 0 }
 
@@ -24,10 +29,28 @@ FNR == 1 {
     inTests = path[1] == "Tests"
     inExamples = path[1] == "Examples"
     room = path[2]
-    comment = -9
+    comment = reason = documented = guardLine = -9
+    explained = 0
+    saysWhy = path[1] == "Sources" && allowed(guarded) && FILENAME !~ unguarded
 }
 FNR == 401 && FILENAME !~ stories { breach(FNR, "a file has at most 400 lines") }
 FNR == 701 { breach(FNR, "a file that tells one story has at most 700 lines") }
+
+# The doc comment of a function, or a comment beside the guard, says why nothing happens.
+/^[ \t]*\/\/\// {
+    doc = documented == FNR - 1 ? doc $0 : $0
+    documented = FNR
+}
+/^[ \t]*\/\/([^\/]|$)/ { reason = FNR }
+/^([^"]*[^A-Za-z_."])?(func|init|deinit)[^A-Za-z"]/ && !/guard|^[ \t]*\/\// {
+    explained = documented >= FNR - 2 && doc ~ /[Dd]oes nothing|[Nn]othing is|[Nn]o effect|Idempotent|nil if|unless/
+}
+/(^|[^A-Za-z])guard / { guardLine = FNR }
+saysWhy && /else \{ return \}$/ {
+    if (!explained && FNR - reason > 2 && guardLine - reason > 2) {
+        breach(FNR, "a guard that returns without an action says why, in a comment above or the doc comment; or it traps")
+    }
+}
 
 /^[ \t]*\/\// {
     comment = FNR

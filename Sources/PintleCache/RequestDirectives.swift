@@ -46,6 +46,7 @@ struct RequestDirectives {
             let allowed = directive.isUnqualified ? CacheTime.longest : directive.lifetime
             self.maxStale = min(self.maxStale ?? .max, allowed)
         case "stale-if-error": self.staleIfError = min(self.staleIfError ?? .max, directive.lifetime)
+        // Unknown directives are ignored (RFC 9111 §5.2.3).
         default: break
         }
     }

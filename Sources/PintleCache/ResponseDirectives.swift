@@ -37,6 +37,7 @@ struct ResponseDirectives {
             return
         }
         self.hasExpires = fields.contains("Expires")
+        // There are no directives.
         guard fields.contains(.cacheControl) else { return }
         guard let directives = CacheControlReader.directives(in: fields) else {
             self.isMalformed = true
@@ -74,6 +75,7 @@ struct ResponseDirectives {
         case "s-maxage": self.sharedMaxAge = least(self.sharedMaxAge)
         case "stale-while-revalidate": self.staleWhileRevalidate = least(self.staleWhileRevalidate)
         case "stale-if-error": self.staleIfError = least(self.staleIfError)
+        // Unknown directives are ignored (RFC 9111 §5.2.3).
         default: break
         }
     }

@@ -95,7 +95,7 @@ package final class DiskCache: Sendable {
     }
 
     /// Writes the noted uses, closes the index, and releases the folder. Entries that are being written are lost; readers
-    /// continue.
+    /// continue. Idempotent.
     package func close() async {
         await self.writing.result {
             guard let index = self.index.withLock({ $0 }) else { return }
@@ -332,6 +332,7 @@ package final class DiskCache: Sendable {
         try await self.makeRoom()
     }
 
+    /// Evicts entries if that is necessary; does nothing if all fit.
     private func makeRoom() async throws(DiskCacheError) {
         guard !self.ledger.withLock({ $0.fits(self.capacity) }) else { return }
         try await self.change { index throws(DiskCacheError) in
@@ -343,7 +344,7 @@ package final class DiskCache: Sendable {
         }
     }
 
-    /// Evicts entries until all fit. Runs on the thread that writes the index.
+    /// Evicts entries until all fit; does nothing if they do. Runs on the thread that writes the index.
     private func evict(from index: CacheIndex) throws(DiskCacheError) {
         while true {
             let (excess, uses) = self.ledger.withLock { ledger in
@@ -409,8 +410,10 @@ package final class DiskCache: Sendable {
     }
 
     private func noteUse(of entry: Entry) {
+        // Uses are written many at a time.
         guard self.ledger.withLock({ $0.noteUse(of: entry.id) }) else { return }
         try? self.writing.run {
+            // The index was closed, which has written the uses.
             guard let index = self.index.withLock({ $0 }) else { return }
             // If this fails, the order of eviction is less exact.
             try? index.note(self.ledger.withLock { $0.takeUses() })
@@ -450,6 +453,7 @@ package final class DiskCache: Sendable {
             index = nil
             return true
         }
+        // Another call has replaced the index, or the cache is closed.
         guard isCurrent else { return }
         self.sweep.withLock { $0 }?.stop()
         damaged.close()

@@ -43,6 +43,7 @@ final class OrphanSweep: Sendable {
 
     private func sweep() {
         if let bodies = try? self.folder.bodies() { for name in self.others { self.removeAll(name, in: bodies) } }
+        // A folder that cannot be opened is swept after the next opening.
         guard let bodies = try? self.folder.bodies(of: self.index.generation) else { return }
         for number in 0..<CacheFolder.spread {
             guard let folder = try? bodies.folder(CacheFolder.folder(number)) else { continue }
@@ -73,7 +74,7 @@ final class OrphanSweep: Sendable {
         for id in ids where !known.contains(id) { folder.remove(CacheFolder.name(of: id)) }
     }
 
-    /// Calls `body` with the names in a folder, in batches; not at all if the folder cannot be listed.
+    /// Calls `body` with the names in a folder, in batches; does nothing if the folder cannot be listed.
     private func forEachBatch(in folder: TrustedFolder, _ body: ([String]) -> Void) {
         guard let listing = try? folder.names() else { return }
         while !self.isStopped.withLock({ $0 }) {

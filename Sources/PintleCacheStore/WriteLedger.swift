@@ -48,7 +48,7 @@ struct WriteLedger: Sendable {
         return self.nextID
     }
 
-    /// Raises the estimate for an entry, if it is higher than before.
+    /// Raises the estimate for an entry; does nothing if it is not higher than before, or the entry has ended.
     mutating func reserve(_ cost: UInt64, for id: Int64) {
         guard let before = self.writings[id]?.cost, before < cost else { return }
         self.writings[id]?.cost = cost

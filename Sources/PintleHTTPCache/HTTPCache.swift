@@ -189,6 +189,7 @@ public final class HTTPCache: ResponseCache {
         let key = CacheKey(partition: "", url: request.url)
         let head = RequestHead(method: request.method, target: .origin(path: request.url.path))
         let urls = Self.rules.invalidated(by: head, key: key, response: response)
+        // Nothing is invalidated.
         guard !urls.isEmpty else { return }
         let removed = self.table.withLock { $0.invalidate(urls, at: .now) }
         withExtendedLifetime(removed) {}

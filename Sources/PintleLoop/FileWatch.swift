@@ -23,7 +23,7 @@ package final class FileWatch: DescriptorWatcher {
     /// The watched folders, each with the names in it that matter; an empty set stands for all names.
     private var folders: [String: Set<String>] = [:]
     private var numbers: [Int32: String] = [:]
-    private var timer: LoopTimer?
+    private lazy var timer = LoopTimer { [weak self] in self?.look() }
     private var firstSign: NIODeadline?
 
     /// - Throws: `IOError` if the system has no more inotify instances.
@@ -32,7 +32,6 @@ package final class FileWatch: DescriptorWatcher {
         guard self.descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "inotify_init1") }
         self.loop = loop
         self.whenChanged = whenChanged
-        self.timer = LoopTimer { [weak self] in self?.look() }
     }
 
     deinit { close(self.descriptor) }
@@ -53,7 +52,7 @@ package final class FileWatch: DescriptorWatcher {
     /// Stops watching.
     package func stop() {
         self.loop.unwatch(self.descriptor)
-        if let timer { self.loop.disarm(timer) }
+        self.loop.disarm(self.timer)
     }
 
     package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
@@ -61,6 +60,7 @@ package final class FileWatch: DescriptorWatcher {
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { space in
             while true {
                 let count = read(descriptor, space.baseAddress, space.count)
+                // All events were read.
                 guard count > 0 else { return }
                 if self.isRelevant(UnsafeRawBufferPointer(rebasing: space[..<count])) { isRelevant = true }
             }
@@ -87,11 +87,10 @@ package final class FileWatch: DescriptorWatcher {
     }
 
     private func expectChange() {
-        guard let timer else { return }
         let now = self.loop.turnTime
         let first = self.firstSign ?? now
         self.firstSign = first
-        self.loop.arm(timer, at: min(now + Self.gathering, first + Self.longestGathering))
+        self.loop.arm(self.timer, at: min(now + Self.gathering, first + Self.longestGathering))
     }
 
     private func look() {
@@ -167,6 +166,7 @@ enum WatchedPlaces {
             case S_IFLNK:
                 self.add(name, in: folder, &folders)
                 links += 1
+                // A path that leads nowhere cannot be opened, until one of these links changes.
                 guard links <= self.mostLinks, let target = readlink(full) else { return }
                 if target.hasPrefix("/") { folder = "" }
                 rest = (self.names(target) + rest)[...]

@@ -28,7 +28,7 @@ package final class Listener: DescriptorWatcher {
     private let loop: Loop
     private let accepted: Acceptance
     private var isOpen = true
-    private var resume: LoopTimer?
+    private lazy var resume = LoopTimer { [weak self] in self?.goOn() }
     /// A connection that has one of the reserved last descriptors. It is served once another descriptor is free; further
     /// connections wait in the kernel's queue.
     private var waiting: (connection: Int32, peer: Peer)?
@@ -95,19 +95,14 @@ package final class Listener: DescriptorWatcher {
     ///
     /// - Throws: `IOError` such as EADDRINUSE.
     package static func checkFree(_ address: SocketAddress) throws {
+        // The kernel chooses a free port.
         guard address.port != 0 else { return }
         let descriptor = try Self.bound(to: address, shared: false)
         close(descriptor)
     }
 
     /// Begins to accept connections.
-    package func start() {
-        self.resume = LoopTimer { [weak self] in
-            guard let self, self.isOpen else { return }
-            self.goOn()
-        }
-        self.watch()
-    }
+    package func start() { self.watch() }
 
     private func goOn() {
         if let waiting {
@@ -115,7 +110,7 @@ package final class Listener: DescriptorWatcher {
             self.waiting = nil
             self.accepted(connection, waiting.peer)
         }
-        self.watch()
+        if self.isOpen { self.watch() }
     }
 
     /// Watches the descriptor. If that fails, tries again later: a listener must not be given up.
@@ -123,11 +118,11 @@ package final class Listener: DescriptorWatcher {
         if !self.loop.tryToWatch(self.descriptor, for: .read, by: self) { self.pauseAccepting() }
     }
 
-    /// Stops listening; accepted connections stay open.
+    /// Stops listening; accepted connections stay open. Does nothing if it has stopped.
     package func stop() {
         guard self.isOpen else { return }
         self.isOpen = false
-        if let resume { self.loop.disarm(resume) }
+        self.loop.disarm(self.resume)
         self.loop.unwatch(self.descriptor)
         close(self.descriptor)
         if let waiting { close(waiting.connection) }
@@ -147,6 +142,7 @@ package final class Listener: DescriptorWatcher {
                 let code = errno
                 if code == ECONNABORTED || code == EINTR { continue }
                 self.burst = 0
+                // No connection waits, or it was lost.
                 guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) else { return }
                 DescriptorReserve.askHolders()
                 return self.pauseAccepting()
@@ -170,9 +166,8 @@ package final class Listener: DescriptorWatcher {
     }
 
     private func pauseAccepting() {
-        guard let resume else { return }
         self.loop.unwatch(self.descriptor)
-        self.loop.arm(resume, at: self.loop.turnTime + Self.pause)
+        self.loop.arm(self.resume, at: self.loop.turnTime + Self.pause)
     }
 
     private static func bound(to address: SocketAddress, shared: Bool) throws -> Int32 {

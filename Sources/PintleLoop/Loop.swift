@@ -67,7 +67,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// Level-triggered. Watching a descriptor again changes its interest or its watcher. If the kernel cannot watch a
     /// descriptor, its connection is broken, and the watcher hears of it in the next turn.
     package func watch(_ descriptor: Int32, for interest: Readiness, by watcher: any DescriptorWatcher) {
-        guard !self.tryToWatch(descriptor, for: interest, by: watcher) else { return }
+        if self.tryToWatch(descriptor, for: interest, by: watcher) { return }
         // No event would ever come for it.
         shutdown(descriptor, Int32(SHUT_RDWR))
         self.execute { self.tellOfFailure(descriptor) }
@@ -91,12 +91,11 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         return pintle_epoll_control(self.epoll, other, descriptor, interest.rawValue, token) == 0
     }
 
-    /// Stops watching `descriptor`; its watcher gets no more events, not even of the current turn.
+    /// Stops watching `descriptor`, if it is watched; its watcher gets no more events, not even of the current turn.
     package func unwatch(_ descriptor: Int32) {
         self.assertInEventLoop()
-        guard self.local.isWatched(descriptor) else { return }
         // The kernel is told at the end of the turn: often another watcher has taken the descriptor by then.
-        self.local.remove(descriptor)
+        if self.local.isWatched(descriptor) { self.local.remove(descriptor) }
     }
 
     /// Stops watching a descriptor that is closed right after this; closing it removes it from the epoll set.
@@ -245,16 +244,15 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// Ends the thread after the current turn and waits for it. Tasks sent later never run.
     package func stop() {
         self.preconditionNotInEventLoop()
-        guard let thread = self.threadToEnd() else { return }
-        pthread_join(thread, nil)
+        if let thread = self.threadToEnd() { pthread_join(thread, nil) }
     }
 
     /// Ends the thread after the current turn, from any thread, and waits for nothing. Tasks sent later never run.
     package func end() {
-        guard let thread = self.threadToEnd() else { return }
-        pthread_detach(thread)
+        if let thread = self.threadToEnd() { pthread_detach(thread) }
     }
 
+    /// Returns nil if the end has begun.
     private func threadToEnd() -> pthread_t? {
         let thread = self.shared.withLockedValue { shared in
             shared.stopping = true
@@ -277,7 +275,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         let code = pthread_create(
             &thread, nil,
             { argument in
-                guard let argument else { return nil }
+                guard let argument else { preconditionFailure("BUG: the thread has lost its argument") }
                 let start = Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue()
                 pintle_name_thread(String(start.name.prefix(15)))
                 Loop.blockBrokenPipeSignals()

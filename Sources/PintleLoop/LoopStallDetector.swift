@@ -109,6 +109,7 @@ struct TurnMeter {
         self.last = now
         self.sums[kind.index].count += 1
         self.sums[kind.index].time += time
+        // Reports name the dearest callback.
         guard time > self.dearest else { return }
         (self.dearest, self.dearestKind, self.dearestSource) = (time, kind, source)
     }

@@ -122,6 +122,7 @@ final class LoopState {
 
     /// Removes the watcher of a descriptor that is about to be closed; closing it removes it from the epoll set.
     func forget(_ descriptor: Int32) {
+        // It was never watched.
         guard Int(descriptor) < self.entries.count else { return }
         self.entries[Int(descriptor)].watcher = nil
         self.entries[Int(descriptor)].isRegistered = false
@@ -151,7 +152,6 @@ final class LoopState {
 
     /// Does the work that was put off; `note` is called after each piece.
     func runTurnEnd(_ note: (any TurnEndWork) -> Void) {
-        guard !self.turnEnd.isEmpty else { return }
         swap(&self.turnEnd, &self.turnEndRunning)
         for work in self.turnEndRunning {
             work.runAtEndOfTurn()

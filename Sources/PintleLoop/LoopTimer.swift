@@ -42,6 +42,7 @@ struct TimerHeap {
         self.siftDown(timer.position)
     }
 
+    /// Disarms a timer; does nothing if it is not armed.
     mutating func disarm(_ timer: LoopTimer) {
         let position = timer.position
         guard position >= 0 else { return }
@@ -69,6 +70,7 @@ struct TimerHeap {
         var child = start
         while child > 0 {
             let parent = (child - 1) / 2
+            // The parent fires first, as it must.
             guard self.heap[child].deadline < self.heap[parent].deadline else { return }
             self.swapAt(child, parent)
             child = parent
@@ -82,6 +84,7 @@ struct TimerHeap {
             for child in [2 * parent + 1, 2 * parent + 2] where child < self.heap.count {
                 if self.heap[child].deadline < self.heap[smallest].deadline { smallest = child }
             }
+            // Both children fire later, as they must.
             guard smallest != parent else { return }
             self.swapAt(parent, smallest)
             parent = smallest

@@ -66,7 +66,7 @@ package final class PipedBytes {
         return .bytes(count)
     }
 
-    /// Throws away the bytes in the pipe.
+    /// Throws away the bytes in the pipe; does nothing if there is no pipe.
     package func drop() {
         self.count = 0
         guard let pipe else { return }

@@ -20,7 +20,8 @@ struct CookieJars: Sendable {
         self.jars = jars
     }
 
-    /// Adds the cookies of the route's jar to a request, which has no cookies of the client any more.
+    /// Adds the cookies of the route's jar to a request, which has no cookies of the client any more. Does nothing if
+    /// there are none.
     func fill(_ request: inout TransferRequest, of decision: Decision) {
         guard let jar = self.jar(of: decision), let cookies = jar.header(for: decision.url) else { return }
         request.fields.append("Cookie", cookies)

@@ -113,6 +113,7 @@ final class ResponseHandoff: Sendable {
         self.deliver(.success(response))
     }
 
+    /// Delivers pieces of the body; does nothing if the body has ended.
     func yield(_ pieces: [ByteBuffer]) {
         guard let source = self.state.withLockedValue({ $0.source }) else { return }
         // Set first: the reader may ask for more before `yield` returns.

@@ -100,6 +100,7 @@ struct CacheFolder: Sendable {
     /// Removes files of bodies. Missing files are ignored. A file that cannot be removed becomes an orphan, which the sweep
     /// after the next opening removes.
     func remove(_ ids: [Int64], of generation: UInt64) {
+        // A folder that cannot be opened keeps its files as orphans.
         guard !ids.isEmpty, let bodies = try? self.bodies(of: generation) else { return }
         for id in ids { (try? bodies.folder(Self.folder(of: id)))?.remove(Self.name(of: id)) }
     }

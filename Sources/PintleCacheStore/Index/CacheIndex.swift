@@ -252,6 +252,7 @@ final class CacheIndex: Sendable {
         try self.writing { try Self.note(uses, $0) }
     }
 
+    /// Writes the use numbers of entries; does nothing if there are none.
     private static func note(_ uses: [Int64: Int64], _ database: Database) throws {
         guard !uses.isEmpty else { return }
         let statement = try database.cachedStatement(sql: "UPDATE entry SET used = ? WHERE id = ?")
@@ -263,7 +264,7 @@ final class CacheIndex: Sendable {
         return database.changesCount > 0
     }
 
-    /// Returns some of the free pages to the file system, if there are many.
+    /// Returns some of the free pages to the file system; does nothing if there are few.
     private static func shrink(_ database: Database) throws {
         guard try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0 > 512 else { return }
         try database.execute(sql: "PRAGMA incremental_vacuum(256)")

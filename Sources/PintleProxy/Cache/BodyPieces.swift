@@ -18,6 +18,7 @@ struct BodyPieces {
 
     init(_ pieces: [ByteBuffer]) { for piece in pieces { self.append(piece) } }
 
+    /// Adds a piece; does nothing if it is empty.
     mutating func append(_ piece: ByteBuffer) {
         guard piece.readableBytes > 0 else { return }
         self.count += piece.readableBytes

@@ -334,6 +334,7 @@ extension CachedOrigin {
     }
 
     func resumeReading() {
+        // Without a pause the delivery is under way.
         guard self.isPaused else { return }
         self.isPaused = false
         // Deferred: a client that gets bytes within this call could ask for a pause.

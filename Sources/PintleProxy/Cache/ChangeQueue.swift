@@ -156,6 +156,7 @@ struct ChangeQueue: Sendable {
     /// Notes that a job is done.
     mutating func end(_ job: Job) {
         self.cost -= job.cost
+        // Changes of one key are not among the pending removals.
         guard job.key == nil, case .purge(let selection) = job.change else { return }
         self.removals.end(selection)
         if job.clears { self.isClearing = false }

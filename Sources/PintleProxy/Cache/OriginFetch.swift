@@ -93,11 +93,13 @@ final class OriginFetch {
     func giveUpIfUnwanted() {
         if self.isOver || self.isForCache { return }
         guard let response else {
+            // A client still waits for the response.
             guard self.cache.giveUp(self.plan.number, at: self.key) else { return }
             self.leaveOrigin()
             self.stream?.cancel()
             return
         }
+        // A client still reads the body.
         guard response.body.closeIfUnread() else { return }
         self.stream?.cancel()
         self.storeBeginning()
@@ -107,6 +109,7 @@ final class OriginFetch {
 
     /// Notes that the cache will not keep the response. The fetch then lives only as long as readers need it.
     private func noteUnstored() {
+        // Readers alone have kept the fetch alive.
         guard self.isForCache else { return }
         self.isForCache = false
         self.giveUpIfUnwanted()
@@ -145,6 +148,7 @@ final class OriginFetch {
     /// Keeps readers that are too slow from delaying other readers of this response, and other requests of the route. Each slow
     /// reader takes one window of memory at most, and continues alone.
     private func lookAtReaders() {
+        // After the end, the origin waits for no reader.
         guard let body = self.response?.body, !self.isOver else { return }
         if body.letStragglersGo() { self.leaveQueue() }
         if !body.hasRoom { self.watchReaders(of: body) }
@@ -266,6 +270,7 @@ final class OriginFetch {
 
     /// Stores the beginning of a body that broke off, if its range in the representation is known (RFC 9111 §3.3).
     private func storeBeginning() {
+        // The beginning may not be kept, or is not in memory, or its place in the representation is unknown.
         guard let response, response.isKept, let stored = response.stored, let pieces = response.body.begun,
             let part = PartialResponse(
                 response.head, to: self.plan.request, received: response.body.count, of: response.length)
@@ -282,6 +287,7 @@ extension OriginFetch: TransferDelegate {
     func originAnswered(_ head: ResponseHead, length: UInt64?) { self.received(head, length: length) }
 
     func originSent(_ bytes: UnsafeRawBufferPointer) {
+        // An empty piece would wake the readers in vain.
         guard bytes.count > 0 else { return }
         self.originSent(ByteBuffer(bytes: bytes))
     }
@@ -303,6 +309,7 @@ extension OriginFetch: TransferDelegate {
     func originTookBody(_ count: Int) {}
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
+        // The end of a response that the fetch has left changes nothing.
         guard !self.isOver else { return }
         self.ended(error, metrics)
         self.stream = nil

@@ -82,7 +82,7 @@ final class RouteQueue: Sendable {
     }
 
     private func check(_ count: Int, of most: Int, whose: String) throws(SessionError) {
-        guard count >= most else { return }
+        if count < most { return }
         throw SessionError(
             .overloaded,
             "\(count) requests \(whose)wait for one of the route's places (routes[].coalesce.max_active: \(self.most)), as many "

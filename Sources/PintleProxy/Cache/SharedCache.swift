@@ -142,7 +142,7 @@ package final class SharedCache: Sendable {
 
     // MARK: The second tier
 
-    /// Opens the folder for responses on disk, if the configuration has one.
+    /// Opens the folder for responses on disk; does nothing if one is open already.
     ///
     /// - Parameter report: called with errors, on any thread.
     /// - Throws: an error if the folder cannot be used; responses are then kept in memory alone.
@@ -181,7 +181,7 @@ package final class SharedCache: Sendable {
 
     private var tier: OpenTier? { self.state.withLockedValue { $0.tier } }
 
-    /// Carries out the pending changes, and closes the folder.
+    /// Carries out the pending changes, and closes the folder; does nothing if none is open.
     package func closeDisk() async {
         let tier = self.state.withLockedValue { state in
             defer { state.tier = nil }
@@ -264,6 +264,7 @@ package final class SharedCache: Sendable {
 
     private static func stored(_ entry: Entry, for request: RequestHead, at key: CacheKey, _ state: inout State) {
         state.table.forgetUncacheable(key)
+        // Parts are kept in memory only.
         guard entry.response.isComplete else { return }
         _ = state.add(.store(entry, request), of: key, cost: Self.cost(of: entry, key, request))
     }
@@ -352,6 +353,7 @@ package final class SharedCache: Sendable {
     private func evicting(_ change: (inout State) -> [Entry]) {
         let (gone, begins) = self.state.withLockedValue { (change(&$0), $0.table.beginEviction()) }
         Self.release(gone, to: self.budget)
+        // There is room, or an eviction is under way.
         guard begins else { return }
         Task { [state, budget] in
             while let gone = state.withLockedValue({ $0.table.evict() }) { Self.release(gone, to: budget) }
@@ -386,6 +388,7 @@ package final class SharedCache: Sendable {
 
     /// Closes a reader of a fetched body.
     func close(_ reader: SharedBody.Reader, of response: FetchedResponse<Host>, at key: CacheKey) {
+        // The body has other readers, or belongs to no fetch.
         guard response.body.close(reader), let number = response.fetch else { return }
         let fetcher = self.state.withLockedValue { $0.table[key]?.fetcher(of: number) }
         fetcher?.run { $0.giveUpIfUnwanted() }

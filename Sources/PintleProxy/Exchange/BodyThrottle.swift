@@ -67,9 +67,11 @@ final class BodyThrottle {
     }
 
     private func sendPacket() {
+        // The throttle was stopped, or the next packet is not due yet.
         guard let timer, !timer.isArmed else { return }
         let count = min(self.packet, self.waiting.readableBytes)
         if count > 0 {
+            // `proceed` is called when the origin has taken some bytes.
             guard self.origin.unsentBodyBytes < RequestUpload.window else { return }
             // A copy, because a slice would keep the whole of a large body while the packet waits.
             let packet = ByteBuffer(bytes: self.waiting.readableBytesView.prefix(count))
@@ -81,6 +83,7 @@ final class BodyThrottle {
                 return self.loop.arm(timer, at: self.loop.turnTime + self.delay)
             }
         }
+        // More bytes will come, or the timer will send those that wait.
         guard self.waiting.readableBytes == 0, let end else { return }
         self.origin.finishBody(trailers: end)
         self.stop()

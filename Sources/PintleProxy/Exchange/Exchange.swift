@@ -212,7 +212,7 @@ final class Exchange {
         return true
     }
 
-    /// Answers in place of a late origin (`placeholder_after`). Its response may still be used for others.
+    /// Answers in place of an origin (`placeholder_after`), unless it has answered. Its response may still serve others.
     func originIsLate(_ placeholder: ResponseRules.Placeholder, after limit: Duration) {
         guard case .none = self.answer else { return }
         self.origin?.detach()
@@ -261,6 +261,7 @@ final class Exchange {
     }
 
     func receivedEndOfBody(trailers: Fields) {
+        // The body before a redirect is not needed any more.
         guard self.upload.noteEnd() else { return }
         self.requestTrailers = trailers
         if self.upload.isCollecting { return self.makeRequestOfWholeBody() }
@@ -372,9 +373,8 @@ final class Exchange {
 
     /// Called within the origin's stream when it has taken some of the body. The client is asked for more after its return.
     func originTookBody(_ count: Int) {
-        guard !self.resumesBody else { return }
+        if !self.resumesBody { self.worker.loop.atEndOfTurn(self) }
         self.resumesBody = true
-        self.worker.loop.atEndOfTurn(self)
     }
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
@@ -453,7 +453,7 @@ final class Exchange {
             try self.leaveLoop(within: .response(self.active.limits)) { budget in
                 ResponseInspection.judge(held, by: judge, within: budget)
             } then: { exchange, verdict, interruption in
-                guard case .inspected(let inspection) = exchange.answer else { return }
+                guard let inspection = exchange.answer.inspection else { preconditionFailure("BUG: nothing is judged") }
                 exchange.perform(inspection.judged(verdict, interruption), inspection)
             }
         } catch {
@@ -462,6 +462,7 @@ final class Exchange {
     }
 
     private func proceedWithInspection() {
+        // The response has ended while the check was behind.
         guard let inspection = self.answer.inspection else { return }
         self.perform(inspection.proceed(), inspection)
         if !self.isBehind, self.client.isWritable { self.origin?.resumeReading() }
@@ -578,9 +579,8 @@ final class Exchange {
         if let metrics = origin?.metrics { self.report.note(metrics) }
         self.letOriginGo()
         origin?.cancel()
-        guard self.opening != nil else { return }
         self.dialler?.cancel()
-        (self.opening, self.dialler) = (nil, nil)
+        if self.opening != nil { (self.opening, self.dialler) = (nil, nil) }
     }
 
     // MARK: Tunnels

@@ -97,6 +97,7 @@ final class ExchangeReport {
         } else if plan.isGateway {
             self.mode = .gateway
         }
+        // A request that is refused before a decision has no route and no destination.
         guard let decision = plan.decision else { return }
         if let route = decision.route {
             self.route = route.name
@@ -110,8 +111,7 @@ final class ExchangeReport {
     /// Records the request to which a redirect leads. The exchange stays with the route that follows the redirect.
     func note(redirect plan: RequestPlan, in active: ActiveConfiguration) {
         self.redirects += 1
-        guard let decision = plan.decision else { return }
-        self.noteDestination(of: plan, decision, in: active)
+        if let decision = plan.decision { self.noteDestination(of: plan, decision, in: active) }
     }
 
     private func noteDestination(of plan: RequestPlan, _ decision: Decision, in active: ActiveConfiguration) {
@@ -129,7 +129,7 @@ final class ExchangeReport {
         }
     }
 
-    /// Reports an address that would be denied if the rules about addresses were enforced.
+    /// Reports an address that would be denied if its rules were enforced; does nothing if it is allowed or unknown yet.
     private func judge(address: String) {
         guard let (rules, host) = self.addressQuestion, let address = IPAddress(address),
             let rule = rules.judge(address: address, port: host.port, asked: host).reported
@@ -148,7 +148,7 @@ final class ExchangeReport {
         if self.addressQuestion != nil { self.judge(address: metrics.address) }
     }
 
-    /// Records why the origin and the upstream proxy were trusted, if logging asks for it.
+    /// Records why the origin and the upstream proxy were trusted; does nothing if neither log nor counters show it.
     func noteVerdicts(of origin: any OriginStream, _ decision: Decision?, in active: ActiveConfiguration) {
         self.note(parent: origin.proxyVerdict)
         guard let decision else { return }
@@ -182,6 +182,7 @@ final class ExchangeReport {
 
     /// Records and counts the cache outcome.
     func note(_ outcome: CacheOutcome?) {
+        // An outcome is counted once, and a request past the cache has none.
         guard let outcome, self.cache == nil else { return }
         self.cache = outcome
         switch outcome {
@@ -255,8 +256,7 @@ final class ExchangeReport {
     /// - Parameter verdict: the verdict on its chain, if it has shown one.
     func noteUntrusted(_ problem: Problem.Name, _ verdict: Verdict? = nil) {
         if let verdict { self.verdict = verdict }
-        guard let kind = ViolationKind(rawValue: problem.rawValue) else { return }
-        self.violated(kind)
+        if let kind = ViolationKind(rawValue: problem.rawValue) { self.violated(kind) }
     }
 
     func violated(_ kind: ViolationKind) {
@@ -292,6 +292,7 @@ final class ExchangeReport {
 
     /// Records a violation by an https upstream proxy that a report-only policy has let pass.
     func note(parent verdict: Verdict?) {
+        // The verdict is counted once; a kept connection brings none.
         guard !self.hasNotedParent, let verdict else { return }
         self.hasNotedParent = true
         self.noteReported(verdict)
@@ -310,7 +311,7 @@ final class ExchangeReport {
         self.tap = active.observer.map { ResponseTap(head, to: self.request.head.method, for: $0) }
     }
 
-    /// Adds the bytes since the last call to the counters.
+    /// Adds the bytes since the last call to the counters; does nothing if there are none.
     func tellProgress() {
         guard self.bytesIn != self.told.up || self.bytesOut != self.told.down else { return }
         self.counters.moved(bytesUp: self.bytesIn - self.told.up, bytesDown: self.bytesOut - self.told.down)
@@ -324,6 +325,7 @@ final class ExchangeReport {
             route: self.counters, outcome: outcome, bytesUp: self.bytesIn - self.told.up,
             bytesDown: self.bytesOut - self.told.down)
         if self.holdsTunnel { self.worker.limiter.leaveTunnel(self.client) }
+        // An observer hears of logged exchanges only.
         guard active.exchangeLog.isEnabled else { return }
         let record = self.record(outcome)
         active.exchangeLog.write(record)

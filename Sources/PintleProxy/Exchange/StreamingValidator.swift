@@ -39,6 +39,7 @@ final class StreamingValidator {
         }
         var rest = bytes
         self.isBehind = !(try self.check.take(&rest, unfoldingTo: Self.bytesInTurn))
+        // All bytes were checked.
         guard self.isBehind else { return }
         self.backlog.writeBytes(rest)
         self.arm()

@@ -155,8 +155,10 @@ final class HTTP2ClientConnection {
 
     /// Removes a stream that is over.
     func ended(_ stream: HTTP2ClientStream) {
+        // A stream that was reset hears of the end of its channel, too.
         guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil else { return }
         self.streamsByNumber[stream.number] = nil
+        // The connection is neither idle nor drained before its last stream ends.
         guard self.streams.isEmpty else { return }
         self.emptySince = self.worker.loop.turnTime
         if self.isLeaving { self.finish() }
@@ -186,6 +188,7 @@ final class HTTP2ClientConnection {
     }
 
     private func goOn(after turn: UInt64) {
+        // The connection has closed meanwhile.
         guard let reader = self.frames?.reader else { return }
         guard self.worker.loop.turn != turn else { return self.goOnLater() }
         reader.goOn()
@@ -202,6 +205,7 @@ final class HTTP2ClientConnection {
         self.unsent += change
         self.count()
         if self.isCongested {
+            // Between the limits nothing changes, so that streams do not stop and continue for every frame.
             guard self.unsent < Self.unsentLimits.low else { return }
             self.isCongested = false
             for stream in Array(self.streams.values) { stream.mayHaveRoom() }
@@ -212,6 +216,7 @@ final class HTTP2ClientConnection {
 
     /// Counts the cost of a frame that has arrived on a stream, until it is taken.
     func received(_ count: Int, on number: Int) {
+        // Frames of streams that are over, and of the connection, are not held.
         guard let stream = self.streamsByNumber[number] else { return }
         stream.untaken += count
         self.untaken(changedBy: count)
@@ -248,7 +253,7 @@ final class HTTP2ClientConnection {
     // MARK: The end
 
     /// Closes the output, and waits until the client has ended its side: a close with unread input would destroy the bytes
-    /// written last.
+    /// written last. Does nothing if the output is closed.
     private func finish() {
         guard self.finishedSince == nil else { return }
         self.finishedSince = self.worker.loop.turnTime
@@ -280,7 +285,7 @@ final class HTTP2ClientConnection {
     fileprivate var hasFailed: Bool { self.frames?.reader.hasFailed ?? true }
 
     fileprivate func closed() {
-        guard let timer else { return }
+        guard let timer else { preconditionFailure("BUG: a connection closes twice") }
         self.owner.end()
         self.worker.loop.disarm(timer)
         self.share.resize(to: 0, of: self.worker.memory)
@@ -292,7 +297,7 @@ final class HTTP2ClientConnection {
 }
 
 extension HTTP2ClientConnection: ServedConnection {
-    /// Accepts no more requests, and closes after the last response.
+    /// Accepts no more requests, and closes after the last response. Does nothing if that was announced before.
     func drain() {
         guard !self.isLeaving else { return }
         self.isLeaving = true

@@ -117,6 +117,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         self.isTold = false
+        // Frames wait for the exchange, which asks for more when it has taken them.
         guard self.wantsMore else { return }
         self.wantsMore = false
         self.channel.read()
@@ -229,10 +230,12 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 
     /// Gives the exchange the pieces that it takes, and asks for more.
     private func process() {
+        // An outer call continues. The bytes of a tunnel go to its socket.
         guard !self.isProcessing, self.socket == nil else { return }
         self.isProcessing = true
         self.giveBody()
         self.isProcessing = false
+        // The request has become a tunnel, which asks for its bytes.
         guard self.socket == nil else { return }
         // Content without an exchange is dropped; the client is told to stop sending when its response has ended.
         if self.exchange == nil {
@@ -249,11 +252,13 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         while let exchange, let piece = self.waiting.first {
             switch piece {
             case .bytes(let bytes):
+                // The exchange calls `resumeBody` when it takes more.
                 guard exchange.wantsBody else { return }
                 self.waiting.removeFirst()
                 self.took(bytes.readableBytes)
                 exchange.received(bytes)
             case .end(let trailers):
+                // The exchange calls `resumeBody` when it takes the end.
                 guard exchange.wantsEndOfBody else { return }
                 self.waiting.removeFirst()
                 self.hasRequest = true
@@ -277,6 +282,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     /// Ends the stream if the client has not done in time what is expected of it.
     func checkTime() {
         let patience = self.worker.active.patience.body
+        // Nothing is expected of the client, or it has still time.
         guard self.expectation != .nothing, self.expectedSince + patience <= self.worker.loop.turnTime else { return }
         switch self.expectation {
         case .body where self.exchange?.wantsBody == true:
@@ -401,7 +407,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.flushLater()
     }
 
-    /// Frames of one turn are sent together.
+    /// Flushes at the end of the turn, so that the frames of one turn are sent together. Does nothing if that is due.
     private func flushLater() {
         guard !self.needsFlush else { return }
         self.needsFlush = true
@@ -520,6 +526,7 @@ extension HTTP2ClientStream: ClientStream {
 
     func open(_ tunnel: InterceptedTunnel) {
         self.exchange = nil
+        // The client has left. The exchange has ended with its record.
         guard !self.isOver else { return }
         let stream = DetachedSocket(self.becomeTunnel(answering: ResponseHead(status: 200)))
         InterceptedStream.begin(tunnel, over: stream, of: self.connection.caller.client, on: self.worker)
@@ -537,6 +544,7 @@ extension HTTP2ClientStream: TurnEndWork {
             self.abandoned = nil
             return self.leavingReason.map(abandoned.clientLeft) ?? abandoned.clientLeft()
         }
+        // No more of the response comes, so no origin has to be paused.
         guard let exchange else { return }
         if self.isWritable { exchange.clientCaughtUp() } else { exchange.clientFellBehind() }
     }

@@ -89,6 +89,7 @@ final class HTTP2StreamSocket: RelayStream {
     }
 
     private func tellLater() {
+        // A call is due already, or the watcher waits for something else.
         guard !self.isScheduled, self.watcher != nil, !self.ready.isDisjoint(with: self.interest) else { return }
         self.isScheduled = true
         let box = NIOLoopBound(self, eventLoop: self.loop)
@@ -98,6 +99,7 @@ final class HTTP2StreamSocket: RelayStream {
     private func tell() {
         self.isScheduled = false
         let readiness = self.ready.intersection(self.interest)
+        // The watcher has left, or has changed its interest.
         guard let watcher, !readiness.isEmpty else { return }
         watcher.descriptorReady(DetachedSocket.noDescriptor, readiness)
         self.tellLater()
@@ -133,6 +135,7 @@ final class HTTP2StreamSocket: RelayStream {
     }
 
     func shutdownOutput() {
+        // The end was sent before.
         guard !self.hasEndedOutput else { return }
         // After the peer has broken off, the end must not look orderly.
         guard !self.hasPeerBroken else { return self.breakStream() }

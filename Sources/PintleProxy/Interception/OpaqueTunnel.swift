@@ -62,6 +62,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
     // MARK: The client
 
     private func clientIsSilent() {
+        // The client has spoken.
         guard case .waiting = self.state, !self.transport.hasBegun else { return }
         self.connect()
     }
@@ -75,10 +76,12 @@ final class OpaqueTunnel: ChannelInboundHandler {
     /// Continues with a client whose first bytes wait in the transport.
     private func beginOpaquely() {
         if case .over = self.state { return }
+        // A tunnel that was judged before goes its way, and a refused one has ended.
         guard self.report == nil, self.isAllowed("its client speaks neither TLS nor HTTP") else { return }
         switch self.state {
         case .waiting: self.connect()
         case .listening(let channel): self.relay(channel, answered: ByteBuffer())
+        // `originHandedOver` continues when the connection is made.
         case .connecting, .over: break
         }
     }
@@ -104,9 +107,11 @@ final class OpaqueTunnel: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // The tunnel has ended, and the server is not heard any more.
         guard case .listening(let channel) = self.state else { return }
         // Copied, because the receive buffer belongs to the event loop.
         let words = ByteBuffer(bytes: self.unwrapInboundIn(data).readableBytesView)
+        // A refused tunnel has ended.
         guard self.isAllowed("its client waits for the server to speak first") else { return }
         self.relay(channel, answered: words)
     }
@@ -205,8 +210,9 @@ extension OpaqueTunnel: TransferDelegate {
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
         self.metrics = metrics
         self.state = .waiting
+        guard let error else { self.trap() }
         // The client may still speak, and be answered inside of its tunnel.
-        guard let report, let error else { return }
+        guard let report else { return }
         let problem = self.active.problem(error, asking: self.plan.decision)
         report.note(metrics)
         report.note(error, as: problem.name)

@@ -24,6 +24,7 @@ final class ResponseTap {
 
     deinit { self.budget.change(by: -self.bytes.count) }
 
+    /// Keeps a piece of the body; does nothing if the body is not wanted, or could not be kept.
     func take(_ piece: UnsafeRawBufferPointer) {
         guard self.wantsBody else { return }
         guard self.bytes.count + piece.count <= ExchangeObserver.longestBody else { return self.giveUp(.tooLong) }

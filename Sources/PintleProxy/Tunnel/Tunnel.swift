@@ -227,6 +227,7 @@ extension Tunnel: SocketRelayDelegate {
         if direction == .up, self.helloInspector?.isHolding == true {
             return self.refuseHello("its ClientHello is cut off")
         }
+        // One side still sends, or nothing waits to be sent.
         guard relay.hasReadAll, relay.bytesInFlight(.up) + relay.bytesInFlight(.down) > 0, let idle else { return }
         self.worker.loop.arm(idle, at: self.deadline)
     }

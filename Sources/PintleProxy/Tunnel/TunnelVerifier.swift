@@ -49,6 +49,7 @@ final class TunnelVerifier {
             preconditionFailure("BUG: a destination is probed that only a parent can reach")
         }
         self.waiting[question, default: []].append(then)
+        // The verification under way answers this question, too.
         guard self.waiting[question]?.count == 1 else { return }
         var probe = Probe(
             address: address, host: question.authority.host, evaluator: question.evaluator)
@@ -112,6 +113,7 @@ final class VerificationCache: Sendable {
     }
 
     func keep(_ answer: TunnelVerifier.Answer, to question: TunnelVerifier.Question) {
+        // With `tunnels.verify_ttl: 0` each tunnel asks for itself.
         guard self.validity > .zero else { return }
         self.known.withLockedValue { known in
             if known.count >= Self.remembered { known.removeAll() }

@@ -70,6 +70,7 @@ public final class ActivityIndicator: Sendable {
         Task { [weak self] in
             var tasks: [Int: TaskParticipation] = [:]
             for await event in events {
+                // The indicator was released, so no one sees its count.
                 guard let self else { return }
                 self.follow(event, &tasks)
             }

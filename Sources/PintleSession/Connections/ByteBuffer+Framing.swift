@@ -4,7 +4,7 @@ package import NIOCore
 package import PintleMessage
 
 extension ByteBuffer {
-    /// Writes one chunk (RFC 9112 §7.1). An empty one would end the body, so it is not written.
+    /// Writes one chunk (RFC 9112 §7.1). Does nothing if it is empty: an empty chunk would end the body.
     package mutating func writeChunk(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 0 else { return }
         self.writeChunkSize(bytes.count)

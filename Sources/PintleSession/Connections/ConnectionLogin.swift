@@ -12,6 +12,7 @@ struct ConnectionLogin {
 
     /// Checks an exchange for the beginning of a login.
     mutating func look(at head: ResponseHead, to asked: AskedRequest, on connection: any OwnedConnection) {
+        // The login is known already, or none begins.
         guard !self.isBound,
             asked.request.fields.logConnectionIn || head.status == 401 && head.fields.offerConnectionLogin
         else { return }

@@ -168,6 +168,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     /// Changes the cost of frames that were not taken; `change` is negative if frames were taken or dropped.
     func untaken(changedBy change: Int) {
         self.untaken += change
+        // Only the proxy has a budget of memory.
         guard let memory = self.pool.memory else { return }
         self.share.resize(to: self.untaken, of: memory)
     }
@@ -175,6 +176,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     /// Removes a stream that is over.
     func ended(_ stream: HTTP2Stream) {
         if let number = stream.number { self.streamsByNumber[number] = nil }
+        // A stream ends twice if its transfer takes the last frames later: for the connection, then for the transfer.
         guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil, self.streams.isEmpty, !self.isClosed
         else { return }
         if self.isLeaving || self.pool.configuration.idleConnections == 0 { return self.close() }
@@ -207,7 +209,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     }
 
     fileprivate func closed() {
-        guard !self.isClosed else { return }
+        precondition(!self.isClosed, "BUG: a connection closes twice")
         self.isClosed = true
         if self.streams.isEmpty { self.pool.unkeep(self) }
         self.host.http2.removeAll { $0 === self }

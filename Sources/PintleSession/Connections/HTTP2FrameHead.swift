@@ -131,4 +131,35 @@ extension ByteBuffer {
             (room, kind, flags) = (size, HTTP2FrameHead.Kind.continuation, 0)
         } while !rest.isEmpty
     }
+
+    /// True for a header block without fields, which has nothing but table sizes (RFC 7541 §6.3).
+    var hasNoFields: Bool {
+        var rest = self.readableBytesView
+        while let first = rest.popFirst() {
+            guard first & 0xE0 == 0x20 else { return false }
+            // A size of more than 30 continues as long as bytes have their high bit set.
+            guard first & 0x1F == 0x1F else { continue }
+            while let next = rest.popFirst(), next & 0x80 != 0 {}
+        }
+        return true
+    }
+
+    /// Returns the bytes between two indices, which must be readable.
+    func part(from start: Int, to end: Int) -> ByteBuffer {
+        if start == self.readerIndex, end == self.writerIndex { return self }
+        guard let part = self.getSlice(at: start, length: end - start) else {
+            preconditionFailure("BUG: frames are cut out of bytes that have not arrived")
+        }
+        return part
+    }
+
+    /// Removes the padding of a HEADERS frame from its payload (RFC 9113 §6.2).
+    ///
+    /// - Returns: false if the padding is longer than the payload.
+    mutating func removePadding(of head: HTTP2FrameHead) -> Bool {
+        guard head.isPadded else { return true }
+        guard let padding: UInt8 = self.readInteger(), Int(padding) <= self.readableBytes else { return false }
+        self.moveWriterIndex(to: self.writerIndex - Int(padding))
+        return true
+    }
 }

@@ -102,6 +102,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
 
     package func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
+        // A client sends its settings first (RFC 9113 §3.4).
         guard self.side == .client else { return }
         // A server's settings come after the first request was sent, which may have a long head.
         var settings = ByteBuffer()
@@ -121,10 +122,12 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // After an error of the connection no more frames can be parsed.
         guard !self.hasFailed else { return }
         var bytes = self.unwrapInboundIn(data)
         if self.held.readableBytes > 0 {
             self.held.writeBuffer(&bytes)
+            // The frame is incomplete, or has to wait until `goOn`.
             guard !self.isPausing, self.held.readableBytes >= self.wanted else { return }
             bytes = self.held
             self.held = ByteBuffer()
@@ -137,6 +140,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         self.isPausing = false
         let bytes = self.held
         self.held = ByteBuffer()
+        // The connection has ended while the frames waited.
         guard let context, !self.hasFailed else { return }
         self.take(bytes, context)
         context.fireChannelReadComplete()
@@ -159,6 +163,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             }
             if !self.isAdmitted {
                 self.isAdmitted = self.watcher.admits(head, content: content)
+                // The watcher has ended the connection.
                 guard !self.hasFailed else { return }
                 guard self.isAdmitted else {
                     self.pass(bytes, from: start, to: index, context)
@@ -186,6 +191,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             case Kind.settings: self.takeSettings(head, bytes, at: index, context)
             default: self.takeSection(head, bytes, at: index, context)
             }
+            // The frame was an error of the connection.
             guard !self.hasFailed else { return }
             (start, index) = (end, end)
         }
@@ -225,25 +231,23 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     }
 
     private func pass(_ bytes: ByteBuffer, from start: Int, to end: Int, _ context: ChannelHandlerContext) {
+        // Two frames that are processed here follow each other.
         guard start < end else { return }
-        if start == bytes.readerIndex, end == bytes.writerIndex {
-            return context.fireChannelRead(self.wrapInboundOut(bytes))
-        }
-        guard let part = bytes.getSlice(at: start, length: end - start) else { return }
-        context.fireChannelRead(self.wrapInboundOut(part))
+        context.fireChannelRead(self.wrapInboundOut(bytes.part(from: start, to: end)))
     }
 
     /// Processes a HEADERS or CONTINUATION frame.
     private func takeSection(
         _ head: HTTP2FrameHead, _ bytes: ByteBuffer, at index: Int, _ context: ChannelHandlerContext
     ) {
-        guard var payload = bytes.getSlice(at: index + HTTP2FrameHead.size, length: head.length) else { return }
+        let start = index + HTTP2FrameHead.size
+        var payload = bytes.part(from: start, to: start + head.length)
         var (prefix, flags) = (ByteBuffer(), head.flags)
         if head.kind == Kind.headers {
             flags &= ~Flag.padded
             guard payload.removePadding(of: head), let priority = payload.readSlice(length: head.hasPriority ? 5 : 0)
             else {
-                return self.pass(bytes, from: index, to: index + HTTP2FrameHead.size + head.length, context)
+                return self.pass(bytes, from: index, to: start + head.length, context)
             }
             prefix = priority
         }
@@ -343,6 +347,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             switch bytes.getInteger(at: place, as: UInt16.self) {
             case Setting.maxHeaderListSize: bytes.setInteger(self.announcedLimit, at: place + 2)
             case Setting.headerTableSize: bytes.setInteger(UInt32(HeaderBlockEscaper.table), at: place + 2)
+            // The other settings stay as the codec has made them.
             default: break
             }
         }
@@ -372,29 +377,5 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         frames.writeSection(
             block, kind: head.kind, flags: head.flags, stream: head.stream, size: Int(self.frameSize))
         return frames
-    }
-}
-
-extension ByteBuffer {
-    /// True for a header block without fields, which has nothing but table sizes (RFC 7541 §6.3).
-    fileprivate var hasNoFields: Bool {
-        var rest = self.readableBytesView
-        while let first = rest.popFirst() {
-            guard first & 0xE0 == 0x20 else { return false }
-            // A size of more than 30 continues as long as bytes have their high bit set.
-            guard first & 0x1F == 0x1F else { continue }
-            while let next = rest.popFirst(), next & 0x80 != 0 {}
-        }
-        return true
-    }
-
-    /// Removes the padding of a HEADERS frame from its payload (RFC 9113 §6.2).
-    ///
-    /// - Returns: false if the padding is longer than the payload.
-    fileprivate mutating func removePadding(of head: HTTP2FrameHead) -> Bool {
-        guard head.isPadded else { return true }
-        guard let padding: UInt8 = self.readInteger(), Int(padding) <= self.readableBytes else { return false }
-        self.moveWriterIndex(to: self.writerIndex - Int(padding))
-        return true
     }
 }

@@ -68,6 +68,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     // MARK: Sending
 
     func channelActive(context: ChannelHandlerContext) {
+        // The transfer was cancelled before its channel became active.
         guard let transfer, let channel else { return }
         // Beginning a stream now would be an error of the connection, and would end the other streams too.
         guard !self.connection.takesNoMore else { return self.failed(.unseen) }
@@ -119,6 +120,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             rounds += 1
         }
         self.isPumping = false
+        // Nothing more can be sent now: the body is sent or has to come, or a full channel will report its room.
         guard rounds == Self.mostRounds else { return }
         let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
         channel.eventLoop.execute { box.value.sendMore() }
@@ -191,6 +193,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     /// Processes waiting frames one after the other: if the transfer sends something in response to one, the codec may deliver
     /// the next from within that call.
     private func takeWaiting() {
+        // The outer call takes the next frames.
         guard !self.isTaking else { return }
         self.isTaking = true
         while let transfer, !transfer.isReadingPaused, let frame = self.waiting.popFirst() {
@@ -202,6 +205,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     /// Sends what was passed in while frames were processed.
     private func sendOn() {
+        // Nothing waits, or more frames come first, which may end the stream.
         guard self.wantsToSend, !self.isReading else { return }
         self.wantsToSend = false
         self.sendMore()
@@ -292,6 +296,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     // MARK: The end
 
     private func finish(trailers: Fields) {
+        // The transfer was cancelled by the delegate that got its last bytes.
         guard let transfer else { return }
         guard self.awaitedBytes ?? 0 == 0 else { return self.failed(.closed) }
         self.connection.served()
@@ -306,6 +311,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private var endOfConnection: CarrierFailure { self.connection.isBroken ? .brokenFrames : .closed }
 
     func failed(_ failure: CarrierFailure) {
+        // An end has several signs, and the transfer has heard of the first.
         guard let transfer else { return }
         let (received, wasKept) = (self.received, self.connection.hasServed)
         self.leave()

@@ -87,7 +87,7 @@ final class CookieFile: Sendable {
         try value.get()
     }
 
-    /// Notes that cookies have changed, so that they are saved soon, if changes are saved automatically.
+    /// Notes that cookies have changed, so that they are saved soon. Does nothing unless the file saves changes.
     func noteChange(of jar: CookieJar) {
         guard self.savesChanges else { return }
         self.attend(jar) { $0.isChanged = true }
@@ -101,6 +101,7 @@ final class CookieFile: Sendable {
             defer { self.state.isAttended = true }
             return !self.state.isAttended
         }
+        // The thread was told of the change.
         guard isFirst else { return }
         do throws(SystemError) {
             try SystemThread.start { self.work(for: jar) }

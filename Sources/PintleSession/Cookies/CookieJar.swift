@@ -130,7 +130,7 @@ public final class CookieJar: Sendable {
 
     // MARK: The file
 
-    /// Writes the cookies to the jar's file, if it has one, without blocking the caller's thread.
+    /// Writes the cookies to the jar's file without blocking the caller's thread. Does nothing if the jar has no file.
     ///
     /// - Throws: ``CookieFileError`` with `unwritable`; the file is then unchanged.
     public func save() async throws(CookieFileError) {
@@ -150,7 +150,7 @@ public final class CookieJar: Sendable {
     /// Returns the value of the Cookie field for a request; nil if it gets no cookie.
     package func header(for url: HTTPURL) -> String? { Cookie.header(self.cookies(for: url)) }
 
-    /// Stores the cookies that a response to a request for `url` sets.
+    /// Stores the cookies that a response to a request for `url` sets; does nothing if it sets none.
     package func take(_ fields: Fields, from url: HTTPURL) {
         guard fields.contains(.setCookie) else { return }
         for line in fields.values(of: "Set-Cookie") { self.set(line, from: url) }

@@ -12,7 +12,7 @@ extension Session {
     }
 
     /// Asks for a body in content codings; or without any if `isResumable`, as the rest of the body may have to be
-    /// requested later. A request that has its own Accept-Encoding stays as it is.
+    /// requested later. Does nothing if the caller asks for codings or a range, or if the body is not decoded.
     func askForCodings(in request: inout SessionRequest, isResumable: Bool) {
         guard self.decompression(of: request).isOn, request.method != "HEAD", !request.fields.contains("Range"),
             !request.fields.contains("Accept-Encoding"),

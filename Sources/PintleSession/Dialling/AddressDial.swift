@@ -17,7 +17,6 @@ final class AddressDial: RunningDial {
     private let start: NIODeadline
     private var completion: DialCompletion?
     private var descriptor: Int32 = -1
-    private var hasBegun = false
     /// The timer of the next attempt, while the process has no descriptor left.
     private var retry: LoopTimer?
     private var isWatched = false
@@ -43,7 +42,6 @@ final class AddressDial: RunningDial {
     func begin() { self.loop.atEndOfTurn(self) }
 
     private func connect() {
-        self.hasBegun = true
         if let judge = self.dialler.judge, let refusal = self.target.refusal(of: self.address, by: judge) {
             return self.finish(.failure(CURLE_COULDNT_CONNECT, refusal: .address(refusal)))
         }
@@ -127,7 +125,7 @@ final class AddressDial: RunningDial {
 
 extension AddressDial: DescriptorWatcher, TurnEndWork {
     func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
-        guard self.isWatched else { return }
+        precondition(self.isWatched, "BUG: a descriptor is ready that is not watched")
         var code: Int32 = 0
         if readiness.isBroken {
             var size = socklen_t(MemoryLayout<Int32>.size)
@@ -138,9 +136,10 @@ extension AddressDial: DescriptorWatcher, TurnEndWork {
     }
 
     func runAtEndOfTurn() {
+        // The dial was cancelled in this turn.
         guard let completion else { return }
-        guard self.hasBegun else { return self.connect() }
-        guard let outcome else { return }
+        // The first call begins, the second one has the outcome.
+        guard let outcome else { return self.connect() }
         self.outcome = nil
         self.completion = nil
         var metrics = TransferMetrics()

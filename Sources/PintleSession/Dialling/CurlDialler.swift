@@ -30,7 +30,8 @@ final class CurlDialler: @unchecked Sendable {
     /// Dials that wait for addresses, by the tickets of their lookups.
     private var lookups: [UInt64: Dial] = [:]
     private var lastLookup: UInt64 = 0
-    private var timer: LoopTimer?
+    // Why unowned holds: `close` disarms the timer before the dialler is released.
+    private lazy var timer = LoopTimer { [unowned self] in self.act(CURL_SOCKET_TIMEOUT, 0) }
     private var turnEndRequested = false
     /// True inside libcurl, when its multi functions must not be called.
     private var isInsideLibcurl = false
@@ -51,8 +52,6 @@ final class CurlDialler: @unchecked Sendable {
         self.known = KnownAddresses(lifetime: TimeAmount(configuration.dnsCache))
         self.multi = Self.makeMulti()
         self.prepareMulti()
-        // Why unowned holds: `close` disarms the timer before the dialler is released.
-        self.timer = LoopTimer { [unowned self] in self.act(CURL_SOCKET_TIMEOUT, 0) }
     }
 
     private static func makeMulti() -> UnsafeMutableRawPointer {
@@ -96,6 +95,7 @@ final class CurlDialler: @unchecked Sendable {
 
     private func add(_ dial: Dial) {
         dial.isAdded = dial.isTaken && curl_multi_add_handle(self.multi, dial.easyPointer) == CURLM_OK
+        // libcurl reports the end.
         guard !dial.isAdded else { return }
         // Reported later: the owner may not hold the dial yet.
         self.unstartable.append(dial)
@@ -105,6 +105,7 @@ final class CurlDialler: @unchecked Sendable {
     /// Ends a dial whose outcome its owner no longer wants.
     func cancel(_ dial: Dial) {
         self.whenOutsideLibcurl { [self] in
+            // The dial has ended while libcurl was at work.
             guard self.running[ObjectIdentifier(dial)] != nil else { return }
             self.takeOut(dial)
         }
@@ -113,6 +114,7 @@ final class CurlDialler: @unchecked Sendable {
     /// Ends a dial with an error of Pintle's own.
     func end(_ dial: Dial, _ error: SessionError) {
         self.whenOutsideLibcurl { [self] in
+            // The dial has ended while libcurl was at work.
             guard self.running[ObjectIdentifier(dial)] != nil else { return }
             let end = dial.failed(with: error)
             self.takeOut(dial)
@@ -133,7 +135,7 @@ final class CurlDialler: @unchecked Sendable {
         dial.isAdded = false
     }
 
-    /// Ends all dials without calling their completions, and closes libcurl's handle.
+    /// Ends all dials without calling their completions, and closes libcurl's handle. Idempotent.
     func close() {
         self.loop.assertInEventLoop()
         guard !self.isClosed else { return }
@@ -144,7 +146,7 @@ final class CurlDialler: @unchecked Sendable {
 
     /// Ends all dials and forgets the addresses of names.
     func reset() {
-        guard !self.isClosed else { return }
+        precondition(!self.isClosed, "BUG: a closed dialler is reset")
         self.forgetAll()
         curl_multi_cleanup(self.multi)
         self.multi = Self.makeMulti()
@@ -154,7 +156,7 @@ final class CurlDialler: @unchecked Sendable {
     private func forgetAll() {
         self.known.removeAll()
         for dial in self.running.values { dial.cancel() }
-        if let timer { self.loop.disarm(timer) }
+        self.loop.disarm(self.timer)
         self.idle.removeAll()
     }
 
@@ -218,7 +220,9 @@ final class CurlDialler: @unchecked Sendable {
     }
 
     private func act(_ socket: curl_socket_t, _ events: Int32) {
-        guard !self.isInsideLibcurl, !self.isClosed else { return }
+        precondition(!self.isInsideLibcurl, "BUG: libcurl is called within its own call")
+        // The session was closed in this turn.
+        guard !self.isClosed else { return }
         var running: Int32 = 0
         self.isInsideLibcurl = true
         curl_multi_socket_action(self.multi, socket, events, &running)
@@ -234,8 +238,10 @@ final class CurlDialler: @unchecked Sendable {
                 self.postponed.removeAll(keepingCapacity: true)
                 for item in work { item() }
             }
+            // The session was closed by the work.
             guard !self.isClosed else { return }
             let finished = pintle_multi_next_finished(self.multi)
+            // All finished dials were reported.
             guard let easy = finished.easy else { return }
             guard let dial = Self.dial(of: easy) else { continue }
             self.finish(dial, finished.result)
@@ -258,7 +264,7 @@ final class CurlDialler: @unchecked Sendable {
         end()
     }
 
-    /// Requests one call of libcurl at the end of this turn, for all dials that began in it.
+    /// Requests one call of libcurl at the end of this turn, for all dials that began in it. Idempotent.
     private func requestTurnEnd() {
         guard !self.turnEndRequested else { return }
         self.turnEndRequested = true
@@ -266,13 +272,12 @@ final class CurlDialler: @unchecked Sendable {
     }
 
     func setTimer(_ milliseconds: Int) {
-        guard let timer else { return }
         if milliseconds < 0 || self.isClosed {
-            self.loop.disarm(timer)
+            self.loop.disarm(self.timer)
         } else if milliseconds == 0 {
             self.requestTurnEnd()
         } else {
-            self.loop.arm(timer, at: self.loop.turnTime + .milliseconds(Int64(milliseconds)))
+            self.loop.arm(self.timer, at: self.loop.turnTime + .milliseconds(Int64(milliseconds)))
         }
     }
 
@@ -281,6 +286,7 @@ final class CurlDialler: @unchecked Sendable {
         var interest = Readiness()
         if what == CURL_POLL_IN || what == CURL_POLL_INOUT { interest.insert(.read) }
         if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { interest.insert(.write) }
+        // epoll watches for that already.
         guard self.interests[socket] ?? [] != interest else { return }
         if interest.isEmpty { return self.unwatch(socket) }
         self.interests[socket] = interest

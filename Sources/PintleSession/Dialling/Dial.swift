@@ -43,7 +43,7 @@ final class Dial {
     var easyPointer: UnsafeMutableRawPointer { self.easy.pointer }
     var isRunning: Bool { self.completion != nil }
 
-    /// Cancels the dial; its completion is not called.
+    /// Cancels the dial; its completion is not called. Does nothing if it has ended.
     func cancel() {
         guard self.isRunning else { return }
         self.completion = nil

@@ -75,7 +75,8 @@ struct EasyHandle: ~Copyable {
         return isTaken
     }
 
-    /// Limits the time for connecting, counted from the moment at which libcurl is given the handle.
+    /// Limits the time for connecting, counted from the moment at which libcurl is given the handle. Does nothing if the
+    /// limit is the same as before.
     mutating func limitConnecting(to time: TimeAmount) {
         let milliseconds = Int(time.nanoseconds / 1_000_000)
         guard milliseconds != self.connectMilliseconds else { return }
@@ -102,6 +103,7 @@ struct EasyHandle: ~Copyable {
     }
 
     private mutating func forgetAddresses() {
+        // libcurl was given no addresses.
         guard self.addresses != nil else { return }
         self.check(pintle_set_list(self.pointer, CURLOPT_RESOLVE, nil), CURLOPT_RESOLVE)
         curl_slist_free_all(self.addresses)

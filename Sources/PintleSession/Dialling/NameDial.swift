@@ -83,7 +83,7 @@ final class NameDial: RunningDial, @unchecked Sendable {
     // MARK: The race
 
     private func proceed() {
-        guard self.completion != nil else { return }
+        precondition(self.completion != nil, "BUG: a dial goes on that has ended")
         let now = self.loop.turnTime
         let end = self.race == nil ? self.start + self.lookupLimit : self.deadline
         guard now < end else { return self.finish(.failure(self.timeout)) }

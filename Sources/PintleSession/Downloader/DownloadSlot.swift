@@ -152,6 +152,7 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
             }
             return load.ended
         }
+        // The closures of a load that was replaced or cancelled are not called.
         guard let ended else { return }
         switch result {
         case .success(let answer): success?(answer)

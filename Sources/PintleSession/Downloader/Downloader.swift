@@ -254,6 +254,7 @@ public final class Downloader<Value: Sendable>: Sendable {
     }
 
     private func keep(_ value: Value, _ request: SessionRequest) {
+        // The cache of values has those of GETs, and wants some of them.
         guard request.method == "GET", let cache, cache.shouldCache(value, for: request) else { return }
         cache.add(value, for: request)
     }

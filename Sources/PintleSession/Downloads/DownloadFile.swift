@@ -158,6 +158,7 @@ final class DownloadFile {
         // A later task continues after the pieces that were written.
         self.offset = end
         if let failure { throw failure }
+        // To note each piece would make the disk sync each time.
         guard self.isNoted, let part, self.offset - part.offset >= Self.noteInterval else { return }
         try await self.note()
     }
@@ -232,6 +233,7 @@ final class DownloadFile {
 
     /// Syncs the file and writes its sidecar with the new offset.
     private func note() async throws(SessionError) {
+        // A download that cannot be continued has no sidecar.
         guard var part = self.part else { return }
         part.offset = self.offset
         let (path, file, noted) = (self.path, self.file, part)

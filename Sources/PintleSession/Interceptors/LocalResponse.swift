@@ -94,6 +94,7 @@ extension TaskRun {
                 throw SessionError(.unreadableSource, "the stream of a local response was read before")
             }
             while let piece = try await reader.next() {
+                // The task wants no more of the response.
                 guard await flow.hasPlace() else { return }
                 piece.withUnsafeReadableBytes { flow.originSent($0) }
             }

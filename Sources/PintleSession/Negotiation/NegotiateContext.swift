@@ -78,7 +78,7 @@ final class NegotiateContext: @unchecked Sendable {
     }
 
     private func check(_ major: UInt32, _ minor: UInt32) throws(SessionError) {
-        guard major & Self.failures != 0 else { return }
+        if major & Self.failures == 0 { return }
         throw SessionError(
             .cannotSend, "\(self.host) cannot be answered by Negotiate; get a ticket with kinit, or see the cause",
             cause: self.library.words(major: major, minor: minor))

@@ -138,8 +138,10 @@ extension TransferOperation {
                 .malformedResponse, "\(self.request.url.authority) was asked for the whole and sent a part (206)")
         }
         let (held, count) = self.status.withLockedValue { ($0.held?.head.status, $0.progress.received) }
+        // There is no good response that would be lost.
         guard let held, 200..<300 ~= held, count > 0 else { return }
         let contract = ResponseContract(acceptableStatusCodes: left == nil ? [200...299] : [200...200])
+        // The new response is as good.
         guard let violation = contract.validateHead(head, requestMethod: self.request.method) else { return }
         var body: [UInt8] = []
         do {

@@ -155,6 +155,7 @@ public final class TransferOperation: Sendable {
 
     // MARK: Changing
 
+    /// Starts the work. Does nothing if the operation waits for others, is paused, runs or has ended.
     func startIfReady(_ status: inout Status) {
         guard status.isReady, self.move(&status, to: .executing) else { return }
         status.stretch += 1

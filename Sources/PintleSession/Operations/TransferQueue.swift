@@ -50,7 +50,7 @@ public final class TransferQueue: Sendable {
     /// True if no further operation is started.
     public var isSuspended: Bool { self.state.withLockedValue { $0.isSuspended } }
 
-    /// Adds an operation, which is started as soon as possible. One that has finished already is ignored.
+    /// Adds an operation, which is started as soon as possible. Does nothing if it has finished already.
     ///
     /// Adding an operation that was started, or that is in a queue, is an error of the program.
     public func add(_ operation: TransferOperation) {

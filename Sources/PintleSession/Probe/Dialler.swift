@@ -100,7 +100,6 @@ package final class Dialler {
 
 extension Dialler: DescriptorWatcher {
     package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
-        guard descriptor == self.descriptor else { return }
         var code: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size)

@@ -30,9 +30,11 @@ public final class ProgressBinding: Sendable {
     ) {
         self.telling = Task { [weak reporter] in
             for await step in steps {
+                // The caller follows no more, or has released its reporter.
                 guard !Task.isCancelled, let reporter else { return }
                 await reporter.report(step)
             }
+            // The end is a step like the others.
             guard !Task.isCancelled, let reporter else { return }
             await reporter.finish(error())
         }

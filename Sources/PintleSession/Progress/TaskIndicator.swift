@@ -57,6 +57,7 @@ public final class TaskIndicator: Sendable {
             state.following = source.map { source in
                 Task { [weak self] in
                     for await step in source.steps {
+                        // The indicator was released, or follows another task now.
                         guard let self, self.follow(isActive(step), binding) else { return }
                     }
                 }
@@ -80,6 +81,7 @@ public final class TaskIndicator: Sendable {
 
     /// Posts the change under the lock, so that readers see changes in their order.
     private func show(_ isActive: Bool, _ state: inout State) {
+        // Readers are told of changes only.
         guard state.isActive != isActive else { return }
         state.isActive = isActive
         self.changes.post(isActive)

@@ -34,7 +34,7 @@ public enum ServiceType: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Marks the packets of a socket.
+    /// Marks the packets of a socket; does nothing for the mark that they have anyway.
     func mark(_ socket: Int32, family: Int32) {
         guard self.codePoint != 0 else { return }
         // The code point is the upper six bits of the field; the lower two belong to congestion control.

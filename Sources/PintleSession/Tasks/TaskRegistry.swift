@@ -60,7 +60,9 @@ final class TaskRegistry: Sendable {
 
     func remove(_ task: SessionTask) {
         self.state.withLockedValue { state in
-            guard let listed = state.tasks.removeValue(forKey: task.id) else { return }
+            guard let listed = state.tasks.removeValue(forKey: task.id) else {
+                preconditionFailure("BUG: a task is removed that is not listed")
+            }
             state.loads[listed.loop] -= 1
             state.ending += 1
         }

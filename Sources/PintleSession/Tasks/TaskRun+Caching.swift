@@ -17,7 +17,7 @@ extension TaskRun {
     func checkCacheIsAsked(
         for request: SessionRequest, of task: SessionTask, _ session: Session
     ) throws(SessionError) {
-        guard session.cachePolicy(of: request) == .onlyCache else { return }
+        if session.cachePolicy(of: request) != .onlyCache { return }
         guard session.configuration.cache != nil, self.isCached(request, of: task) else { throw .miss(request) }
     }
 
@@ -119,11 +119,13 @@ extension TaskRun {
 
     /// Offers a whole response to the cache.
     func offerToCache(_ result: TaskResult, of task: SessionTask, _ session: Session) async throws(SessionError) {
+        // A response is kept only if the cache was asked for it first.
         guard let cache = session.configuration.cache, let question else { return }
         let head = result.response.status == 304 ? result.response.withoutCodings() : result.response
         var offered = CachedResponse(
             head: head, body: result.body, requestTime: question.time, isDecoded: !result.contentCodings.isEmpty)
         if let willCache = session.hooks.willCache {
+            // The hook wants the response not to be kept.
             guard let chosen = try await self.ask({ [offered] in await willCache(task, offered) }) else { return }
             // The time of the request and the decoding are facts, which a response made by the hook would lack.
             (offered.head, offered.body) = (chosen.head, chosen.body)

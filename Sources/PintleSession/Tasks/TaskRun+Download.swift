@@ -10,6 +10,7 @@ extension TaskRun {
     func prepareFile(
         for request: inout SessionRequest, of task: SessionTask, _ session: Session
     ) async throws(SessionError) {
+        // The other outputs have no file.
         guard case .file(let destination, let contract, let given) = self.output else { return }
         guard !contract.body.replacesBodies else {
             throw SessionError(.invalidRequest, "a download is written as it comes, so removesNulls cannot be obeyed")
@@ -23,6 +24,7 @@ extension TaskRun {
             ?? destination.partPath(in: session.configuration.temporaryFolder)
         let file = try await DownloadFile.open(place, of: request.isResumable ? url : nil)
         self.file = file
+        // The download begins anew, whatever is left of an earlier one.
         guard given != nil || destination.resumes, request.isResumable else { return }
         guard let left = try await file.findLeftOver(given) else {
             guard given == nil else {
@@ -103,6 +105,7 @@ extension TaskRun {
 
     /// Keeps the usable part of a failed download.
     func abandonFile(of task: SessionTask, after failure: SessionError) async {
+        // Nothing was written.
         guard let file = self.file, case .file(let destination, _, let given) = self.output else { return }
         let isNamed = if case .file = destination.place { true } else { given != nil }
         let isKept = failure.code == .cancelled ? self.keepsPart || destination.resumes : isNamed

@@ -111,6 +111,7 @@ extension TaskRun {
                 while let packet = piece.readSlice(length: min(throttle?.packet ?? .max, piece.readableBytes)),
                     packet.readableBytes > 0
                 {
+                    // The transfer is over, and its error reaches the reader.
                     guard await flow.hasRoom() else { return }
                     flow.send(packet)
                     if let throttle { await flow.rest(for: TimeAmount(limit: throttle.delay)) }
@@ -226,7 +227,7 @@ extension Session {
     ///
     /// - Throws: ``SessionError`` with `cleartext` for http under a policy that pins.
     func checkSecrecy(of url: HTTPURL) throws(SessionError) {
-        guard self.policy.pinning != .none, !url.isSecure else { return }
+        if self.policy.pinning == .none || url.isSecure { return }
         throw SessionError(
             .cleartext, "\(url.authority) would be asked in clear text, and the session's policy pins; use https")
     }

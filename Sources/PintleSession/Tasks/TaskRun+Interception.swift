@@ -64,6 +64,7 @@ extension TaskRun {
     }
 
     private func rest(for delay: TimeAmount) async throws(SessionError) {
+        // The next attempt begins at once.
         guard delay > .zero else { return }
         let end = NIODeadline.now() + delay
         // Why unowned holds: the run lives as long as its task waits here.

@@ -43,6 +43,7 @@ extension TaskRun {
     }
 
     private func noteMetrics(of answer: Answer, _ task: SessionTask) {
+        // A response of the cache took no transfer.
         guard !answer.isCached else { return }
         task.update { $0.metrics.transactions.append(answer.flow.metrics) }
     }
@@ -60,6 +61,7 @@ extension TaskRun {
     private func obeyDisposition(
         of head: ResponseHead, _ task: SessionTask, _ session: Session
     ) async throws(SessionError) {
+        // Without a hook each response goes where the request wants it.
         guard let receivedResponse = session.hooks.receivedResponse else { return }
         switch try await self.ask({ try await receivedResponse(task, head) }) {
         case .allow: return
@@ -153,6 +155,7 @@ extension TaskRun {
             if error.code != .truncated { file.forget() }
             throw error
         }
+        // No rule concerns the body.
         guard contract.bodyNeed(for: arrival.head, requestMethod: arrival.request.method) != .nothing else { return }
         let body = try await file.contents(upTo: session.configuration.bodyLimit)
         do throws(ValidationError) {

@@ -94,6 +94,7 @@ actor TaskRun {
     }
 
     private func resumed(_ task: SessionTask) {
+        // The task has ended, or a later call has arrived first, see `follow`.
         guard self.isSuspended, !self.isOver else { return }
         self.isSuspended = false
         self.runningSince = .now()
@@ -105,6 +106,7 @@ actor TaskRun {
     }
 
     private func suspended() {
+        // The task has ended, or a later call has arrived first, see `follow`.
         guard !self.isSuspended, !self.isOver else { return }
         self.isSuspended = true
         if let deadline, let timeLeft {
@@ -122,6 +124,7 @@ actor TaskRun {
     }
 
     private func fail(_ error: SessionError) {
+        // The first failure is the reason.
         guard self.failure == nil else { return }
         self.failure = error
         self.flow?.cancel(with: error)

@@ -96,6 +96,7 @@ final class TransferFlow {
 
     /// Continues to read, as pieces were taken. Without a transfer a feeder brings the response.
     private func wantMore() {
+        // The pieces that wait are enough.
         guard self.pendingBytes < Self.window else { return }
         if let transfer { transfer.resumeReading() } else { self.wakeFeeder() }
     }
@@ -148,7 +149,7 @@ final class TransferFlow {
         return !self.isOver
     }
 
-    /// Ends the response; with success if `error` is nil.
+    /// Ends the response; with success if `error` is nil. Does nothing if it has ended.
     func end(with error: SessionError?) {
         guard !self.isOver else { return }
         self.finish(error.map { .failure($0) } ?? .success(()))
@@ -169,7 +170,7 @@ final class TransferFlow {
         return !self.isOver
     }
 
-    /// Waits for `delay`, or less if the transfer ends.
+    /// Waits for `delay`, or less if the transfer ends. Does nothing if it is over.
     func rest(for delay: TimeAmount) async {
         guard !self.isOver, delay > .zero, let restTimer else { return }
         self.loop.arm(restTimer, at: .now() + delay)
@@ -244,6 +245,7 @@ extension TransferFlow: TransferDelegate {
     }
 
     func originSent(_ bytes: UnsafeRawBufferPointer) {
+        // An empty piece would wake the reader in vain.
         guard bytes.count > 0 else { return }
         if let last = self.pending.indices.last, self.pending[last].readableBytes + bytes.count <= Self.pieceSize {
             self.pending[last].writeBytes(bytes)

@@ -57,7 +57,8 @@ package final class Transfer: BodySource {
     private var hasResponse = false
     /// The number of transfers that the object has served.
     private var uses: UInt64 = 0
-    private var silence: LoopTimer?
+    // Why unowned holds: `forget` disarms the timer before the transfer is released.
+    private lazy var silence = LoopTimer { [unowned self] in self.checkSilence() }
     /// The longest silence of the origin in the present phase of the exchange.
     private var silenceLimit = TimeAmount.zero
     private(set) var isReadingPaused = false
@@ -71,11 +72,7 @@ package final class Transfer: BodySource {
     /// Fires when the body has waited long enough for `100 Continue`; nil if it does not wait any more.
     private var expectation: LoopTimer?
 
-    init(pool: TransferPool) {
-        self.pool = pool
-        // Why unowned holds: `forget` disarms the timer before the transfer is released.
-        self.silence = LoopTimer { [unowned self] in self.checkSilence() }
-    }
+    init(pool: TransferPool) { self.pool = pool }
 
     // MARK: For the owner
 
@@ -90,7 +87,7 @@ package final class Transfer: BodySource {
     /// Measurements of the connection and the request so far.
     package var metrics: TransferMetrics { self.measured }
 
-    /// Appends bytes to the body of a `.stream` request.
+    /// Appends bytes to the body of a `.stream` request; does nothing if the transfer is over.
     package func send(_ bytes: ByteBuffer) {
         guard self.isRunning else { return }
         self.upload?.append(bytes)
@@ -106,7 +103,7 @@ package final class Transfer: BodySource {
         return filling
     }
 
-    /// Ends the body of a `.stream` request; trailers are sent with chunked bodies only.
+    /// Ends the body of a `.stream` request; trailers are sent with chunked bodies only. Does nothing after the end.
     package func finishBody(trailers: Fields = Fields()) {
         guard self.isRunning else { return }
         self.trailersToSend = trailers
@@ -129,14 +126,14 @@ package final class Transfer: BodySource {
     /// The number of its body's bytes in memory: unsent ones, and those that may have to be sent again.
     package var heldBodyBytes: Int { self.upload?.heldBytes ?? 0 }
 
-    /// Stops reading from the upstream; no more of the body arrives until reading is resumed.
+    /// Stops reading from the upstream until reading is resumed; does nothing if it is stopped or the transfer is over.
     package func pauseReading() {
         guard self.isRunning, !self.isReadingPaused else { return }
         self.isReadingPaused = true
         self.carrier?.pauseReading()
     }
 
-    /// Continues to read.
+    /// Continues to read; does nothing if reading is not stopped or the transfer is over.
     package func resumeReading() {
         guard self.isRunning, self.isReadingPaused else { return }
         self.isReadingPaused = false
@@ -147,7 +144,7 @@ package final class Transfer: BodySource {
     /// Lets the rest of the response's body be moved through pipes, if possible: the delegate does not need to see it.
     package func takePipes() { self.takesPipes = true }
 
-    /// Cancels the transfer. The delegate is not called again.
+    /// Cancels the transfer. The delegate is not called again. Does nothing if the transfer is over.
     package func cancel() {
         guard self.isRunning else { return }
         self.leaveStage()
@@ -188,7 +185,7 @@ package final class Transfer: BodySource {
             if asked.request.upgrade == nil { self.takePlace(at: host) } else { self.makeConnection(by: proxy) }
         }
         // A connection that is being made has its own time limit.
-        if !asked.request.connectOnly, let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
+        if !asked.request.connectOnly { self.pool.loop.arm(self.silence, at: self.nextCheck) }
     }
 
     /// Fails at the end of this turn, because the session is closed.
@@ -222,10 +219,10 @@ package final class Transfer: BodySource {
             self.connectDeadline = self.pool.loop.turnTime + self.asked.request.connectTimeout
         }
         self.connect()
-        if let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
+        self.pool.loop.arm(self.silence, at: self.nextCheck)
     }
 
-    /// Ends the transfer with an error of Pintle's own.
+    /// Ends the transfer with an error of Pintle's own; does nothing if it is over.
     func fail(_ code: SessionError.Code, _ message: String, cause: String? = nil) {
         guard self.isRunning else { return }
         self.leaveStage()
@@ -343,6 +340,7 @@ package final class Transfer: BodySource {
     }
 
     private func joined() {
+        // Another of the waiting transfers has cancelled this one.
         guard case .joining = self.stage else { return }
         self.stage = .none
         self.connect()
@@ -442,6 +440,7 @@ package final class Transfer: BodySource {
             return self.tellEnd(.cannotRewind, "the connection to \(peer) broke, and the body cannot be sent twice")
         }
         self.delegate?.bodyBeginsAgain()
+        // The delegate has cancelled the transfer.
         guard self.isRunning else { return }
         if wasTurnedAway {
             self.turnedAway += 1
@@ -500,8 +499,8 @@ package final class Transfer: BodySource {
         self.measured.httpVersion = version
         // The origin does not want the rest of the body.
         if head.status >= 300 { self.waitsForBody = false }
-        // First: the delegate may end this transfer and reuse the object, and so may the sending here, which `uses` shows.
         let uses = self.uses
+        // First: the delegate may end this transfer and reuse the object, and so may the sending here, which `uses` shows.
         self.stopExpecting()
         guard self.uses == uses else { return }
         self.delegate?.originAnswered(head, length: length)
@@ -534,6 +533,7 @@ package final class Transfer: BodySource {
     func finished(trailers: Fields) {
         self.stage = .none
         if !trailers.isEmpty { self.delegate?.originSent(trailers: trailers) }
+        // The delegate has cancelled the transfer.
         guard self.isRunning else { return }
         self.tellEnd(nil)
     }
@@ -559,11 +559,13 @@ package final class Transfer: BodySource {
     }
 
     private func beginToExpect() {
+        // The body does not wait, or its time runs already.
         guard let expectation, !expectation.isArmed else { return }
         self.pool.loop.arm(expectation, at: self.pool.loop.turnTime + Self.expectationTime)
     }
 
     private func stopExpecting() {
+        // The body does not wait.
         guard let expectation else { return }
         self.pool.loop.disarm(expectation)
         self.expectation = nil
@@ -584,13 +586,9 @@ package final class Transfer: BodySource {
         }
     }
 
-    private func tellEnd(_ error: SessionError?) {
-        self.end { $0.originEnded(error, $1) }
-    }
+    private func tellEnd(_ error: SessionError?) { self.end { $0.originEnded(error, $1) } }
 
-    private func handOff(_ handoff: ConnectionHandoff) {
-        self.end { $0.originHandedOver(handoff, $1) }
-    }
+    private func handOff(_ handoff: ConnectionHandoff) { self.end { $0.originHandedOver(handoff, $1) } }
 
     private func end(telling tell: (any TransferDelegate, TransferMetrics) -> Void) {
         guard let delegate else { preconditionFailure("BUG: a transfer ends that does not run") }
@@ -603,6 +601,7 @@ package final class Transfer: BodySource {
     }
 
     private func giveBackPlace() {
+        // A bare connection has no place, and an ended transfer has given it back.
         guard let host else { return }
         self.host = nil
         host.users -= 1
@@ -621,7 +620,7 @@ package final class Transfer: BodySource {
         self.stage = .none
         self.delegate = nil
         self.giveBackPlace()
-        if let silence { self.pool.loop.disarm(silence) }
+        self.pool.loop.disarm(self.silence)
         if let expectation { self.pool.loop.disarm(expectation) }
         self.expectation = nil
         self.asked = AskedRequest.none
@@ -650,7 +649,6 @@ package final class Transfer: BodySource {
     /// Checks for silence. The upstream is silent only while it must send something: not while reading is paused, nor while it
     /// waits for a body that the client has not sent, nor before it has a connection.
     private func checkSilence() {
-        guard let silence, self.isRunning else { return }
         let now = NIODeadline.now()
         switch self.stage {
         case .waiting:
@@ -658,10 +656,11 @@ package final class Transfer: BodySource {
             self.lastActivity = now
         case .connecting, .joining, .pausing: self.lastActivity = now
         case .carried: if self.isReadingPaused || self.waitsForBody { self.lastActivity = now }
+        // A transfer that has ended needs no check.
         case .none: return
         }
         let deadline = self.nextCheck
-        guard deadline <= now else { return self.pool.loop.arm(silence, at: deadline) }
+        guard deadline <= now else { return self.pool.loop.arm(self.silence, at: deadline) }
         let key = self.asked.request.timeoutKey.map { " (\($0))" } ?? ""
         self.fail(.timeout, "\(self.asked.request.authority) was silent for \(self.silenceLimit.inWords)\(key)")
     }

@@ -36,6 +36,7 @@ struct UploadQueue {
     }
 
     mutating func append(_ bytes: ByteBuffer) {
+        // An empty chunk has nothing to send.
         guard bytes.readableBytes > 0 else { return }
         self.chunks.append(bytes)
         self.byteCount += bytes.readableBytes

@@ -31,6 +31,7 @@ struct PendingPings {
 
     /// Handles a pong. It may also answer the pings before its own (RFC 6455 §5.5.3); an unsolicited pong is ignored.
     mutating func received(_ payload: ByteBuffer, at now: NIODeadline) {
+        // No ping that waits has this payload.
         guard payload.readableBytes == 8, let number = payload.getInteger(at: payload.readerIndex, as: UInt64.self),
             self.pending.contains(where: { $0.number == number })
         else { return }

@@ -114,7 +114,7 @@ final class WebSocketLink: ChannelInboundHandler {
         self.sendOn()
     }
 
-    /// Ends the connection at once, with a Close to the server if that can be sent.
+    /// Ends the connection at once, with a Close to the server if that can be sent. Does nothing if it is over.
     func abort(_ error: SessionError) {
         guard !self.isOver else { return }
         self.machine.writeClose(WebSocketClose(.goingAway), into: &self.output)
@@ -140,6 +140,7 @@ final class WebSocketLink: ChannelInboundHandler {
 
     /// Processes the held bytes, as far as they are wanted.
     func readOn() {
+        // Nothing is held after the end, and a later turn has the rest.
         guard !self.isOver, !self.readsOnLater else { return }
         self.failIfRead()
         var bytes = ByteBuffer()
@@ -172,6 +173,7 @@ final class WebSocketLink: ChannelInboundHandler {
 
     private func finishTurn() {
         self.flushOutput()
+        // The end has closed the channel.
         guard !self.isOver else { return }
         if self.readsOnLater {
             LoopBound(self, loop: self.loop).run { link in
@@ -185,6 +187,7 @@ final class WebSocketLink: ChannelInboundHandler {
     }
 
     private func updateReading() {
+        // The end has closed the channel.
         guard !self.isOver else { return }
         self.channel?.setAutoRead(self.isReading && !self.readsOnLater)
     }
@@ -216,6 +219,7 @@ final class WebSocketLink: ChannelInboundHandler {
 
     /// Fails the connection, if every message from before the violation was read and answered.
     private func failIfRead() {
+        // Nothing is wrong, or readers have to get earlier messages first.
         guard case .failing(let violation) = self.state, !self.shared.inbox.isBeforeEnd else { return }
         self.fail(violation)
     }
@@ -246,6 +250,7 @@ final class WebSocketLink: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // The other events of a channel do not concern a WebSocket.
         guard let event = event as? ChannelEvent, event == .inputClosed else { return }
         self.noteEndOfInput("\(self.peer) ended the connection of the WebSocket without a Close")
     }
@@ -261,6 +266,7 @@ final class WebSocketLink: ChannelInboundHandler {
     }
 
     private func noteEndOfInput(_ message: String) {
+        // A channel that this side has closed ends, too.
         guard !self.isOver else { return }
         if self.endOfInput == nil {
             self.endOfInput = SessionError(.connectionBroken, message, cause: self.transportCause)
@@ -285,6 +291,7 @@ final class WebSocketLink: ChannelInboundHandler {
     /// Sends waiting messages, as far as there is room.
     func sendOn() {
         self.shared.outbox.isLookedAt()
+        // A later turn has the rest.
         guard !self.sendsOnLater else { return }
         var left = Self.turnBudget
         while self.isSending, self.mayWrite {
@@ -332,12 +339,14 @@ final class WebSocketLink: ChannelInboundHandler {
     private static let frameWork = 256
 
     private func answerLate() {
+        // Every ping was answered.
         guard let payload = self.unanswered else { return }
         self.unanswered = nil
         self.machine.writePong(payload, into: &self.output)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
+        // There is no room yet, or a pause; after the end nothing is sent.
         guard self.mayWrite, !self.isOver else { return }
         self.answerLate()
         self.sendOn()
@@ -345,9 +354,11 @@ final class WebSocketLink: ChannelInboundHandler {
 
     /// Passes the written bytes to the channel.
     private func flushOutput() {
+        // Nothing was written.
         guard self.output.readableBytes > 0 else { return }
         var bytes = ByteBuffer()
         swap(&bytes, &self.output)
+        // The connection has broken, so that no byte can be sent.
         guard let channel else { return }
         channel.pipeline.syncOperations.writeAndFlush(NIOAny(bytes), promise: nil)
         // If the bytes have been sent already, their memory is reused.
@@ -369,6 +380,7 @@ final class WebSocketLink: ChannelInboundHandler {
     }
 
     private func checkSilence() {
+        // Silence does not matter, or the closing handshake has a time limit of its own.
         guard self.isOpen, self.watch != nil, let silence else { return }
         let now = NIODeadline.now()
         // While the connection is not read, the server cannot be heard.
@@ -392,7 +404,7 @@ final class WebSocketLink: ChannelInboundHandler {
         self.failure ?? SessionError(.cannotSend, "the WebSocket to \(self.peer) is closed")
     }
 
-    /// Begins the closing handshake, if it has not begun.
+    /// Begins the closing handshake; does nothing if it has begun.
     func close(_ close: WebSocketClose) {
         guard self.isOpen else { return }
         self.state = .closing(close)
@@ -427,7 +439,7 @@ final class WebSocketLink: ChannelInboundHandler {
         self.pings.fail(error ?? self.refusal)
     }
 
-    /// Closes the connection.
+    /// Closes the connection; does nothing if it is over.
     private func end(_ error: SessionError?) {
         guard !self.isOver else { return }
         if self.failure == nil { self.failure = error }
