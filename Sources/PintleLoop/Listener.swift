@@ -38,8 +38,8 @@ package final class Listener: DescriptorWatcher {
 
     private static let longestBurst = 16
 
-    /// The pause in accepting when the process is out of descriptors: the kernel keeps the queue, and trying again at once
-    /// would only spin.
+    /// The pause in accepting when the process is out of descriptors, or the socket was shut down: the kernel keeps the
+    /// queue, and trying again at once would only spin.
     private static let pause = TimeAmount.milliseconds(50)
 
     /// Binds and listens; connections are accepted after ``start()``.
@@ -142,9 +142,9 @@ package final class Listener: DescriptorWatcher {
                 let code = errno
                 if code == ECONNABORTED || code == EINTR { continue }
                 self.burst = 0
-                // No connection waits, or it was lost.
-                guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) else { return }
-                DescriptorReserve.askHolders()
+                // No connection waits.
+                guard code != EAGAIN else { return }
+                if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) { DescriptorReserve.askHolders() }
                 return self.pauseAccepting()
             }
             let peer = Self.peer(of: connection, storage)

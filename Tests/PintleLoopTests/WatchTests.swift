@@ -144,6 +144,42 @@ struct WatchTests {
         #expect(throws: TestFailure.self) { _ = try SocketStream(port: port) }
         loop.stop()
     }
+
+    /// Any process that has inherited the socket may shut it down, which makes accept(2) fail until it listens again.
+    @Test func `a listener whose socket was shut down neither spins nor gives up`() throws {
+        let loop = try Loop(name: "listen")
+        let socket = try SocketAddress(ipAddress: "127.0.0.1", port: 0).boundSocket()
+        let other = dup(socket)
+        defer { close(other) }
+        let listener = try Listener(adopting: socket, loop: loop) { descriptor, _ in
+            write(descriptor, "hello\n", 6)
+            close(descriptor)
+        }
+        let bound = LoopKept(listener)
+        let first = try loop.submit {
+            bound.value.start()
+            return loop.turn
+        }.wait()
+        shutdown(other, Int32(SHUT_RDWR))
+        let last = try loop.scheduleTask(in: .milliseconds(300)) { loop.turn }.futureResult.wait()
+        #expect(last - first < 100)
+        listen(other, 16)
+        let port = try #require(SocketAddress(boundTo: other)?.port)
+        #expect(try SocketStream(port: port).readLine() == "hello")
+        try loop.submit { bound.value.stop() }.wait()
+        loop.stop()
+    }
+}
+
+extension SocketAddress {
+    /// A stream socket that is bound to the address.
+    fileprivate func boundSocket() throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard self.withSockAddr({ bind(descriptor, $0, socklen_t($1)) }) == 0 else {
+            throw TestFailure("bind: errno \(errno)")
+        }
+        return descriptor
+    }
 }
 
 /// Carries a listener to its loop.
