@@ -84,9 +84,8 @@ final class RelayEnd {
     /// Notifies `watcher` of readiness, until the end is forgotten.
     func watch(for wanted: Readiness, by watcher: any DescriptorWatcher) {
         guard let stream else { return self.socket.watch(for: wanted, by: watcher, on: self.loop) }
-        guard wanted != self.streamInterest else { return }
+        if wanted != self.streamInterest { stream.watch(for: wanted, by: watcher) }
         self.streamInterest = wanted
-        stream.watch(for: wanted, by: watcher)
     }
 
     /// Stops notifying the watcher until more is wanted.
@@ -109,14 +108,13 @@ final class RelayEnd {
 
     /// Tells the peer that everything is written, which must be true.
     func finishOutput() {
-        guard self.output != .ended else { return }
-        self.output = self.socket.finishOutput() ? .ended : .ending
+        if self.output != .ended { self.output = self.socket.finishOutput() ? .ended : .ending }
     }
 
     /// The peer takes no more bytes.
     func breakOutput() { self.output = .ended }
 
-    /// Closes the descriptor.
+    /// Closes the descriptor. Idempotent.
     ///
     /// - Parameter resetting: true to reset the connection in place of an orderly end; unsent bytes are dropped.
     func close(resetting: Bool = false) {

@@ -102,7 +102,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.closePromise = loop.makePromise()
     }
 
-    /// Begins to read: the pipeline sees `channelRegistered`, `channelActive` and then data.
+    /// Begins to read: the pipeline sees `channelRegistered`, `channelActive` and then data. Does nothing if it was closed.
     package func start() {
         self.loop.assertInEventLoop()
         guard self.state == .fresh else { return }
@@ -126,7 +126,8 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.socket.hand(to: self, on: loop)
     }
 
-    /// Continues after the transport had to wait for an event other than the readiness of its descriptor.
+    /// Continues after the transport had to wait for an event other than the readiness of its descriptor. Does nothing if it was
+    /// closed.
     package func transportCanGoOn() {
         guard self.state == .active else { return }
         self.socket.resetNeeds()
@@ -138,7 +139,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// True while the ``pipeReader`` makes the channel wait.
     package var waitsToMove: Bool { self.socket.readNeeds.isEmpty }
 
-    /// Continues to read after the ``pipeReader`` made the channel wait.
+    /// Continues to read after the ``pipeReader`` made the channel wait; does nothing if it did not.
     package func goOnMoving() {
         guard self.state == .active, self.waitsToMove else { return }
         self.socket.readNeeds = .read
@@ -149,7 +150,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// True if each read is followed by the next one automatically.
     package var isReadingByItself: Bool { self.autoRead }
 
-    /// Sets whether each read is followed by the next one automatically; otherwise each must be requested.
+    /// Sets whether each read is followed by the next one automatically; otherwise each must be requested. Idempotent.
     package func setAutoRead(_ on: Bool) {
         guard self.autoRead != on else { return }
         self.autoRead = on
@@ -161,7 +162,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         }
     }
 
-    /// Resets the connection, so that the peer does not see an orderly end; unsent bytes are dropped.
+    /// Resets the connection, so that the peer does not see an orderly end; unsent bytes are dropped. Idempotent.
     package func reset() {
         guard !self.isOver else { return }
         self.socket.resetWhenClosed()
@@ -212,6 +213,11 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     private func waitForRoom() {
         self.wantsRoom = true
         self.updateInterest()
+        self.becomeUnwritable()
+    }
+
+    private func becomeUnwritable() {
+        // The pipeline knows already.
         guard self.writable else { return }
         self.writable = false
         self.pipeline.syncOperations.fireChannelWritabilityChanged()
@@ -286,13 +292,11 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
             return
         }
         self.writes.append(self.unwrapData(data, as: ByteBuffer.self), promise: promise)
-        if self.writable, self.writes.byteCount > PendingWrites.highWaterMark {
-            self.writable = false
-            self.pipeline.syncOperations.fireChannelWritabilityChanged()
-        }
+        if self.writes.byteCount > PendingWrites.highWaterMark { self.becomeUnwritable() }
     }
 
     package func flush0() {
+        // Writes to a channel that is not open have failed already.
         guard self.state == .active else { return }
         self.writes.markFlushed()
         // A handler that is being notified of a write may ask for this flush; its bytes leave with the rest.
@@ -300,6 +304,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     }
 
     package func read0() {
+        // No more will come.
         guard self.state == .active, !self.inputClosed else { return }
         let wantedBefore = self.wantsRead
         self.wantsRead = true
@@ -371,6 +376,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     package func readArrivals() { if self.state == .active { self.readReady() } }
 
     fileprivate func readReady() {
+        // A handler asks for more within its read: the loop below goes on.
         guard !self.isReading else { return }
         self.isReading = true
         defer {
@@ -441,6 +447,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         // The handlers notified from here on may flush again.
         self.isFlushing = false
         self.settleAccount()
+        // The rest waits for the socket, or a handler has closed the channel.
         guard isWritten, self.state == .active else { return }
         self.wantsRoom = false
         self.updateInterest()
@@ -470,7 +477,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         return true
     }
 
-    /// Fails after reading all that the peer has sent, in this turn or a later one.
+    /// Fails after reading all that the peer has sent, in this turn or a later one. Idempotent.
     private func failBehindInput(_ error: any Error) {
         guard self.output != .closed else { return }
         self.output = .closed
@@ -490,6 +497,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         if let change = self.writes.settle() { self.account?.waitingBytes(changedBy: change) }
     }
 
+    /// Idempotent.
     private func shutdownOutput() {
         guard self.output != .closed else { return }
         let wasEnding = self.output == .ending
@@ -505,18 +513,21 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// Tells a transport's peer that the output has ended: closing a bare socket does so, closing a transport does not. If
     /// bytes are left to be written, the peer must not be told.
     private func endOutputIfWritten() {
-        guard self.state == .active, self.output != .closed, self.writes.isEmpty else { return }
-        self.socket.transport?.shutdownOutput()
+        if self.state == .active, self.output != .closed, self.writes.isEmpty {
+            self.socket.transport?.shutdownOutput()
+        }
     }
 
     // MARK: Closing
 
     private func fail(_ error: any Error) {
+        // A handler has closed the channel within the call that failed.
         guard self.state == .active else { return }
         self.pipeline.syncOperations.fireErrorCaught(error)
         self.closeAll(error)
     }
 
+    /// Idempotent.
     private func closeAll(_ error: any Error) {
         guard !self.isOver else { return }
         let wasActive = self.state == .active
@@ -547,6 +558,7 @@ extension SocketChannel: DescriptorWatcher {
     package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
         if !readiness.isDisjoint(with: self.socket.writeNeeds), self.state == .active { self.flushNow() }
         if !readiness.isDisjoint(with: self.socket.readNeeds) { self.readReady() }
+        // All is well, or reading has found the end.
         guard self.state == .active, readiness.isBroken else { return }
         if let error = self.socket.error() { return self.fail(error) }
         // Both directions are closed; earlier bytes are read when they are wanted.

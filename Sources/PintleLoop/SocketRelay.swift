@@ -102,7 +102,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         _ = self.write(.down)
     }
 
-    /// Stops reading. Bytes that were read are still written, then both sockets are closed.
+    /// Stops reading. Bytes that were read are still written, then both sockets are closed. Idempotent.
     ///
     /// - Parameter direction: drops the bytes in flight in this direction.
     package func close(dropping direction: Direction? = nil) {
@@ -120,6 +120,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             self.phase = .closing
             self.delegate?.relayEnded(self)
         }
+        // It has not started, or is over.
         guard self.phase == .closing else { return }
         self.close(self.client, resetting: true)
         self.close(self.server, resetting: true)
@@ -140,9 +141,10 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             self.pump(outgoing)
         }
         self.settle()
-        guard isHungUp, end.isOpen else { return }
-        self.hungUp(end, outgoing)
-        self.settle()
+        if isHungUp, end.isOpen {
+            self.hungUp(end, outgoing)
+            self.settle()
+        }
     }
 
     /// Handles a socket with both directions closed, or that has failed. Epoll reports that for ever.
@@ -152,9 +154,8 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             end.breakOutput()
             self.flow(outgoing.back).drop()
         }
-        guard !self.wantsRead(outgoing) else { return }
         // Its bytes are read when they are wanted, and then its end.
-        end.unwatch()
+        if !self.wantsRead(outgoing) { end.unwatch() }
     }
 
     package func runAtEndOfTurn() {
@@ -229,6 +230,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
 
     private func finishOutput(of direction: Direction) {
         let sink = self.sink(of: direction)
+        // It is ended already, or the transport tries again when it can.
         guard sink.isOpen, !sink.isOutputEnded, !sink.isEndingOutput else { return }
         // If both directions have ended, closing the socket tells the peer of the end.
         let isLast = sink.isInputEnded && self.source(of: direction).isOutputEnded && !sink.mayHide
@@ -343,6 +345,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         }
     }
 
+    /// Idempotent.
     private func close(_ end: RelayEnd, resetting: Bool = false) {
         guard end.isOpen else { return }
         end.close(resetting: resetting)
@@ -354,9 +357,11 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         if self.phase == .relaying, self.client.isOutputEnded, self.server.isOutputEnded {
             self.beginClosing()
         }
+        // An event of a turn in which the relay has closed.
         guard self.phase == .relaying || self.phase == .closing else { return }
         self.settle(self.client)
         self.settle(self.server)
+        // Bytes are still on their way.
         guard !self.client.isOpen, !self.server.isOpen else { return }
         self.phase = .closed
         let delegate = self.delegate
@@ -366,6 +371,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
 
     private func settle(_ end: RelayEnd) {
         if self.phase == .closing, end.isInputEnded, end.isOutputEnded { self.close(end) }
+        // A closed end needs no readiness.
         guard end.isOpen else { return }
         let outgoing = end === self.client ? Direction.up : .down
         let needs = end.socket.needs(toRead: self.wantsRead(outgoing), toWrite: self.wantsWrite(outgoing.back))

@@ -233,6 +233,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         body(&buffer)
         let isFull = buffer.readableBytes >= GatheredOutput.limit
         if self.output.put(consume buffer) { self.worker.loop.atEndOfTurn(self) }
+        // The rest of the turn adds to them.
         guard isFull else { return }
         self.output.startSending()
         self.flush()
@@ -253,7 +254,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         output.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(left)))
     }
 
-    /// Sends the gathered bytes, if any. Then `channel.isWritable` shows if the client keeps up.
+    /// Sends the gathered bytes; does nothing if there are none. Then `channel.isWritable` shows if the client keeps up.
     func flush() {
         guard let output = self.output.take() else { return }
         if output.readableBytes > 0 {
@@ -276,6 +277,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Closes in a way that lets the client read its response: a close with unread input would reset the connection (RFC 9112
     /// §9.6).
     func closeGently() {
+        // The connection has ended already.
         guard self.requests.linger() else { return }
         self.inboxShare.resize(to: 0, of: self.worker.memory)
         self.channel.close0(error: ChannelError.eof, mode: .output, promise: nil)

@@ -453,7 +453,8 @@ final class Exchange {
             try self.leaveLoop(within: .response(self.active.limits)) { budget in
                 ResponseInspection.judge(held, by: judge, within: budget)
             } then: { exchange, verdict, interruption in
-                guard let inspection = exchange.answer.inspection else { preconditionFailure("BUG: nothing is judged") }
+                // The exchange was answered in another way meanwhile.
+                guard case .inspected(let inspection) = exchange.answer else { return }
                 exchange.perform(inspection.judged(verdict, interruption), inspection)
             }
         } catch {
@@ -681,9 +682,7 @@ final class Exchange {
         self.held.count(waiting: self.upload.heldBytes)
     }
 
-    private func giveBack() {
-        if self.held.giveBack(self.worker.pool) { _ = self.worker.resume(self.sequence) }
-    }
+    private func giveBack() { if self.held.giveBack(self.worker.pool) { _ = self.worker.resume(self.sequence) } }
 
     func tellProgress() { self.report.tellProgress() }
 }

@@ -158,8 +158,10 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
     }
 
     private func goOnReading(_ transfer: Transfer) {
+        // It was paused again in the turn in which it resumed.
         guard !transfer.isReadingPaused else { return }
         if !self.isPiping { self.consumeRest(transfer) }
+        // The bytes have ended the exchange, or are enough for now.
         guard self.isAsking(transfer), !transfer.isReadingPaused else { return }
         if let endAfterRest { return self.inputEnded(endAfterRest, transfer) }
         if self.isPiping || self.tls != nil { self.read() }
@@ -193,6 +195,7 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
             guard !self.waitsForRoom, self.send(output, of: transfer) else { break }
         }
         self.work = outerWork
+        // The transfer has ended while it was told of sent bytes.
         guard self.isAsking(transfer) else { return }
         self.updateInterest()
         // While received bytes are being parsed, the rest of them comes first.
@@ -262,6 +265,7 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
 
     private func read() {
         for _ in 0..<HTTP1Amounts.mostInTurn {
+            // The bytes have ended the exchange, or are enough for now.
             guard case .asking(let transfer) = self.phase, !transfer.isReadingPaused else { return }
             let outcome = self.move(transfer) ?? self.copy(transfer)
             guard self.isAsking(transfer) else { return self.noteEnd(outcome) }
@@ -414,6 +418,7 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
     }
 
     private func act(on parsed: Parsed, _ transfer: Transfer) {
+        // The transfer was cancelled while it took the bytes.
         guard self.isAsking(transfer) else { return }
         switch parsed {
         case .all: self.finishIfOver(transfer)
@@ -499,6 +504,7 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
     private func spoil() {
         let phase = self.phase
         self.close()
+        // An idle connection has no transfer to notify.
         guard case .taken(let transfer) = phase else { return }
         if self.isKept { return transfer.lostBeforeRequest() }
         // Otherwise an origin that closes, or writes to, each new connection at once would be dialled for ever.
@@ -536,6 +542,7 @@ extension HTTP1Connection: DescriptorWatcher, TurnEndWork {
         case .asking: break
         }
         if readiness.contains(.write) || self.tls != nil { self.pump() }
+        // There is nothing to read, or sending has ended the exchange.
         guard readiness != .write || self.tls != nil, case .asking(let transfer) = self.phase else { return }
         guard transfer.isReadingPaused else { return self.read() }
         self.reading = .paused

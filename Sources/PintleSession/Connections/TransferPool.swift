@@ -64,8 +64,7 @@ final class TransferPool: @unchecked Sendable {
         self.expiry = LoopTimer { [unowned self] in self.closeExpired() }
         self.dialler.freeDescriptor = { [unowned self] in self.closeOldest() }
         self.idleHolder = DescriptorReserve.register { [weak self] in
-            guard let self else { return }
-            self.loop.execute { self.closeIdle() }
+            if let self { self.loop.execute { self.closeIdle() } }
         }
     }
 
@@ -135,7 +134,7 @@ final class TransferPool: @unchecked Sendable {
         return host
     }
 
-    /// Notes the version that an origin has chosen.
+    /// Notes the version that an origin has chosen. Idempotent.
     func note(speaksHTTP2: Bool, at host: OriginHost) {
         guard host.speaksHTTP2 != speaksHTTP2 else { return }
         host.speaksHTTP2 = speaksHTTP2
@@ -158,7 +157,7 @@ final class TransferPool: @unchecked Sendable {
         for transfer in transfers { transfer.goOnWithPlace() }
     }
 
-    /// Drops a host without connections and transfers.
+    /// Drops a host, unless it has connections or transfers.
     func forget(_ host: OriginHost) {
         guard host.isUnused else { return }
         if self.latestHost === host { self.latestHost = nil }
@@ -185,6 +184,7 @@ final class TransferPool: @unchecked Sendable {
         while let oldest = self.kept.oldest, self.connectionCount > self.configuration.idleConnections {
             oldest.close()
         }
+        // The timer waits for an older one, or none may be kept.
         guard let expiry, !expiry.isArmed, let oldest = self.kept.oldest else { return }
         self.loop.arm(expiry, at: oldest.keptSince + TimeAmount(limit: self.configuration.idleTimeout))
     }
@@ -236,7 +236,7 @@ final class TransferPool: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Ends everything: running transfers fail as cancelled, and connections are closed.
+    /// Ends everything: running transfers fail as cancelled, and connections are closed. Idempotent.
     func closeAll() {
         self.loop.assertInEventLoop()
         guard !self.isClosed else { return }
@@ -245,7 +245,7 @@ final class TransferPool: @unchecked Sendable {
         self.dialler.close()
     }
 
-    /// Ends everything and starts afresh: no connection, TLS session, resolved name or verdict is left.
+    /// Ends everything and starts afresh, unless the pool is closed: no connection, TLS session, resolved name or verdict is left.
     func reset() {
         self.loop.assertInEventLoop()
         guard !self.isClosed else { return }

@@ -67,6 +67,7 @@ final class ProbeConnection: @unchecked Sendable {
         self.state = .done
         self.dialler?.cancel()
         self.dialler = nil
+        // The end was reported before.
         guard let completion else { return }
         self.completion = nil
         self.loop.disarm(self.timer)
@@ -105,9 +106,11 @@ final class ProbeConnection: @unchecked Sendable {
 
     /// Sends pending bytes, and ends the probe when the handshake has ended.
     private func goOn() {
-        guard let handshake else { return }
+        // `start` makes it first.
+        guard let handshake else { preconditionFailure("BUG: a probe goes on that was not started") }
         self.unsent += handshake.takeOutput()
         self.send()
+        // The probe was cancelled within the handshake.
         guard self.state == .handshaking else { return }
         switch handshake.state {
         case .going: self.socket?.watch(for: self.unsent.isEmpty ? .read : [.read, .write], by: self, on: self.loop)
@@ -129,7 +132,7 @@ final class ProbeConnection: @unchecked Sendable {
     }
 
     private func receive() {
-        guard let handshake, let socket else { return }
+        guard let handshake, let socket else { preconditionFailure("BUG: a probe receives before it is connected") }
         let outcome = withUnsafeTemporaryAllocation(byteCount: Self.readSize, alignment: 1) { space in
             let outcome = socket.read(into: space)
             if case .bytes(let count) = outcome {
@@ -149,6 +152,7 @@ final class ProbeConnection: @unchecked Sendable {
 
 extension ProbeConnection: DescriptorWatcher {
     func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
+        // An event of the turn in which the probe has ended.
         guard self.state == .handshaking else { return }
         if readiness.isDisjoint(with: [.read, .failed, .hungUp]) { self.goOn() } else { self.receive() }
     }
