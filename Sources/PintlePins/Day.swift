@@ -16,19 +16,7 @@ extension UnixTime {
     ///
     /// - Parameter day: a date such as 2027-01-31, from 1970 to 9999.
     package init?(day: String) {
-        let parts = day.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts.map(\.count) == [4, 2, 2],
-            parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
-            let year = Int64(parts[0]), let month = Int64(parts[1]), let date = Int64(parts[2]),
-            (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(date)
-        else { return nil }
-        // Years begin in March here, so that the leap day is the last one.
-        let shifted = month <= 2 ? year - 1 : year
-        let monthFromMarch = (month + 9) % 12
-        let dayOfYear = (153 * monthFromMarch + 2) / 5 + date - 1
-        let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
-        self.init(seconds: days * 86_400)
-        // 31 February becomes another day than the text has.
-        guard self.day == day else { return nil }
+        guard day.utf8.count == 10, let start = UnixTime(iso8601: day), start.seconds >= 0 else { return nil }
+        self = start
     }
 }

@@ -31,16 +31,14 @@ public struct UnixTime: Sendable, Hashable, Comparable {
 
 extension UnixTime: CustomStringConvertible {
     /// The moment in ISO 8601, in UTC, as `2026-03-01T12:00:00Z`; outside the years 1 to 9999 the seconds since 1970, as `-1 s`.
-    public var description: String {
-        let (days, rest) = self.seconds.quotientAndRemainder(dividingBy: 86_400)
-        let second = rest < 0 ? rest + 86_400 : rest
-        guard let date = CivilDay(daysSince1970: rest < 0 ? days - 1 : days) else { return "\(self.seconds) s" }
-        return "\(padded(date.year, 4))-\(padded(Int64(date.month), 2))-\(padded(date.day, 2))"
-            + "T\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))Z"
-    }
+    public var description: String { ISO8601.text(self.seconds) ?? "\(self.seconds) s" }
 }
 
-private func padded(_ number: Int64, _ width: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+extension UnixTime {
+    /// Reads a date, or a date and a time of day, in the form of ISO 8601 and RFC 3339. Fractions of a second are cut off,
+    /// since certificates have none.
+    package init?(iso8601 text: String) {
+        guard let seconds = ISO8601.seconds(text.utf8) else { return nil }
+        self.init(seconds: seconds)
+    }
 }

@@ -140,18 +140,11 @@ struct XMLPropertyListReader {
 
     /// Reads a date such as `2001-01-01T00:00:00Z`, in whole seconds.
     private static func date(_ text: String) throws(PropertyListError) -> Double {
-        let text = Array(self.trimmed(text))
-        func number(_ range: Range<Int>) -> Int64? {
-            let digits = text[range]
-            return digits.allSatisfy(ASCII.isDigit) ? Int64(String(decoding: digits, as: UTF8.self)) : nil
-        }
-        let marks = "    -  -  T  :  :  Z".utf8
-        guard text.count == marks.count, zip(text, marks).allSatisfy({ $1 == 0x20 || $0 == $1 }),
-            let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
-            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
-            hour < 24, minute < 60, second <= 60, let date = CivilDay(year: year, month: Int(month), day: day)
+        let text = self.trimmed(text)
+        guard text.count == 20, text.dropFirst(10).first == UInt8(ascii: "T"), text.last == UInt8(ascii: "Z"),
+            let seconds = ISO8601.seconds(text)
         else { throw PropertyListError("the document has a date that is not like 2001-01-31T00:00:00Z") }
-        return Double(((date.daysSince1970 * 24 + hour) * 60 + minute) * 60 + second)
+        return Double(seconds)
     }
 
     private static func data(_ text: String) throws(PropertyListError) -> [UInt8] {

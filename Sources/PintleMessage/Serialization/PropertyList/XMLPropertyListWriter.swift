@@ -76,16 +76,9 @@ struct XMLPropertyListWriter {
     }
 
     private static func text(date seconds: Double) -> String {
-        let whole = Int64(seconds.rounded(.down))
-        let second = (whole % 86_400 + 86_400) % 86_400
-        guard let date = CivilDay(daysSince1970: (whole - second) / 86_400) else {
+        guard let text = ISO8601.text(Int64(seconds.rounded(.down))) else {
             preconditionFailure("BUG: a date outside the years 1 to 9999")
         }
-        func padded(_ number: Int64, _ count: Int = 2) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
-        }
-        return "\(padded(date.year, 4))-\(padded(Int64(date.month)))-\(padded(date.day))T"
-            + "\(padded(second / 3600)):\(padded(second / 60 % 60)):\(padded(second % 60))Z"
+        return text
     }
 }

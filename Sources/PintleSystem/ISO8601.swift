@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleSystem
+/// Dates with a time of day in the form of ISO 8601 and RFC 3339, as seconds since 1970.
+package enum ISO8601 {
+    /// Returns `2026-03-01T12:00:00Z` for seconds since 1970; nil outside the years 1 to 9999.
+    package static func text(_ seconds: Int64) -> String? {
+        let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
+        let second = rest < 0 ? rest + 86_400 : rest
+        guard let date = CivilDay(daysSince1970: rest < 0 ? days - 1 : days) else { return nil }
+        return "\(self.padded(date.year, 4))-\(self.padded(Int64(date.month)))-\(self.padded(date.day))"
+            + "T\(self.padded(second / 3600)):\(self.padded(second / 60 % 60)):\(self.padded(second % 60))Z"
+    }
 
-extension UnixTime {
-    /// Reads a date, or a date and a time of day, in the form of ISO 8601 and RFC 3339.
+    private static func padded(_ number: Int64, _ width: Int = 2) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+
+    /// Reads a date, or a date and a time of day.
     ///
     /// `2026-01-01` is the beginning of that day in UTC. Times are `2026-01-01T12:00:00Z`, with an offset such as `+01:00`
-    /// in place of the `Z`, or without either for UTC; seconds may be missing. Fractions of a second are cut off, since
-    /// certificates have none.
-    package init?(iso8601 text: String) {
-        var rest = Array(text.utf8)[...]
-        guard let year = UnixTime.number(&rest, 4), UnixTime.take(&rest, "-"), let month = UnixTime.number(&rest, 2),
-            UnixTime.take(&rest, "-"), let day = UnixTime.number(&rest, 2),
+    /// in place of the `Z`, or without either for UTC; seconds may be missing. Fractions of a second are cut off.
+    ///
+    /// - Returns: seconds since 1970; nil for any other text, and for days that do not exist.
+    package static func seconds(_ text: some Collection<UInt8>) -> Int64? {
+        var rest = Array(text)[...]
+        guard let year = self.number(&rest, 4), self.take(&rest, "-"), let month = self.number(&rest, 2),
+            self.take(&rest, "-"), let day = self.number(&rest, 2),
             let date = CivilDay(year: Int64(year), month: month, day: Int64(day))
         else { return nil }
-        var seconds = Int(date.daysSince1970) * 86400
-        if !rest.isEmpty {
-            guard UnixTime.take(&rest, "Tt "), let time = UnixTime.timeOfDay(&rest),
-                let offset = UnixTime.offset(&rest),
-                rest.isEmpty
-            else { return nil }
-            seconds += time - offset
-        }
-        self.init(seconds: Int64(seconds))
+        let seconds = date.daysSince1970 * 86_400
+        if rest.isEmpty { return seconds }
+        guard self.take(&rest, "Tt "), let time = self.timeOfDay(&rest), let offset = self.offset(&rest), rest.isEmpty
+        else { return nil }
+        return seconds + Int64(time - offset)
     }
 
     private static func number(_ rest: inout ArraySlice<UInt8>, _ count: Int) -> Int? {
