@@ -2,18 +2,28 @@
 
 /// A text that is equal to another if their bytes are equal.
 ///
-/// `String` treats two spellings of one character as equal, and sorts runs of combining marks in quadratic time to find
-/// out. Therefore a text that a peer chose is never a dictionary key as a `String`.
-struct ExactName: Hashable {
-    private let text: String
+/// `String` treats two spellings of one character as equal, which JSON does not, and sorts runs of combining marks in
+/// quadratic time to find out. Therefore a text that a peer chose is never a dictionary key as a `String`.
+package struct ExactName: Sendable, Hashable {
+    /// The text.
+    package let string: String
 
-    init(_ text: String) { self.text = text }
+    /// Makes a name from any text.
+    package init(_ string: String) { self.string = string }
 
-    static func == (left: ExactName, right: ExactName) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
+    /// True if both have the same bytes.
+    package static func == (left: ExactName, right: ExactName) -> Bool { Self.areEqual(left.string, right.string) }
+
+    /// True if both texts have the same bytes.
+    package static func areEqual(_ left: String, _ right: String) -> Bool {
+        left.utf8.count == right.utf8.count
+            && left.utf8.span.withUnsafeBufferPointer { left in
+                right.utf8.span.withUnsafeBufferPointer { left.elementsEqual($0) }
+            }
     }
 
-    func hash(into hasher: inout Hasher) {
-        self.text.utf8.span.withUnsafeBufferPointer { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    package func hash(into hasher: inout Hasher) {
+        self.string.utf8.span.withUnsafeBufferPointer { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        hasher.combine(UInt8(0xFF))
     }
 }

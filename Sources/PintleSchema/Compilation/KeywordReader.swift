@@ -71,23 +71,23 @@ struct KeywordReader {
     }
 
     /// Names of properties; may be empty.
-    func names(_ keyword: String) throws(SchemaError) -> [ExactText]? {
+    func names(_ keyword: String) throws(SchemaError) -> [ExactName]? {
         try self.members[keyword].map { value throws(SchemaError) in try self.names(value, of: keyword) }
     }
 
     /// For each name of a property, the names of the properties that it requires.
-    func namesByName(_ keyword: String) throws(SchemaError) -> [(key: ExactText, needs: [ExactText])]? {
+    func namesByName(_ keyword: String) throws(SchemaError) -> [(key: ExactName, needs: [ExactName])]? {
         guard let value = self.members[keyword] else { return nil }
         guard case .dictionary(let entries) = value else {
             throw self.refusal(keyword, mustBe: "an object", "write arrays of names under names")
         }
-        var result: [(key: ExactText, needs: [ExactText])] = []
-        for entry in entries { result.append((ExactText(entry.key), try self.names(entry.value, of: keyword))) }
+        var result: [(key: ExactName, needs: [ExactName])] = []
+        for entry in entries { result.append((ExactName(entry.key), try self.names(entry.value, of: keyword))) }
         return result
     }
 
-    private func names(_ value: Parameter, of keyword: String) throws(SchemaError) -> [ExactText] {
-        var names: [ExactText] = []
+    private func names(_ value: Parameter, of keyword: String) throws(SchemaError) -> [ExactName] {
+        var names: [ExactName] = []
         guard case .array(let values) = value else {
             throw self.refusal(keyword, "must hold arrays of names, holds \(Wording.value(value)); use brackets")
         }
@@ -95,7 +95,7 @@ struct KeywordReader {
             guard case .string(let name) = value else {
                 throw self.refusal(keyword, "must hold names only, holds \(Wording.value(value)); put it in quotes")
             }
-            names.append(ExactText(name))
+            names.append(ExactName(name))
         }
         return names
     }
@@ -131,13 +131,13 @@ struct KeywordReader {
     }
 
     /// The places of the schemas in an object, by their names.
-    func placesByName(_ keyword: String) throws(SchemaError) -> [(key: ExactText, place: SchemaPlace)]? {
+    func placesByName(_ keyword: String) throws(SchemaError) -> [(key: ExactName, place: SchemaPlace)]? {
         guard let value = self.members[keyword] else { return nil }
         guard case .dictionary(let entries) = value else {
             throw self.refusal(keyword, mustBe: "an object", "write schemas under names")
         }
         return entries.map { entry in
-            (ExactText(entry.key), self.place(JSONPointer.child(of: self.pointer(keyword), entry.key)))
+            (ExactName(entry.key), self.place(JSONPointer.child(of: self.pointer(keyword), entry.key)))
         }
     }
 }

@@ -151,7 +151,7 @@ extension SchemaCompiler {
             applicators.append(.condition(condition, then: then, otherwise: otherwise))
         }
         if let places = try reader.placesByName("dependentSchemas") {
-            var dependents: [(key: ExactText, schema: Int)] = []
+            var dependents: [(key: ExactName, schema: Int)] = []
             for (key, place) in places { dependents.append((key, self.number(at: place))) }
             applicators.append(.dependentSchemas(dependents))
         }

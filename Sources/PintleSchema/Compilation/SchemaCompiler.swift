@@ -228,7 +228,7 @@ struct SchemaCompiler {
             location,
             "\(Wording.quoted(reference)) names nothing in \(self.documents[resource.place.document].name); "
                 + "correct the reference or add what it names")
-        guard let fragment = PercentDecoding.decoded(uri.fragment ?? "") else { throw dangling }
+        guard let fragment = PercentEscaping.unescape(uri.fragment ?? "") else { throw dangling }
         if !fragment.isEmpty, !fragment.hasPrefix("/") {
             guard let place = self.anchors[resource.base.text + "#" + fragment], let source = self.sources[place] else {
                 throw dangling

@@ -67,8 +67,8 @@ enum Assertion: Sendable {
     case uniqueItems
     case maxProperties(Int)
     case minProperties(Int)
-    case required([ExactText])
-    case dependentRequired([(key: ExactText, needs: [ExactText])])
+    case required([ExactName])
+    case dependentRequired([(key: ExactName, needs: [ExactName])])
 
     var name: String {
         switch self {
@@ -103,7 +103,7 @@ enum Applicator: Sendable {
     case oneOf([Int])
     case not(Int)
     case condition(Int, then: Int?, otherwise: Int?)
-    case dependentSchemas([(key: ExactText, schema: Int)])
+    case dependentSchemas([(key: ExactName, schema: Int)])
     case members(MemberRules)
     case propertyNames(Int)
     case elements(prefix: [Int], rest: Int?)
@@ -120,7 +120,7 @@ enum Applicator: Sendable {
 
     /// `properties`, `patternProperties` and `additionalProperties`, together, as the last needs the others.
     struct MemberRules: Sendable {
-        var properties: [ExactText: Int] = [:]
+        var properties: [ExactName: Int] = [:]
         var patterns: [(pattern: Pattern, schema: Int)] = []
         var additional: Int?
     }

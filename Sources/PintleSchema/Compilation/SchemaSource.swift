@@ -5,11 +5,11 @@ internal import PintleMessage
 /// A place in one of the documents.
 struct SchemaPlace: Hashable {
     let document: Int
-    let pointer: ExactText
+    let pointer: ExactName
 
     init(_ document: Int, _ pointer: String) {
         self.document = document
-        self.pointer = ExactText(pointer)
+        self.pointer = ExactName(pointer)
     }
 }
 

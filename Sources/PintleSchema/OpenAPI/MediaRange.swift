@@ -7,14 +7,10 @@ struct MediaRange: Sendable, Equatable {
     /// The type in lower case, as in `application/*`.
     let text: String
 
-    init(_ value: String) {
-        let type = value.utf8.prefix { $0 != UInt8(ascii: ";") }
-        self.text = String(
-            decoding: ASCII.trimmed(Array(type)[...]).map { ASCII.folded($0) }, as: UTF8.self)
-    }
+    init(_ value: String) { self.text = MediaType.essence(of: value) }
 
-    /// True if documents of the type are JSON: by name, or by structured suffix (RFC 6839 §3.1). False for a range.
-    var isJSON: Bool { self.text == "application/json" || self.text == "text/json" || self.text.hasSuffix("+json") }
+    /// True if documents of the type are JSON. False for a range.
+    var isJSON: Bool { MediaType.isJSON(self.text) }
 
     /// The precision with which this describes `type`: 3 for the type itself, 2 for `type/*`, 1 for `*/*`, 0 if it does not.
     func rank(for type: MediaRange) -> Int {

@@ -91,7 +91,7 @@ package struct OpenAPIOperation: Sendable {
             let texts: [String]
             switch parameter.location {
             case .path: texts = pathValues[parameter.name].map { [$0] } ?? []
-            case .query: texts = query.filter { ExactText.areEqual($0.name, parameter.name) }.map(\.value)
+            case .query: texts = query.filter { ExactName.areEqual($0.name, parameter.name) }.map(\.value)
             case .header: texts = header(parameter.name)
             }
             return parameter.violations(

@@ -32,7 +32,7 @@ package struct OpenAPIParameter: Sendable {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             let texts = parts.map { part in
                 let text = String(decoding: part.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }, as: UTF8.self)
-                return PercentDecoding.decoded(text) ?? text
+                return PercentEscaping.unescape(text) ?? text
             }
             return (texts[0], texts.count > 1 ? texts[1] : "")
         }

@@ -100,7 +100,7 @@ extension Fault {
         return "must have no item twice"
     }
 
-    private static func properties(_ names: [ExactText]) -> String {
+    private static func properties(_ names: [ExactName]) -> String {
         (names.count == 1 ? "the property " : "the properties ")
             + Wording.list(names.map { Wording.quoted($0.string) }, "and")
     }

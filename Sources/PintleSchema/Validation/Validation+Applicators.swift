@@ -75,11 +75,11 @@ extension Validation {
         return elements.element(at: frame.cursor)
     }
 
-    private mutating func nextDependent(_ dependents: [(key: ExactText, schema: Int)], _ top: Int) -> Frame? {
+    private mutating func nextDependent(_ dependents: [(key: ExactName, schema: Int)], _ top: Int) -> Frame? {
         guard case .dictionary(let entries) = self.frames[top].value else { return nil }
         while let dependent = dependents.element(at: self.frames[top].cursor) {
             self.stepsLeft -= entries.count / 16
-            if entries.contains(where: { ExactText($0.key) == dependent.key }) {
+            if entries.contains(where: { ExactName($0.key) == dependent.key }) {
                 return self.nextInPlace(dependents.map(\.schema), top, reports: self.frames[top].reports)
             }
             self.frames[top].cursor += 1
@@ -95,7 +95,7 @@ extension Validation {
             self.stepsLeft -= 1
             var schema: Int?
             if rule == 0 {
-                schema = rules.properties[ExactText(entry.key)]
+                schema = rules.properties[ExactName(entry.key)]
             } else if let pattern = rules.patterns.element(at: rule - 1) {
                 switch self.search(pattern.pattern, entry.key) {
                 case .matches: schema = pattern.schema

@@ -90,20 +90,20 @@ extension Validation {
     // MARK: Names
 
     /// The names that no entry has.
-    static func missing(_ names: [ExactText], in entries: [Parameter.Entry]) -> [ExactText] {
+    static func missing(_ names: [ExactName], in entries: [Parameter.Entry]) -> [ExactName] {
         // A set costs more than a few comparisons.
         if names.count * entries.count <= 64 {
-            return names.filter { name in !entries.contains { ExactText.areEqual($0.key, name.string) } }
+            return names.filter { name in !entries.contains { ExactName.areEqual($0.key, name.string) } }
         }
-        let keys = Set(entries.map { ExactText($0.key) })
+        let keys = Set(entries.map { ExactName($0.key) })
         return names.filter { !keys.contains($0) }
     }
 
     /// The names that entries require and no entry has, with the name of the entry that requires them.
     static func missing(
-        _ rules: [(key: ExactText, needs: [ExactText])], in entries: [Parameter.Entry]
-    ) -> [(key: ExactText, needs: [ExactText])] {
-        let keys = Set(entries.map { ExactText($0.key) })
+        _ rules: [(key: ExactName, needs: [ExactName])], in entries: [Parameter.Entry]
+    ) -> [(key: ExactName, needs: [ExactName])] {
+        let keys = Set(entries.map { ExactName($0.key) })
         return rules.compactMap { rule in
             guard keys.contains(rule.key) else { return nil }
             let missing = rule.needs.filter { !keys.contains($0) }

@@ -30,7 +30,7 @@ struct InstanceSurvey {
             }
             open[top].position += 1
             open[top].token = token
-            if case .key(let key) = token, !open[top].keys.insert(ExactText(key)).inserted {
+            if case .key(let key) = token, !open[top].keys.insert(ExactName(key)).inserted {
                 self.add("the key is there twice, so it is unknown which value counts", Self.pointer(open))
             }
             self.visit(child, at: token, in: &open)
@@ -41,7 +41,7 @@ struct InstanceSurvey {
         let value: Parameter
         var position = 0
         var token: PointerToken?
-        var keys: Set<ExactText> = []
+        var keys: Set<ExactName> = []
 
         init(_ value: Parameter) { self.value = value }
 

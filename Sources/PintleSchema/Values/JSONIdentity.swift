@@ -15,7 +15,7 @@ struct JSONIdentity: Hashable, Sendable {
         switch (left.value, right.value) {
         case (.null, .null): return true
         case (.bool(let left), .bool(let right)): return left == right
-        case (.string(let left), .string(let right)): return ExactText.areEqual(left, right)
+        case (.string(let left), .string(let right)): return ExactName.areEqual(left, right)
         case (.integer(let left), .integer(let right)): return left == right
         case (.array(let left), .array(let right)):
             return left.count == right.count
@@ -23,9 +23,9 @@ struct JSONIdentity: Hashable, Sendable {
         case (.dictionary(let left), .dictionary(let right)):
             guard left.count == right.count else { return false }
             let members = Dictionary(
-                left.map { (ExactText($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+                left.map { (ExactName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
             return right.allSatisfy { entry in
-                members[ExactText(entry.key)].map { JSONIdentity($0) == JSONIdentity(entry.value) } ?? false
+                members[ExactName(entry.key)].map { JSONIdentity($0) == JSONIdentity(entry.value) } ?? false
             }
         case (.integer, _), (.number, _), (.decimal, _):
             guard let left = DecimalValue(left.value), let right = DecimalValue(right.value) else { return false }
@@ -38,7 +38,7 @@ struct JSONIdentity: Hashable, Sendable {
         switch self.value {
         case .null: hasher.combine(0)
         case .bool(let bool): hasher.combine(bool)
-        case .string(let text): hasher.combine(ExactText(text))
+        case .string(let text): hasher.combine(ExactName(text))
         case .integer(let whole): hasher.combine(whole)
         case .number, .decimal:
             guard let number = DecimalValue(self.value) else { return }
@@ -52,7 +52,7 @@ struct JSONIdentity: Hashable, Sendable {
             hasher.combine(
                 entries.reduce(0) { sum, entry in
                     var hasher = Hasher()
-                    hasher.combine(ExactText(entry.key))
+                    hasher.combine(ExactName(entry.key))
                     hasher.combine(JSONIdentity(entry.value))
                     return sum &+ hasher.finalize()
                 })

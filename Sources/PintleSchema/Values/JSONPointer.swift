@@ -63,7 +63,7 @@ enum JSONPointer {
     /// The member or item of `value` that the token names; nil if there is none.
     static func step(into value: Parameter, _ token: String) -> Parameter? {
         switch value {
-        case .dictionary(let entries): return entries.first { ExactText.areEqual($0.key, token) }?.value
+        case .dictionary(let entries): return entries.first { ExactName.areEqual($0.key, token) }?.value
         case .array(let elements):
             guard let index = Int(token), String(index) == token, elements.indices.contains(index) else { return nil }
             return elements[index]
