@@ -69,12 +69,6 @@ package struct CacheStatus: Sendable, Equatable {
         {
             return text
         }
-        var string: [UInt8] = [UInt8(ascii: "\"")]
-        for byte in bytes {
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { string.append(UInt8(ascii: "\\")) }
-            string.append(byte >= 0x20 && byte < 0x7F ? byte : UInt8(ascii: "?"))
-        }
-        string.append(UInt8(ascii: "\""))
-        return String(decoding: string, as: UTF8.self)
+        return FieldSyntax.quoted(bytes.map { $0 >= 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") })
     }
 }

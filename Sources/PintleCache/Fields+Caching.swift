@@ -12,26 +12,6 @@ extension Fields {
         }
     }
 
-    /// Calls `body` with each non-empty member of the lists in the lines called `name`, without surrounding white space, until
-    /// it returns false. The bytes are valid during the call.
-    ///
-    /// - Parameter separator: a comma or a space. Tabs around a member are removed, too.
-    func forEachMember(of name: String, separatedBy separator: UInt8, _ body: (UnsafeRawBufferPointer) -> Bool) {
-        _ = self.contains(name) { value in
-            var start = 0
-            while start < value.count {
-                var end = start
-                while end < value.count, value[end] != separator { end += 1 }
-                var (first, last) = (start, end)
-                while first < last, value[first] == 0x20 || value[first] == 0x09 { first += 1 }
-                while first < last, value[last - 1] == 0x20 || value[last - 1] == 0x09 { last -= 1 }
-                if first < last, !body(UnsafeRawBufferPointer(rebasing: value[first..<last])) { return true }
-                start = end + 1
-            }
-            return false
-        }
-    }
-
     /// Calls `body` with the bytes of each line's name and value, in wire order. The bytes are valid during the call.
     func forEachField(_ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
         self.forEachLine { _, line in

@@ -132,33 +132,6 @@ public struct Fields: Sendable {
         return count
     }
 
-    /// True if `token` is a comma-separated member of the lines called `name`, ignoring case.
-    package func hasToken(_ token: String, in name: FieldName) -> Bool {
-        var found = false
-        self.forEachToken(in: name) { candidate in
-            if ASCII.equalsIgnoringCase(candidate, token.utf8) { found = true }
-        }
-        return found
-    }
-
-    /// Calls `body` with each non-empty member of the comma-separated lists that the lines called `name` hold
-    /// (RFC 9110 §5.6.1), without surrounding white space. The bytes are valid during the call only.
-    package func forEachToken(in name: FieldName, _ body: (UnsafeRawBufferPointer) -> Void) {
-        self.bytes.withUnsafeBytes { all in
-            for line in self.lines where line.name == name {
-                let end = Int(line.valueStart + line.valueLength)
-                var start = Int(line.valueStart)
-                while start < end {
-                    let value = UnsafeRawBufferPointer(rebasing: all[..<end])
-                    let comma = value.firstIndex(of: UInt8(ascii: ","), from: start) ?? end
-                    let member = ASCII.trimmed(all[start..<comma])
-                    if !member.isEmpty { body(UnsafeRawBufferPointer(rebasing: member)) }
-                    start = comma + 1
-                }
-            }
-        }
-    }
-
     /// The lines as name and value, in wire order. Made for tests and explanations, not for the request path.
     public var pairs: [(name: String, value: String)] {
         self.lines.indices.map { (self.name(at: $0), self.value(at: $0)) }

@@ -128,15 +128,8 @@ public struct DigestChallenge: Sendable, Equatable {
         return "username*=UTF-8''\(String(decoding: bytes, as: UTF8.self))"
     }
 
-    /// A parameter with a quoted string. Works on bytes: a quotation mark with an accent after it is another `Character`,
-    /// but the same byte.
     private static func quoted(_ name: String, _ value: String) -> String {
-        var bytes: [UInt8] = []
-        for byte in value.utf8 {
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
-            bytes.append(byte)
-        }
-        return "\(name)=\"\(String(decoding: bytes, as: UTF8.self))\""
+        "\(name)=\(FieldSyntax.quoted(value.utf8))"
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> String {

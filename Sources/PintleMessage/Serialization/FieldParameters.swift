@@ -21,22 +21,24 @@ struct FieldParameters {
     ///
     /// - Returns: nil if the value is malformed, or has a parameter twice.
     init?(_ bytes: some Collection<UInt8>, quoting: Quoting) {
-        let bytes = Array(bytes)
-        let end = bytes.firstIndex(of: UInt8(ascii: ";")) ?? bytes.count
-        self.value = String(decoding: ASCII.trimmed(bytes[..<end]).map(ASCII.folded), as: UTF8.self)
+        var scanner = FieldScanner(Array(bytes)[...])
+        let value = ASCII.trimmed(scanner.take { $0 != UInt8(ascii: ";") })
+        self.value = String(decoding: value.map(ASCII.folded), as: UTF8.self)
         guard !self.value.isEmpty else { return nil }
-        var rest = bytes[end...]
         var names: Set<String> = []
-        while let first = rest.popFirst() {
-            guard first == UInt8(ascii: ";") else { return nil }
-            rest = rest.drop(while: Self.isSpace)
+        while scanner.take(";") {
+            scanner.skipSpaces()
             // RFC 9110 allows empty parameters.
-            if rest.isEmpty || rest.first == UInt8(ascii: ";") { continue }
-            guard let parameter = Self.parameter(&rest, quoting) else { return nil }
-            guard names.insert(parameter.name).inserted else { return nil }
-            self.parameters.append(parameter)
-            rest = rest.drop(while: Self.isSpace)
+            if scanner.rest.isEmpty || scanner.rest.first == UInt8(ascii: ";") { continue }
+            guard let token = scanner.token(), scanner.take("="), let value = Self.value(&scanner, quoting) else {
+                return nil
+            }
+            let name = String(decoding: token.map(ASCII.lowercased), as: UTF8.self)
+            guard names.insert(name).inserted else { return nil }
+            self.parameters.append((name, value))
+            scanner.skipSpaces()
         }
+        guard scanner.rest.isEmpty else { return nil }
     }
 
     /// Returns the value of a parameter without quotes; nil if it is missing.
@@ -44,42 +46,19 @@ struct FieldParameters {
     /// - Parameter name: the name in lower case.
     subscript(_ name: String) -> [UInt8]? { self.parameters.first { $0.name == name }?.value }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-    private static func parameter(
-        _ rest: inout ArraySlice<UInt8>, _ quoting: Quoting
-    ) -> (name: String, value: [UInt8])? {
-        let name = rest.prefix(while: ASCII.isTokenByte)
-        rest = rest[name.endIndex...]
-        guard !name.isEmpty, rest.popFirst() == UInt8(ascii: "=") else { return nil }
-        let key = String(decoding: name.map(ASCII.lowercased), as: UTF8.self)
-        guard rest.first == UInt8(ascii: "\"") else {
-            let value = rest.prefix(while: ASCII.isTokenByte)
-            rest = rest[value.endIndex...]
-            return value.isEmpty ? nil : (key, Array(value))
-        }
-        rest.removeFirst()
-        return Self.quoted(&rest, quoting).map { (key, $0) }
-    }
-
-    private static func quoted(_ rest: inout ArraySlice<UInt8>, _ quoting: Quoting) -> [UInt8]? {
+    private static func value(_ scanner: inout FieldScanner, _ quoting: Quoting) -> [UInt8]? {
+        guard quoting != .backslash, scanner.take("\"") else { return scanner.tokenOrQuotedString() }
         var value: [UInt8] = []
-        while let byte = rest.popFirst() {
-            switch (byte, quoting) {
-            case (UInt8(ascii: "\""), _): return value
-            case (UInt8(ascii: "\\"), .backslash):
-                guard let escaped = rest.popFirst() else { return nil }
-                value.append(escaped)
-            case (UInt8(ascii: "\\"), .percentOrBackslash):
-                let isEscape = rest.first == UInt8(ascii: "\"") || rest.first == byte
-                value.append(isEscape ? rest.removeFirst() : byte)
-            case (UInt8(ascii: "%"), .percent), (UInt8(ascii: "%"), .percentOrBackslash):
-                guard let escaped = Self.escaped(rest.prefix(2)) else {
-                    value.append(byte)
-                    continue
-                }
-                rest.removeFirst(2)
-                value.append(escaped)
+        while let byte = scanner.next() {
+            switch byte {
+            case UInt8(ascii: "\""): return value
+            case UInt8(ascii: "\\") where quoting == .percentOrBackslash:
+                let isEscape = scanner.isAtQuote || scanner.rest.first == byte
+                value.append(isEscape ? scanner.next() ?? byte : byte)
+            case UInt8(ascii: "%"):
+                let escaped = Self.escaped(scanner.rest.prefix(2))
+                if escaped != nil { _ = (scanner.next(), scanner.next()) }
+                value.append(escaped ?? byte)
             default: value.append(byte)
             }
         }

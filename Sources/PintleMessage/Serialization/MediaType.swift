@@ -16,10 +16,17 @@ package enum MediaType {
     /// Returns the value of the first `charset` parameter, unquoted, or nil.
     static func charset(of value: String) -> String? {
         guard value.utf8.contains(UInt8(ascii: ";")) else { return nil }
-        for parameter in Self.parameters(of: Array(value.utf8)).dropFirst() {
-            let parts = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1)
-            guard parts.count == 2, ASCII.equalsIgnoringCase(ASCII.trimmed(parts[0]), "charset".utf8) else { continue }
-            return String(decoding: Self.unquoted(ASCII.trimmed(parts[1])), as: UTF8.self)
+        var scanner = FieldScanner(Array(value.utf8)[...])
+        _ = scanner.part(before: ";")
+        while let part = scanner.part(before: ";") {
+            var parameter = FieldScanner(part)
+            let name = ASCII.trimmed(parameter.take { $0 != UInt8(ascii: "=") })
+            guard parameter.take("="), ASCII.equalsIgnoringCase(name, "charset".utf8) else { continue }
+            parameter.skipSpaces()
+            let value = parameter.rest
+            guard !value.isEmpty else { continue }
+            let text = parameter.quotedString()
+            return String(decoding: parameter.rest.isEmpty ? text ?? [] : Array(value), as: UTF8.self)
         }
         return nil
     }
@@ -38,39 +45,6 @@ package enum MediaType {
         if subtype.utf8.count > 5, subtype.hasSuffix("+json") { return ["application/json"] }
         if subtype.utf8.count > 4, subtype.hasSuffix("+xml") { return ["application/xml", "text/xml"] }
         return []
-    }
-
-    /// Splits the value at semicolons outside quotes: the type, then its parameters.
-    private static func parameters(of value: [UInt8]) -> [ArraySlice<UInt8>] {
-        var parts: [ArraySlice<UInt8>] = []
-        var (start, index, isQuoted) = (0, 0, false)
-        while index < value.count {
-            switch value[index] {
-            case UInt8(ascii: "\""): isQuoted.toggle()
-            case UInt8(ascii: "\\") where isQuoted: index += 1
-            case UInt8(ascii: ";") where !isQuoted:
-                parts.append(value[start..<index])
-                start = index + 1
-            default: break
-            }
-            index += 1
-        }
-        parts.append(value[start...])
-        return parts
-    }
-
-    /// Returns the text of a quoted string (RFC 9110 §5.6.4), or `bytes` unchanged if they are not one.
-    private static func unquoted(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else {
-            return Array(bytes)
-        }
-        var text: [UInt8] = []
-        var isEscaped = false
-        for byte in bytes.dropFirst().dropLast() {
-            isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
-            if !isEscaped { text.append(byte) }
-        }
-        return text
     }
 }
 

@@ -76,17 +76,9 @@ enum HPKPFormat {
             var directives = set.pins.map { "pin-sha256=\"\($0.base64)\"" }
             directives.append("max-age=\(set.maxAge ?? Self.usualMaxAge)")
             if Self.includesSubdomains(set.hosts) { directives.append("includeSubDomains") }
-            if let uri = set.reportURIs.first { directives.append("report-uri=\"\(Self.escaped(uri))\"") }
+            if let uri = set.reportURIs.first { directives.append("report-uri=\(FieldSyntax.quoted(uri.utf8))") }
             let name = set.isEnforced ? Self.name : Self.reportName
             writer.lines.append("\(name): \(directives.joined(separator: "; "))")
-        }
-    }
-
-    /// Returns the text for a quoted string (RFC 9110 §5.6.4).
-    private static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { result, character in
-            if character == "\"" || character == "\\" { result.append("\\") }
-            result.append(character)
         }
     }
 }
@@ -154,50 +146,40 @@ private struct HPKPField {
 
 /// A scanner of directives: `name=value; name="quoted"; name`.
 private struct DirectiveScanner {
-    private var rest: Substring
+    private var scanner: FieldScanner
     private let file: String
     private let line: Int
 
     init(_ text: Substring, file: String, line: Int) {
-        self.rest = text
+        self.scanner = FieldScanner(Array(text.utf8)[...])
         self.file = file
         self.line = line
     }
 
     mutating func next() throws(PinFormatError) -> (name: String, value: String?)? {
-        self.rest = self.rest.drop { $0.isWhitespace || $0 == ";" }
-        guard !self.rest.isEmpty else { return nil }
-        let name = self.rest.prefix { $0 != "=" && $0 != ";" && !$0.isWhitespace }
-        guard ASCII.isToken(Array(name.utf8)) else {
-            throw PinFormatError(file: self.file, line: self.line, "\(String(name).shown) is no name of a directive")
+        repeat { self.scanner.skipSpaces() } while self.scanner.take(";")
+        guard !self.scanner.rest.isEmpty else { return nil }
+        let bytes = self.scanner.take { !" \t=;".utf8.contains($0) }
+        let name = String(decoding: bytes, as: UTF8.self)
+        guard ASCII.isToken(bytes) else {
+            throw PinFormatError(file: self.file, line: self.line, "\(name.shown) is no name of a directive")
         }
-        self.rest = self.rest.dropFirst(name.count).drop(while: \.isWhitespace)
+        self.scanner.skipSpaces()
         var value: String?
-        if self.rest.first == "=" {
-            self.rest = self.rest.dropFirst().drop(while: \.isWhitespace)
-            value = try self.rest.first == "\"" ? self.quoted() : self.token()
+        if self.scanner.take("=") {
+            self.scanner.skipSpaces()
+            let isQuoted = self.scanner.isAtQuote
+            let word = isQuoted ? self.scanner.quotedString() : Array(self.scanner.take { !" \t;".utf8.contains($0) })
+            guard let word else {
+                throw PinFormatError(file: self.file, line: self.line, "a quotation mark is not closed")
+            }
+            value = String(decoding: word, as: UTF8.self)
         }
-        self.rest = self.rest.drop(while: \.isWhitespace)
-        guard self.rest.isEmpty || self.rest.first == ";" else {
+        self.scanner.skipSpaces()
+        guard self.scanner.rest.isEmpty || self.scanner.rest.first == UInt8(ascii: ";") else {
             throw PinFormatError(
-                file: self.file, line: self.line, "after the directive \(String(name).shown) a semicolon is due")
+                file: self.file, line: self.line, "after the directive \(name.shown) a semicolon is due")
         }
-        return (String(name), value)
-    }
-
-    private mutating func token() -> String {
-        let token = self.rest.prefix { $0 != ";" && !$0.isWhitespace }
-        self.rest = self.rest.dropFirst(token.count)
-        return String(token)
-    }
-
-    private mutating func quoted() throws(PinFormatError) -> String {
-        var text = ""
-        self.rest.removeFirst()
-        while let character = self.rest.popFirst() {
-            if character == "\"" { return text }
-            text.append(character == "\\" ? self.rest.popFirst() ?? character : character)
-        }
-        throw PinFormatError(file: self.file, line: self.line, "a quotation mark is not closed")
+        return (name, value)
     }
 }

@@ -39,9 +39,10 @@ package enum ProblemWriter {
         return (head, context.json ? Self.json(problem, context) : Self.text(problem, context))
     }
 
-    /// The value of `Proxy-Status` (RFC 9209 §2).
+    /// The value of `Proxy-Status` (RFC 9209 §2), whose text is a string of structured fields (RFC 8941 §3.3.3).
     static func proxyStatus(_ problem: Problem) -> String {
-        "pintle; error=\(problem.proxyError); details=\(Self.quoted(problem.detail.cut(to: Self.detailLimit)))"
+        let details = FieldSyntax.quoted(problem.detail.cut(to: Self.detailLimit).asASCII.utf8)
+        return "pintle; error=\(problem.proxyError); details=\(details)"
     }
 
     /// True if an Accept field permits JSON (RFC 9110 §12.5.1). Without the field everything is accepted.
@@ -94,15 +95,5 @@ package enum ProblemWriter {
         lines += problem.configuredPins.map { "configured: \($0)" }
         lines.append("urn:pintle:problem:\(problem.name.rawValue) \(context.exchangeID)")
         return Array((lines.map { $0.showable(keepingLines: false) }.joined(separator: "\n") + "\n").utf8)
-    }
-
-    /// A Structured Fields string (RFC 8941 §3.3.3): printable ASCII, quotes and backslashes escaped.
-    private static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.asASCII.unicodeScalars {
-            if scalar == "\"" || scalar == "\\" { result += "\\" }
-            result.unicodeScalars.append(scalar)
-        }
-        return result + "\""
     }
 }

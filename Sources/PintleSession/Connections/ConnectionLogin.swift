@@ -27,19 +27,23 @@ struct ConnectionLogin {
 
 extension Fields {
     /// True if these fields of a request log the client in on its connection.
-    package var logConnectionIn: Bool { self[.authorization].map(Self.bindsConnection) ?? false }
+    package var logConnectionIn: Bool {
+        self.contains(.authorization) && self.haveConnectionScheme(in: FieldName.authorization.spelling)
+    }
 
     /// True if these fields of a response offer a login on the connection, or continue one (RFC 4559 §4).
-    var offerConnectionLogin: Bool { self.values(of: "WWW-Authenticate").contains(where: Self.bindsConnection) }
+    var offerConnectionLogin: Bool { self.haveConnectionScheme(in: "WWW-Authenticate") }
 
-    /// Returns true if a challenge or credentials have a scheme that authenticates connections. One line may have several
-    /// challenges.
-    private static func bindsConnection(_ value: String) -> Bool {
-        value.utf8.split(separator: UInt8(ascii: ",")).contains { part in
-            let scheme = part.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-                .prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
-            let name = String(decoding: scheme.map { $0 | 0x20 }, as: UTF8.self)
-            return name == "ntlm" || name == "negotiate"
+    /// True if a challenge, or credentials, in the lines called `name` have a scheme that authenticates connections. One line
+    /// may have several challenges. Commas in quoted strings count, too: that errs on the side of a login.
+    private func haveConnectionScheme(in name: String) -> Bool {
+        var isFound = false
+        self.forEachMember(of: name) { member in
+            let scheme = member.prefix { $0 != 0x20 && $0 != 0x09 }
+            isFound =
+                ASCII.equalsIgnoringCase(scheme, "ntlm".utf8) || ASCII.equalsIgnoringCase(scheme, "negotiate".utf8)
+            return !isFound
         }
+        return isFound
     }
 }

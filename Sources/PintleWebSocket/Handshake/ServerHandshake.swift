@@ -49,8 +49,10 @@ package struct ServerHandshake: Sendable {
     }
 
     private func subprotocol(of fields: Fields) -> String? {
-        let offered = fields.values(of: "Sec-WebSocket-Protocol").flatMap { value in
-            value.split(separator: ",").map { String(decoding: ASCII.trimmed(Array($0.utf8)[...]), as: UTF8.self) }
+        var offered: [String] = []
+        fields.forEachMember(of: "Sec-WebSocket-Protocol") { name in
+            offered.append(String(decoding: name, as: UTF8.self))
+            return true
         }
         return self.protocols.first { offered.contains($0) }
     }
