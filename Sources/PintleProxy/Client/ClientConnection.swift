@@ -143,9 +143,15 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// - Returns: true if there may be more to do.
     private func step() -> Bool {
+        let takesPiece =
+            switch self.requests.nextPiece {
+            case .bytes(let exchange): exchange.wantsBody
+            case .end(let exchange): exchange.wantsEndOfBody
+            case nil: false
+            }
         switch self.requests.next(
-            in: self.worker.loop.turn, isWritable: self.channel.isWritable, limits: self.worker.active.headLimits,
-            &self.worker.recurrent)
+            in: self.worker.loop.turn, isWritable: self.channel.isWritable, takesPiece: takesPiece,
+            limits: self.worker.active.headLimits, &self.worker.recurrent)
         {
         case .begin(let request):
             self.begin(request)
@@ -336,8 +342,6 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 }
-
-extension Exchange: RequestReceiver {}
 
 extension ClientConnection: ServedConnection {
     /// Resets the connection: after a normal close, a response without a length would look complete.

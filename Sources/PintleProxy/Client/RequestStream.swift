@@ -3,20 +3,12 @@
 internal import NIOCore
 internal import PintleMessage
 
-/// The receiver of the requests of a ``RequestStream``, as far as the stream knows it.
-protocol RequestReceiver {
-    /// True if more of the body is taken now.
-    var wantsBody: Bool { get }
-    /// True if the end of the body is taken now.
-    var wantsEndOfBody: Bool { get }
-}
-
 /// The requests that an HTTP/1.1 client sends on one connection, one after another (RFC 9112 §9.3): a pure value.
 ///
-/// It gets the received bytes and hears of events. In a run, which begins after each of them, ``next(in:isWritable:limits:_:)``
-/// returns one action after another. Pipelined requests wait in the inbox until the one before them is answered; so responses
+/// It gets the received bytes and hears of events. In a run, which begins after each of them,
+/// ``next(in:isWritable:takesPiece:limits:_:)`` returns one action after another. Pipelined requests wait in the inbox until the one before them is answered; so responses
 /// keep the order of the requests (RFC 9112 §9.3.2).
-struct RequestStream<Receiver: RequestReceiver> {
+struct RequestStream<Receiver> {
     /// The destination of the client's next byte.
     enum Phase {
         /// The first request head: the client has sent nothing yet.
@@ -61,6 +53,12 @@ struct RequestStream<Receiver: RequestReceiver> {
         case close
         /// Close at once: the client has stopped sending within a body, so that the request cannot be answered.
         case breakOff
+    }
+
+    /// The piece of a body that comes next. It waits until its receiver takes it.
+    enum Piece {
+        case bytes(Receiver)
+        case end(Receiver)
     }
 
     private enum Activity {
@@ -212,20 +210,29 @@ struct RequestStream<Receiver: RequestReceiver> {
     /// Ends the rest, in a later turn. A run follows. In the same turn it leads to another rest.
     mutating func resume() { if case .resting = self.activity { self.activity = .waiting } }
 
+    /// The piece of the body that comes next; nil outside of bodies.
+    var nextPiece: Piece? {
+        guard case .body(let receiver) = self.phase else { return nil }
+        // The end needs no room. If the end waited, an origin that has all bytes could answer first, and the response would
+        // then have to close the connection.
+        return self.body.isAtEnd ? .end(receiver) : .bytes(receiver)
+    }
+
     /// The next action of a run.
     ///
     /// - Parameters:
     ///   - turn: the number of the loop's turn.
     ///   - isWritable: false while the client reads its responses too slowly.
+    ///   - takesPiece: true if its receiver takes ``nextPiece`` now; without meaning if there is none.
     ///   - limits: the present limits of heads.
     mutating func next(
-        in turn: UInt64, isWritable: Bool, limits: HeadLimits, _ recurrent: inout RecurrentRequests
+        in turn: UInt64, isWritable: Bool, takesPiece: Bool, limits: HeadLimits, _ recurrent: inout RecurrentRequests
     ) -> Action {
         switch self.phase {
         case .opening, .head:
             if case .resting = self.activity { return .wait }
             return self.nextHead(in: turn, isWritable: isWritable, limits: limits, &recurrent)
-        case .body(let receiver): return self.nextPiece(for: receiver)
+        case .body(let receiver): return takesPiece ? self.nextPiece(for: receiver) : .wait
         case .answering, .lingering, .entering, .closed, .abandoned: return .wait
         }
     }
@@ -252,9 +259,6 @@ struct RequestStream<Receiver: RequestReceiver> {
     }
 
     private mutating func nextPiece(for receiver: Receiver) -> Action {
-        // The end needs no room. If the end waited, an origin that has all bytes could answer first, and the response would
-        // then have to close the connection.
-        guard self.body.isAtEnd ? receiver.wantsEndOfBody : receiver.wantsBody else { return .wait }
         do throws(WireError) {
             switch try self.body.next(&self.inbox) {
             case .waiting: return self.input == .ended ? .breakOff : .wait

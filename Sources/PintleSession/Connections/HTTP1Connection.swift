@@ -109,8 +109,10 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
         self.phase = .asking(transfer)
         transfer.beganToSend()
         let forwarder = transfer.asked.request.forwarder(self.host.proxy)
-        let count = self.machine.begin(transfer.asked, to: forwarder, body: transfer)
-        if count > 0 { transfer.sent(count) }
+        self.machine.begin(transfer.asked, to: forwarder)
+        if self.machine.takesBodyWithHead, transfer.nextStep == .bytes {
+            transfer.sent(transfer.takeBody { self.machine.stageBody($0) })
+        }
         self.pump()
     }
 
@@ -185,12 +187,12 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
         self.waitsForRoom = false
         var pieces = 0
         while self.isAsking(transfer) {
-            let output = self.machine.output(transfer)
+            let output = self.machine.output(self.machine.asksForBody ? transfer.nextStep : .wait)
             switch output {
             case .body, .chunk:
                 self.waitsForRoom = pieces == HTTP1Amounts.mostInTurn
                 pieces += 1
-            case .staged, .nothing, .cut: break
+            case .staged, .lastChunk, .nothing, .cut: break
             }
             guard !self.waitsForRoom, self.send(output, of: transfer) else { break }
         }
@@ -216,7 +218,10 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
             if case .bytes(let count) = outcome { self.machine.sentStaged(count) }
             return self.accepted(outcome)
         case .chunk:
-            transfer.sent(self.machine.stageChunk(of: transfer))
+            transfer.sent(transfer.takeBody { self.machine.stageChunk($0) })
+            return true
+        case .lastChunk:
+            self.machine.stageLastChunk(transfer.trailersToSend)
             return true
         case .body(let limit):
             if let piped = transfer.pipedBody { return self.move(piped, of: transfer) }

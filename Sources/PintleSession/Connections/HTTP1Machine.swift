@@ -7,6 +7,9 @@ internal import PintleMessage
 ///
 /// The connection asks for the next bytes to send, passes received ones, and reports failures and the end of the input. It can
 /// begin the next exchange when this one is over, if ``takesAnother`` is true then.
+///
+/// The machine calls nothing: the connection asks the body and passes the answer. So the compiler can prove that no two accesses
+/// to a machine overlap, and checks none of them at run time.
 struct HTTP1Machine {
     /// The bytes of the request that are sent next.
     enum Output: Equatable {
@@ -14,8 +17,10 @@ struct HTTP1Machine {
         case staged(isFollowed: Bool)
         /// Bytes of the body as they are, at most this many.
         case body(atMost: UInt64)
-        /// A chunk of the body, which ``stageChunk(of:)`` stages.
+        /// A chunk of the body, which ``stageChunk(_:)`` stages.
         case chunk
+        /// The end of a body in chunks, which ``stageLastChunk(_:)`` stages.
+        case lastChunk
         /// None, or none for now.
         case nothing
         /// None: the body has ended before its declared length, so the connection must be closed.
@@ -71,11 +76,10 @@ struct HTTP1Machine {
 
     // MARK: Sending
 
-    /// Begins an exchange: stages the head of a request, and the beginning of its body if that is small and here.
+    /// Begins an exchange: stages the head of a request.
     ///
     /// - Parameter forwarder: the proxy that gets the request; nil if the origin does.
-    /// - Returns: the number of staged bytes of the body.
-    mutating func begin(_ asked: AskedRequest, to forwarder: ProxyServer?, body: some BodySource) -> Int {
+    mutating func begin(_ asked: AskedRequest, to forwarder: ProxyServer?) {
         self.asked = asked
         self.reader = ResponseReader(limits: self.limits)
         self.hasBytes = false
@@ -88,54 +92,66 @@ struct HTTP1Machine {
             case .stream(let length?): .length(left: length)
             case .stream(nil): .chunks
             }
-        guard case .length(let left) = self.unsent, left <= UInt64(HTTP1Amounts.togetherLimit), body.nextStep == .bytes
-        else { return 0 }
-        let count = body.takeBody { bytes in
-            let taken = min(bytes.count, Int(left))
-            self.staged.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
-            return taken
+    }
+
+    /// True if the missing bytes of the body are so few that they should be staged behind the head, with ``stageBody(_:)``.
+    var takesBodyWithHead: Bool {
+        guard case .length(let left) = self.unsent else { return false }
+        return left <= UInt64(HTTP1Amounts.togetherLimit)
+    }
+
+    /// True if the next output depends on the body.
+    var asksForBody: Bool {
+        switch self.unsent {
+        case .length: true
+        case .chunks: self.staged.readableBytes == 0
+        case .nothing, .unwanted, .failed: false
         }
-        self.sentBody(count)
-        return count
     }
 
     /// Returns the next bytes to be sent.
-    mutating func output(_ body: some BodySource) -> Output {
+    ///
+    /// - Parameter next: the body's next step; without meaning unless ``asksForBody`` is true.
+    func output(_ next: BodyStep) -> Output {
         if self.staged.readableBytes > 0 {
             guard case .length = self.unsent else { return .staged(isFollowed: false) }
-            return .staged(isFollowed: body.nextStep == .bytes)
+            return .staged(isFollowed: next == .bytes)
         }
-        switch self.unsent {
-        case .nothing, .unwanted, .failed: return .nothing
-        case .length(let left):
-            switch body.nextStep {
-            case .bytes: return .body(atMost: left)
-            case .wait: return .nothing
-            case .end: return .cut
-            }
-        case .chunks:
-            switch body.nextStep {
-            case .bytes: return .chunk
-            case .wait: return .nothing
-            case .end:
-                self.staged.clear()
-                self.staged.writeLastChunk(body.trailersToSend)
-                self.unsent = .nothing
-                return .staged(isFollowed: false)
-            }
+        switch (self.unsent, next) {
+        case (.nothing, _), (.unwanted, _), (.failed, _), (_, .wait): return .nothing
+        case (.length(let left), .bytes): return .body(atMost: left)
+        case (.length, .end): return .cut
+        case (.chunks, .bytes): return .chunk
+        case (.chunks, .end): return .lastChunk
         }
     }
 
-    /// Stages a chunk of the body.
+    /// Stages bytes of a body with a declared length, at most the missing ones.
     ///
-    /// - Returns: the number of bytes of the body in it.
-    mutating func stageChunk(of body: some BodySource) -> Int {
+    /// - Returns: the number of staged bytes.
+    mutating func stageBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard case .length(let left) = self.unsent else { return 0 }
+        let taken = min(bytes.count, Int(clamping: left))
+        self.staged.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
+        self.sentBody(taken)
+        return taken
+    }
+
+    /// Stages bytes of the body as a chunk.
+    ///
+    /// - Returns: the number of staged bytes.
+    mutating func stageChunk(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let taken = min(bytes.count, HTTP1Amounts.chunkLimit)
         self.staged.clear()
-        return body.takeBody { bytes in
-            let taken = min(bytes.count, HTTP1Amounts.chunkLimit)
-            self.staged.writeChunk(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
-            return taken
-        }
+        self.staged.writeChunk(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
+        return taken
+    }
+
+    /// Stages the end of a body in chunks, with the fields after it.
+    mutating func stageLastChunk(_ trailers: Fields) {
+        self.staged.clear()
+        self.staged.writeLastChunk(trailers)
+        self.unsent = .nothing
     }
 
     /// Notes that bytes of ``staged`` were sent.

@@ -9,7 +9,7 @@ package import PintleTrust
 ///
 /// It waits for a connection to its host that is free, or for a new one, which then carries it. The pool reuses the object: an
 /// owner must release it when it hears of the end.
-package final class Transfer: BodySource {
+package final class Transfer {
     private enum Stage {
         /// It has not begun, or is over.
         case none
@@ -454,6 +454,7 @@ package final class Transfer: BodySource {
 
     // MARK: For the connection
 
+    /// The body's next step; asked when there is room for it.
     var nextStep: BodyStep {
         guard let upload else { return .end }
         if self.expectation != nil || self.isHoldingBody && !self.hasResponse {
@@ -466,6 +467,10 @@ package final class Transfer: BodySource {
         return upload.isComplete ? .end : .wait
     }
 
+    /// Offers bytes of the body, as many as are in one piece.
+    ///
+    /// - Parameter body: returns the number of bytes that it takes.
+    /// - Returns: that number.
     func takeBody(_ body: (UnsafeRawBufferPointer) -> Int) -> Int { self.upload?.takeFirst(body) ?? 0 }
 
     /// The pipe that has the next bytes of the body; nil if ``takeBody(_:)`` has them.

@@ -6,7 +6,7 @@ import PintleMessage
 @testable import PintleProxy
 
 /// Takes the body of a request, or lets it wait.
-final class BodyTaker: RequestReceiver {
+final class BodyTaker {
     let name: String
     var wantsBody = true
     var wantsEndOfBody = true
@@ -78,9 +78,15 @@ struct RequestStreamStage {
     }
 
     private mutating func step() -> Bool {
+        let takesPiece =
+            switch self.stream.nextPiece {
+            case .bytes(let taker): taker.wantsBody
+            case .end(let taker): taker.wantsEndOfBody
+            case nil: false
+            }
         switch self.stream.next(
-            in: self.turn, isWritable: self.isWritable, limits: HeadLimits(bytes: 1024, line: 512, count: 16),
-            &self.recurrent)
+            in: self.turn, isWritable: self.isWritable, takesPiece: takesPiece,
+            limits: HeadLimits(bytes: 1024, line: 512, count: 16), &self.recurrent)
         {
         case .wait: return false
         case .awaitHead: self.note("awaits the rest", isRepeatable: true)

@@ -101,8 +101,8 @@ struct HTTP1MachineTests {
 
         init(_ request: TransferRequest, sendsAll: Bool = true) {
             let source = ScriptedBody(for: request.body)
-            _ = self.machine.begin(AskedRequest(request), to: nil, body: source)
-            if sendsAll { _ = sendAll(&self.machine, source) }
+            self.machine.begin(AskedRequest(request), sending: source)
+            if sendsAll { _ = self.machine.sendAll(of: source) }
         }
 
         mutating func take(_ bytes: some Sequence<UInt8>) throws(WireError) {
@@ -250,9 +250,9 @@ struct HTTP1MachineTests {
         let source = ScriptedBody(for: upload.body, pieces: [Self.upload])
         if !upload.trailers.isEmpty { source.trailersToSend.append(upload.trailers, "1") }
         var machine = HTTP1Machine(limits: HeadLimits())
-        _ = machine.begin(AskedRequest(request), to: nil, body: source)
+        machine.begin(AskedRequest(request), sending: source)
         #expect(!machine.isSent)
-        let sent = sendAll(&machine, source, room: room)
+        let sent = machine.sendAll(of: source, room: room)
         #expect(machine.isSent)
         let text = String(decoding: sent, as: UTF8.self)
         #expect(text.hasPrefix("POST / HTTP/1.1\r\nHost: a.test\r\n"))
@@ -264,10 +264,10 @@ struct HTTP1MachineTests {
         for steps in 0..<64 {
             let source = ScriptedBody(for: upload.body, pieces: [Self.upload])
             var run = Run(Self.request(upload), sendsAll: false)
-            _ = sendAll(&run.machine, source, room: 4, steps: steps)
+            _ = run.machine.sendAll(of: source, room: 4, steps: steps)
             if run.machine.isSent { break }
             run.machine.failedToSend(IOError(errnoCode: EPIPE, reason: "send"))
-            #expect(run.machine.isSent && run.machine.output(source) == .nothing, "after \(steps) steps")
+            #expect(run.machine.isSent && run.machine.output(of: source) == .nothing, "after \(steps) steps")
             guard case .broken(.some)? = run.machine.failure(after: .closed) else {
                 Issue.record("after \(steps) steps the failure to send is not the reason")
                 continue
@@ -284,14 +284,14 @@ struct HTTP1MachineTests {
         for steps in 0..<64 {
             let source = ScriptedBody(for: upload.body, pieces: [Self.upload])
             var run = Run(Self.request(upload), sendsAll: false)
-            _ = sendAll(&run.machine, source, room: 4, steps: steps)
+            _ = run.machine.sendAll(of: source, room: 4, steps: steps)
             let wasSent = run.machine.isSent
             try run.take("HTTP/1.1 \(answer.status)\r\nContent-Length: 0\r\n\r\n".utf8)
             #expect(run.machine.isAnswered)
             #expect(run.machine.isOver == (wasSent || answer.ends), "after \(steps) steps")
             #expect(run.machine.takesAnother == wasSent, "after \(steps) steps")
             if wasSent { break }
-            _ = sendAll(&run.machine, source)
+            _ = run.machine.sendAll(of: source)
             #expect(run.machine.isOver && run.machine.takesAnother == !answer.ends, "after \(steps) steps")
         }
     }
@@ -302,9 +302,9 @@ struct HTTP1MachineTests {
             var machine = HTTP1Machine(limits: HeadLimits())
             var request = Asked.get.request
             request.body = .stream(length: 100)
-            _ = machine.begin(AskedRequest(request), to: nil, body: source)
-            _ = sendAll(&machine, source)
-            #expect(machine.output(source) == .cut && !machine.isSent)
+            machine.begin(AskedRequest(request), sending: source)
+            _ = machine.sendAll(of: source)
+            #expect(machine.output(of: source) == .cut && !machine.isSent)
         }
     }
 
@@ -314,15 +314,15 @@ struct HTTP1MachineTests {
         let source = ScriptedBody(for: .stream(length: nil))
         source.isComplete = false
         var machine = HTTP1Machine(limits: HeadLimits())
-        _ = machine.begin(AskedRequest(request), to: nil, body: source)
-        let head = sendAll(&machine, source)
-        #expect(machine.output(source) == .nothing && !machine.isSent && !head.isEmpty)
+        machine.begin(AskedRequest(request), sending: source)
+        let head = machine.sendAll(of: source)
+        #expect(machine.output(of: source) == .nothing && !machine.isSent && !head.isEmpty)
         source.pieces = ["abc"]
-        #expect(machine.output(source) == .chunk)
-        let chunk = sendAll(&machine, source)
+        #expect(machine.output(of: source) == .chunk)
+        let chunk = machine.sendAll(of: source)
         #expect(chunk == Array("3\r\nabc\r\n".utf8) && !machine.isSent)
         source.isComplete = true
-        let last = sendAll(&machine, source)
+        let last = machine.sendAll(of: source)
         #expect(last == Array("0\r\n\r\n".utf8) && machine.isSent)
     }
 
@@ -332,64 +332,10 @@ struct HTTP1MachineTests {
             try run.take("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)".utf8)
             #expect(run.machine.isOver && run.machine.takesAnother && run.machine.received == .head)
             let source = ScriptedBody(for: .none)
-            _ = run.machine.begin(AskedRequest(Asked.get.request), to: nil, body: source)
+            run.machine.begin(AskedRequest(Asked.get.request), sending: source)
             #expect(!run.machine.isSent && run.machine.received == .nothing && !run.machine.isAnswered)
-            _ = sendAll(&run.machine, source)
+            _ = run.machine.sendAll(of: source)
         }
         #expect(run.seen.content == Array("012".utf8))
-    }
-}
-
-/// Plays the socket: takes at most `room` bytes at once.
-///
-/// - Returns: the bytes on the wire.
-private func sendAll(
-    _ machine: inout HTTP1Machine, _ source: ScriptedBody, room: Int = .max, steps: Int = .max
-) -> [UInt8] {
-    var wire: [UInt8] = []
-    var left = steps
-    while left > 0 {
-        left -= 1
-        switch machine.output(source) {
-        case .nothing, .cut: return wire
-        case .chunk: _ = machine.stageChunk(of: source)
-        case .staged:
-            let bytes = machine.staged.readableBytesView.prefix(room)
-            wire += bytes
-            machine.sentStaged(bytes.count)
-        case .body(let limit):
-            let count = source.takeBody { bytes in
-                let taken = min(bytes.count, room, Int(clamping: limit))
-                wire += bytes.prefix(taken)
-                return taken
-            }
-            machine.sentBody(count)
-        }
-    }
-    return wire
-}
-
-/// A body whose bytes a test gives.
-private final class ScriptedBody: BodySource {
-    var pieces: [String]
-    var isComplete = true
-    var trailersToSend = Fields()
-
-    init(for body: TransferRequest.Body, pieces: [String] = []) {
-        switch body {
-        case .none, .stream(length: 0): self.pieces = []
-        case .bytes(let bytes): self.pieces = [String(buffer: bytes)]
-        case .stream: self.pieces = pieces
-        }
-    }
-
-    var nextStep: BodyStep { self.pieces.isEmpty ? self.isComplete ? .end : .wait : .bytes }
-
-    func takeBody(_ body: (UnsafeRawBufferPointer) -> Int) -> Int {
-        guard var first = self.pieces.first else { return 0 }
-        let count = first.withUTF8 { body(UnsafeRawBufferPointer($0)) }
-        first.removeFirst(count)
-        if first.isEmpty { self.pieces.removeFirst() } else { self.pieces[0] = first }
-        return count
     }
 }
