@@ -17,7 +17,6 @@ let house: [SwiftSetting] = [
 let forProgram: TargetDependencyCondition? = .when(traits: ["Program"])
 
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
-let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift", condition: forProgram)
 let arguments: Target.Dependency = .product(
@@ -116,7 +115,7 @@ let package = Package(
         room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
         room("PintleImage", ["PintleMessage", "PintleCoding"], small),
         room("PintleCache", ["PintleSystem", "PintleMessage"]),
-        room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
+        room("PintleLoop", ["PintleSystem", "CPintleLinux", nio]),
         room("PintleActivity", ["PintleSystem", logging]),
         room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"], small),
         room("PintleWebSocket", ["PintleMessage", "PintleCoding", "PintleTrust", nio]),
@@ -124,16 +123,16 @@ let package = Package(
             "PintleSession",
             [
                 "PintleSystem", "PintleCoding", "PintleMessage", "PintleActivity", "PintleTrust", "PintleWebSocket",
-                "PintleLoop", "CPintleCurl", "CPintleLinux", nio, nioLocks, logging,
+                "PintleLoop", "CPintleCurl", "CPintleLinux", nio, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room("PintleStorage", ["PintleSystem", "PintleMessage", "PintleSession", "CPintleLinux"]),
         room(
-            "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio, nioLocks], small),
+            "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio], small),
         room(
             "PintleTelemetry",
             [
-                "PintleSystem", "PintleMessage", "PintleSession", nioLocks,
+                "PintleSystem", "PintleMessage", "PintleSession",
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
             ], small),
@@ -151,7 +150,7 @@ let package = Package(
         room(
             "PintleSessionTesting",
             [
-                "PintleSystem", "PintleMessage", "PintleSession", nio, nioLocks,
+                "PintleSystem", "PintleMessage", "PintleSession", nio,
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ]),
         room(
@@ -170,14 +169,14 @@ let package = Package(
                 "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession",
                 "PintleReachability", "PintlePolicy", "PintleLoop", "PintleWebSocket", "PintleCache", "PintleStorage",
                 "PintleCacheStore",
-                nio, nioLocks, logging,
+                nio, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(
             "PintleAudit",
             [
                 "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "PintleSession", "PintlePolicy", nio,
-                nioLocks, database,
+                database,
             ], small),
         .executableTarget(
             name: "pintle",
@@ -185,7 +184,7 @@ let package = Package(
                 "PintleSystem", "PintleCoding", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust",
                 "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit",
                 "PintleCache", "PintleCacheStore", "PintleLoop",
-                "CPintleLanguages", "CPintleProcess", nio, nioLocks, logging,
+                "CPintleLanguages", "CPintleProcess", nio, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
             ],

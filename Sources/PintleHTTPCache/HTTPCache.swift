@@ -56,9 +56,9 @@ public final class HTTPCache: ResponseCache {
                 capacity: UInt64(max(0, capacity)), preferredUsage: UInt64(max(0, preferredUsageAfterPurge))))
         self.table = table
         self.clock = clock
-        // The subscription ends with the cache, and must not keep it alive.
-        self.subscription = pressure?.whenItRises { [weak table] in
-            let released = table?.withLock { $0.removeAll() }
+        // The subscription ends with the cache, so it retains the table and not the cache.
+        self.subscription = pressure?.whenItRises {
+            let released = table.withLock { $0.removeAll() }
             withExtendedLifetime(released) {}
         }
     }

@@ -3,7 +3,6 @@
 internal import CPintleLinux
 package import Dispatch
 internal import Glibc
-internal import NIOConcurrencyHelpers
 package import NIOCore
 internal import PintleSystem
 
@@ -31,7 +30,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
 
     /// The index of the loop in its group, for tables with an entry for each loop.
     package let index: Int
-    private let shared = NIOLockedValueBox(Shared())
+    private let shared = Locked(Shared())
     private let epoll: Int32
     private let wakeup: Int32
     /// Not private: tests set the time of timers through it.
@@ -141,7 +140,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     package var sawAllEvents: Bool { self.local.sawAllEvents }
 
     /// The times of all finished turns. On any thread.
-    package var turnTimes: TurnTimes { self.shared.withLockedValue { $0.turnTimes } }
+    package var turnTimes: TurnTimes { self.shared.withLock { $0.turnTimes } }
 
     /// Arms `timer`, or moves it if it is armed.
     package func arm(_ timer: LoopTimer, at deadline: NIODeadline) {
@@ -192,7 +191,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
     func send(_ work: LoopWork) {
-        let wake = self.shared.withLockedValue { shared in
+        let wake = self.shared.withLock { shared in
             // A task kept now would never run and never be freed: such tasks hold objects that hold the loop.
             guard !shared.ended else { return false }
             shared.tasks.append(work)
@@ -254,7 +253,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
 
     /// Returns nil if the end has begun.
     private func threadToEnd() -> pthread_t? {
-        let thread = self.shared.withLockedValue { shared in
+        let thread = self.shared.withLock { shared in
             shared.stopping = true
             defer { shared.thread = nil }
             return shared.thread
@@ -283,7 +282,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
                 return nil
             }, Unmanaged.passRetained(start).toOpaque())
         guard code == 0 else { throw IOError(errnoCode: code, reason: "pthread_create") }
-        self.shared.withLockedValue { $0.thread = thread }
+        self.shared.withLock { $0.thread = thread }
         start.started.wait()
     }
 
@@ -321,7 +320,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
             // Work of this turn may have sent tasks to the loop itself, for example to resume a task that waits for bytes
             // that have come. They run without another wait, but only once: descriptors and timers must not starve.
             if self.local.hasSentTasks {
-                self.shared.withLockedValue { swap(&tasks, &$0.tasks) }
+                self.shared.withLock { swap(&tasks, &$0.tasks) }
                 self.local.hasSentTasks = false
                 self.runTasks(&tasks, &meter)
             }
@@ -364,7 +363,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// - Returns: nil if the loop is to end.
     private func readyToWait(_ tasks: inout [LoopWork]) -> Int32? {
         let turn = self.local.finishedTurn
-        let isStopping = self.shared.withLockedValue { shared in
+        let isStopping = self.shared.withLock { shared in
             if let turn {
                 shared.turnTimes.record(turn.nanoseconds)
                 if turn.isSlow { shared.turnTimes.slow += 1 }

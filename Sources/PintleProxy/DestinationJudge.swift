@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleReachability
 internal import PintleSession
+internal import PintleSystem
 
 /// Judges the resolved address before dialling, by the destination rules (invariant 3 of the design), and prevents connections
 /// of the proxy to itself.
@@ -37,7 +37,7 @@ final class OwnAddresses: Sendable {
         var machine: MachineAddresses?
     }
 
-    private let listening = NIOLockedValueBox(Listening())
+    private let listening = Locked(Listening())
 
     func set(_ addresses: [SocketAddress]) {
         let own = addresses.compactMap { address in
@@ -45,14 +45,14 @@ final class OwnAddresses: Sendable {
         }
         // Without the routing tables, loopback addresses are still recognised.
         let machine = own.contains { $0.ip.isUnspecified } ? try? MachineAddresses() : nil
-        self.listening.withLockedValue { $0 = Listening(addresses: own, machine: machine) }
+        self.listening.withLock { $0 = Listening(addresses: own, machine: machine) }
     }
 
     /// True if a connection to this address would reach this proxy.
     ///
     /// - Parameter ip: the address of `address`; it is IPv4 even if the address is dialled in its IPv6 form.
     func contains(_ ip: IPAddress, _ address: SocketAddress) -> Bool {
-        let listening = self.listening.withLockedValue { $0 }
+        let listening = self.listening.withLock { $0 }
         // Linux connects the unspecified address to loopback.
         let isLoopback = ip.isLoopback || ip.isUnspecified
         return listening.addresses.contains { own in

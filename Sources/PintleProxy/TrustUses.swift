@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSystem
 
 /// Remembers the requests that have relied on trust policies: one for each host, policy and route, so that another
 /// configuration can be tested with the same request.
@@ -28,9 +28,9 @@ final class TrustUses: Sendable {
     /// The most bytes of path and matched fields; longer requests are not remembered.
     private static let longestQuery = 1024
 
-    private let uses = NIOLockedValueBox<[Key: Use]>([:])
+    private let uses = Locked<[Key: Use]>([:])
 
-    var all: [Use] { self.uses.withLockedValue { Array($0.values) } }
+    var all: [Use] { self.uses.withLock { Array($0.values) } }
 
     /// Notes a request, unless it relies on no verification, or a similar one is noted.
     func note(_ query: RouteQuery, _ decision: Decision, isTunnel: Bool = false) {
@@ -39,7 +39,7 @@ final class TrustUses: Sendable {
         }
         let key = Key(
             authority: decision.authority, trust: choice.index, route: decision.route?.index, isTunnel: isTunnel)
-        self.uses.withLockedValue { uses in
+        self.uses.withLock { uses in
             guard uses[key] == nil else { return }
             if uses.count >= Self.remembered { uses.removeAll() }
             uses[key] = Use(query: query, isTunnel: isTunnel, authority: decision.authority, choice: choice)

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleSession
 internal import PintleSystem
@@ -10,7 +8,7 @@ final class HostLookup: Sendable {
     private enum Phase { case idle, running, outdated }
 
     private let name: String
-    private let phase = NIOLockedValueBox(Phase.idle)
+    private let phase = Locked(Phase.idle)
     private let found: @Sendable ([SocketAddress]) -> Void
 
     /// - Parameter found: called on a thread of the pool with the addresses; with none if the lookup failed.
@@ -21,7 +19,7 @@ final class HostLookup: Sendable {
 
     /// Starts a lookup. If one is running, its result is dropped, and another one starts after it.
     func begin() {
-        let isFirst = self.phase.withLockedValue { phase in
+        let isFirst = self.phase.withLock { phase in
             defer { phase = phase == .idle ? .running : .outdated }
             return phase == .idle
         }
@@ -35,7 +33,7 @@ final class HostLookup: Sendable {
     }
 
     private func finish(_ addresses: [SocketAddress]) {
-        let isOutdated = self.phase.withLockedValue { phase in
+        let isOutdated = self.phase.withLock { phase in
             defer { phase = phase == .outdated ? .running : .idle }
             return phase == .outdated
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleLoop
 internal import PintleSession
+internal import PintleSystem
 
 /// Watches the machine's links, addresses and routes on a loop, and answers questions about them on any thread.
 ///
@@ -14,7 +14,7 @@ final class NetworkWatch: DescriptorWatcher, Sendable {
     private let loop: Loop
     private let news: RouteSocket
     private let questions: RouteSocket
-    private let shared = NIOLockedValueBox(Shared())
+    private let shared = Locked(Shared())
 
     private struct Shared {
         var state: NetworkState?
@@ -34,22 +34,22 @@ final class NetworkWatch: DescriptorWatcher, Sendable {
     ///
     /// - Parameter changed: called on the loop once soon after the start, and after each change.
     func start(_ changed: @escaping @Sendable (NetworkState) -> Void) {
-        self.shared.withLockedValue { $0.changed = changed }
+        self.shared.withLock { $0.changed = changed }
         self.loop.execute {
             // Another thread may have called `stop` first.
-            guard !self.shared.withLockedValue({ $0.isStopped }) else { return }
+            guard !self.shared.withLock({ $0.isStopped }) else { return }
             self.loop.watch(self.news.descriptor, for: .read, by: self)
             self.look()
         }
     }
 
     func stop() {
-        self.shared.withLockedValue { ($0.changed, $0.isStopped) = (nil, true) }
+        self.shared.withLock { ($0.changed, $0.isStopped) = (nil, true) }
         self.loop.execute { self.loop.unwatch(self.news.descriptor) }
     }
 
     /// The tables after the last change; nil before they are first read.
-    var state: NetworkState? { self.shared.withLockedValue { $0.state } }
+    var state: NetworkState? { self.shared.withLock { $0.state } }
 
     /// Returns the current status of an address.
     func status(of address: SocketAddress) -> ReachabilityStatus {
@@ -72,9 +72,9 @@ final class NetworkWatch: DescriptorWatcher, Sendable {
 
     private func look() {
         guard let state = self.questions.snapshot() else { return }
-        self.shared.withLockedValue { $0.state = state }
+        self.shared.withLock { $0.state = state }
         self.tell(state)
     }
 
-    private func tell(_ state: NetworkState) { self.shared.withLockedValue { $0.changed }?(state) }
+    private func tell(_ state: NetworkState) { self.shared.withLock { $0.changed }?(state) }
 }

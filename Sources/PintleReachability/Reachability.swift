@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 public import NIOCore
 internal import PintleLoop
 public import PintleSession
@@ -34,7 +32,7 @@ public final class Reachability: Sendable {
     /// The destination that is observed.
     public let destination: Destination
     private let loop: Loop
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
     private let deliveries = EventBroadcast<ReachabilityStatus>(.bufferingNewest(16))
 
     /// Creates an object that is not started and knows nothing. It never uses the network itself.
@@ -58,19 +56,19 @@ public final class Reachability: Sendable {
     }
 
     /// The status that was delivered last; unknown before the first delivery.
-    public var status: ReachabilityStatus { self.state.withLockedValue { $0.status } }
+    public var status: ReachabilityStatus { self.state.withLock { $0.status } }
 
     /// The statuses delivered from now on, after the last one if there was one. Each access creates a subscriber of its
     /// own; a slow one misses all but the last 16 statuses. The stream ends with the object.
     public var changes: AsyncStream<ReachabilityStatus> {
-        self.state.withLockedValue { self.deliveries.subscribe(beginningWith: $0.announced) }
+        self.state.withLock { self.deliveries.subscribe(beginningWith: $0.announced) }
     }
 
     /// Sets the block that is called with each delivery, before ``changes`` receives it; nil removes it. It is called on a
     /// thread of the engine and must not block.
     public func onChange(_ block: (@Sendable (ReachabilityStatus) -> Void)?) {
         // Released outside of the lock: the deinit of what it holds may ask for the status.
-        let old = self.state.withLockedValue { state in
+        let old = self.state.withLock { state in
             defer { state.block = block }
             return state.block
         }
@@ -83,7 +81,7 @@ public final class Reachability: Sendable {
     /// - Throws: `SessionError` with `internalError` if the kernel's routing tables cannot be read.
     public func start() throws(SessionError) {
         let observation = try DestinationObservation(of: self.destination, on: self.loop)
-        let replaced = self.state.withLockedValue { state in
+        let replaced = self.state.withLock { state in
             defer { (state.observation, state.isFresh) = (observation, true) }
             return state.observation
         }
@@ -95,7 +93,7 @@ public final class Reachability: Sendable {
 
     /// Stops watching. The status stays as it was; a delivery that has begun on the engine's thread is completed.
     public func stop() {
-        let observation = self.state.withLockedValue { state in
+        let observation = self.state.withLock { state in
             defer { state.observation = nil }
             return state.observation
         }
@@ -104,7 +102,7 @@ public final class Reachability: Sendable {
 
     /// Returns the status of an address by the current routes; unknown while not watching.
     package func status(of address: SocketAddress) -> ReachabilityStatus {
-        self.state.withLockedValue { $0.observation }?.watch.status(of: address) ?? .unknown
+        self.state.withLock { $0.observation }?.watch.status(of: address) ?? .unknown
     }
 
     /// True if one of the system's name servers can be reached, as far as is known.
@@ -119,7 +117,7 @@ public final class Reachability: Sendable {
     /// Delivers a status: sets the property first, then calls the block, then notifies the subscribers.
     private func deliver(_ status: ReachabilityStatus, from observation: DestinationObservation) {
         let delivery: (block: (@Sendable (ReachabilityStatus) -> Void)?, isDue: Bool)
-        delivery = self.state.withLockedValue { state in
+        delivery = self.state.withLock { state in
             guard state.observation === observation, state.isFresh || status != state.status else {
                 return (nil, false)
             }
@@ -129,7 +127,7 @@ public final class Reachability: Sendable {
         }
         guard delivery.isDue else { return }
         delivery.block?(status)
-        self.state.withLockedValue { state in
+        self.state.withLock { state in
             state.announced = status
             self.deliveries.post(status)
         }

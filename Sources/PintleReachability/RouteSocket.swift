@@ -2,7 +2,6 @@
 
 internal import CPintleLinux
 internal import Glibc
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleSession
 internal import PintleSystem
@@ -31,7 +30,7 @@ final class RouteSocket: Sendable {
     }
 
     let descriptor: Int32
-    private let sequence = NIOLockedValueBox<UInt32>(0)
+    private let sequence = Locked<UInt32>(0)
 
     /// The size of the largest datagram into which the kernel splits a dump.
     private static let capacity = 64 * 1024
@@ -123,7 +122,7 @@ final class RouteSocket: Sendable {
         isDump: Bool, _ question: (_ sequence: UInt32) -> [UInt8]?, _ take: (RouteMessage) -> Void
     ) -> Bool {
         // Locked until the answer is read, because several threads send requests.
-        self.sequence.withLockedValue { sequence in
+        self.sequence.withLock { sequence in
             sequence &+= 1
             guard let bytes = question(sequence), send(self.descriptor, bytes, bytes.count, 0) == bytes.count else {
                 return false

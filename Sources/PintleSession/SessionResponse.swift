@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 public import NIOCore
 public import PintleMessage
+internal import PintleSystem
 
 /// A response whose head has arrived. Its body arrives while it is read.
 public struct SessionResponse: Sendable {
@@ -67,22 +67,22 @@ final class ResponseHandoff: Sendable {
         var wake: (@Sendable () -> Void)?
     }
 
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
 
     /// True if the reader wants more. More may be given all the same: the sequence keeps it.
-    var hasDemand: Bool { self.state.withLockedValue { $0.hasDemand } }
+    var hasDemand: Bool { self.state.withLock { $0.hasDemand } }
 
     /// Waits for the head.
     func response() async throws(SessionError) -> SessionResponse {
         await withCheckedContinuation { (waiting: CheckedContinuation<Void, Never>) in
-            let isThere = self.state.withLockedValue { state in
+            let isThere = self.state.withLock { state in
                 if state.response == nil { state.waiting = waiting }
                 return state.response != nil
             }
             if isThere { waiting.resume() }
         }
         // Taken out: a response that stayed here would never be released.
-        let response = self.state.withLockedValue { state in
+        let response = self.state.withLock { state in
             defer { state.response = nil }
             return state.response
         }
@@ -105,7 +105,7 @@ final class ResponseHandoff: Sendable {
         let response = SessionResponse(
             head: head, length: length, contentCodings: contentCodings,
             body: ResponseBody(producer: producer.sequence), task: task)
-        self.state.withLockedValue { state in
+        self.state.withLock { state in
             state.source = producer.source
             state.task = task
             state.wake = wake
@@ -115,16 +115,16 @@ final class ResponseHandoff: Sendable {
 
     /// Delivers pieces of the body; does nothing if the body has ended.
     func yield(_ pieces: [ByteBuffer]) {
-        guard let source = self.state.withLockedValue({ $0.source }) else { return }
+        guard let source = self.state.withLock({ $0.source }) else { return }
         // Set first: the reader may ask for more before `yield` returns.
-        self.state.withLockedValue { $0.hasDemand = false }
+        self.state.withLock { $0.hasDemand = false }
         guard case .produceMore = source.yield(contentsOf: pieces) else { return }
-        self.state.withLockedValue { $0.hasDemand = true }
+        self.state.withLock { $0.hasDemand = true }
     }
 
     /// Ends the body, or the wait for the head.
     func finish(_ error: SessionError?) {
-        let source = self.state.withLockedValue { state in
+        let source = self.state.withLock { state in
             // Otherwise the task and the source would hold each other.
             defer { (state.source, state.task, state.wake) = (nil, nil, nil) }
             return state.source
@@ -137,7 +137,7 @@ final class ResponseHandoff: Sendable {
     }
 
     private func deliver(_ response: Result<SessionResponse, SessionError>) {
-        let waiting = self.state.withLockedValue { state in
+        let waiting = self.state.withLock { state in
             state.response = response
             defer { state.waiting = nil }
             return state.waiting
@@ -148,7 +148,7 @@ final class ResponseHandoff: Sendable {
 
 extension ResponseHandoff: NIOAsyncSequenceProducerDelegate {
     func produceMore() {
-        let wake = self.state.withLockedValue { state in
+        let wake = self.state.withLock { state in
             state.hasDemand = true
             return state.wake
         }
@@ -156,7 +156,7 @@ extension ResponseHandoff: NIOAsyncSequenceProducerDelegate {
     }
 
     func didTerminate() {
-        let task = self.state.withLockedValue { $0.task }
+        let task = self.state.withLock { $0.task }
         task?.cancel()
     }
 }

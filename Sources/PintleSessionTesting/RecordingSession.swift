@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 public import PintleMessage
 public import PintleSession
+internal import PintleSystem
 
 /// Replaces a service in tests: records the requests and answers them by a script. Nothing is sent over the network.
 ///
@@ -38,11 +38,11 @@ public final class RecordingSession: HTTPSending {
             var waiting: [(count: Int, waiter: CheckedContinuation<Void, Never>)] = []
         }
 
-        let state = NIOLockedValueBox(State())
+        let state = Locked(State())
 
         /// Records a request and returns its scripted response.
         func answer(_ request: RecordedRequest, to sent: SessionRequest) async throws -> LocalResponse {
-            let (answer, ready) = self.state.withLockedValue { state in
+            let (answer, ready) = self.state.withLock { state in
                 state.requests.append(request)
                 let count = state.requests.count
                 let ready = state.waiting.filter { $0.count <= count }
@@ -61,7 +61,7 @@ public final class RecordingSession: HTTPSending {
         }
 
         private func unscripted(_ request: RecordedRequest) -> SessionError {
-            let rules = self.state.withLockedValue { $0.rules.map(\.description) }
+            let rules = self.state.withLock { $0.rules.map(\.description) }
             return SessionError(
                 .hookFailed,
                 "no answer is scripted for \(request.method) \(request.url); "
@@ -108,7 +108,7 @@ public final class RecordingSession: HTTPSending {
     public func on(_ method: String, _ url: String, _ answers: RecordedAnswer...) throws(SessionError) {
         let rule = Rule(
             method: method, url: try self.client.url(url), answers: answers.map { answer in { _ in answer } })
-        self.record.state.withLockedValue { $0.rules.append(rule) }
+        self.record.state.withLock { $0.rules.append(rule) }
     }
 
     /// Answers a method and a URL with the result of a closure.
@@ -120,18 +120,18 @@ public final class RecordingSession: HTTPSending {
         _ answer: @escaping @Sendable (RecordedRequest) async throws -> RecordedAnswer
     ) throws(SessionError) {
         let rule = Rule(method: method, url: try self.client.url(url), answers: [answer])
-        self.record.state.withLockedValue { $0.rules.append(rule) }
+        self.record.state.withLock { $0.rules.append(rule) }
     }
 
     // MARK: The record
 
     /// The requests received so far, in their order, including redirects and retries.
-    public var requests: [RecordedRequest] { self.record.state.withLockedValue { $0.requests } }
+    public var requests: [RecordedRequest] { self.record.state.withLock { $0.requests } }
 
     /// Waits until at least `count` requests were received.
     public func requests(count: Int) async -> [RecordedRequest] {
         await withCheckedContinuation { waiter in
-            let isThere = self.record.state.withLockedValue { state in
+            let isThere = self.record.state.withLock { state in
                 if state.requests.count < count { state.waiting.append((count, waiter)) }
                 return state.requests.count >= count
             }

@@ -38,9 +38,9 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         self.state = state
         self.cost = cost
         self.isWanted = shouldCache
-        // The subscription belongs to the cache and ends with it, so it must not retain the cache.
-        self.subscription = pressure?.whenItRises { [weak state] in
-            _ = state?.withLock { $0.entries.removeAll() }
+        // The subscription belongs to the cache and ends with it, so it retains the state and not the cache.
+        self.subscription = pressure?.whenItRises {
+            _ = state.withLock { $0.entries.removeAll() }
         }
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Tracing
-internal import NIOConcurrencyHelpers
 internal import PintleMessage
 public import PintleSession
+internal import PintleSystem
 public import Tracing
 
 extension Interceptor {
@@ -52,7 +52,7 @@ private final class TaskTrace: SessionTaskKey, Sendable {
 
     private let tracer: any Tracer
     private let parent: InstrumentationContext
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
 
     init(tracer: any Tracer, parent: InstrumentationContext) {
         self.tracer = tracer
@@ -73,7 +73,7 @@ private final class TaskTrace: SessionTaskKey, Sendable {
             attributes["url.full"] = url.withoutQuery
             if attempt.number > 1 { attributes["http.request.resend_count"] = attempt.number - 1 }
         }
-        self.state.withLockedValue { $0.span = span }
+        self.state.withLock { $0.span = span }
         guard !attempt.isElsewhere else { return }
         self.tracer.inject(span.context, into: &request.fields, using: FieldInjector())
     }
@@ -81,7 +81,7 @@ private final class TaskTrace: SessionTaskKey, Sendable {
     /// Stores the possible end of an attempt, because the wait before the next attempt belongs to neither.
     func note(_ outcome: Interceptor.Outcome) {
         let now = DefaultTracerClock.now
-        self.state.withLockedValue { $0.outcome = (outcome, now) }
+        self.state.withLock { $0.outcome = (outcome, now) }
     }
 
     private func endAttempt() {
@@ -103,7 +103,7 @@ private final class TaskTrace: SessionTaskKey, Sendable {
     }
 
     private func taken() -> State {
-        self.state.withLockedValue { state in
+        self.state.withLock { state in
             defer { state = State() }
             return state
         }

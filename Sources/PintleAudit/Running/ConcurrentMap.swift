@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
+internal import PintleSystem
 
 /// Returns the results of `transform` for all elements, in their order. At most `width` calls run at a time.
 func concurrentMap<Element: Sendable, Output: Sendable>(
@@ -24,7 +24,7 @@ func concurrentMap<Element: Sendable, Output: Sendable>(
 
 /// Counts finished jobs and reports each to `progress`.
 struct Tally: Sendable {
-    private let done = NIOLockedValueBox(0)
+    private let done = Locked(0)
     private let total: Int
     private let progress: @Sendable (Int, Int) -> Void
 
@@ -35,7 +35,7 @@ struct Tally: Sendable {
     }
 
     func count() {
-        let count = self.done.withLockedValue { done in
+        let count = self.done.withLock { done in
             done += 1
             return done
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 internal import PintleCache
 internal import PintleCacheStore
+internal import PintleSystem
 
 /// The reads of responses from disk into memory that are under way. All clients that want a response at the time share one read.
 final class DiskLoads: Sendable {
@@ -13,7 +13,7 @@ final class DiskLoads: Sendable {
     }
 
     /// By the ids of their entries.
-    private let loads = NIOLockedValueBox<[Int64: Task<Loaded?, Never>]>([:])
+    private let loads = Locked<[Int64: Task<Loaded?, Never>]>([:])
 
     /// Reads a response into memory, or joins the read that is under way.
     ///
@@ -21,12 +21,12 @@ final class DiskLoads: Sendable {
     /// - Returns: nil if there is no room. The task returns nil if the body cannot be read.
     func load(_ stored: DiskEntry, reserve: () -> BodyBudget.Share?) -> Task<Loaded?, Never>? {
         let id = stored.reader.entry.id
-        return self.loads.withLockedValue { loads in
+        return self.loads.withLock { loads in
             if let load = loads[id] { return load }
             guard let share = reserve() else { return nil }
             let load = Task {
                 let entry = await stored.inMemory()
-                self.loads.withLockedValue { $0[id] = nil }
+                self.loads.withLock { $0[id] = nil }
                 return entry.map { Loaded(entry: $0, share: share) }
             }
             loads[id] = load

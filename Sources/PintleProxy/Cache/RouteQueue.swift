@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 internal import PintlePolicy
 internal import PintleSession
 internal import PintleSystem
@@ -34,7 +32,7 @@ final class RouteQueue: Sendable {
     private let order: CoalescingRules.Order
     private let mostWaiting: Int
     private let mostOfClient: Int
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
 
     /// - Parameters:
     ///   - mostWaiting: the most waiting requests of all clients together.
@@ -55,7 +53,7 @@ final class RouteQueue: Sendable {
     func enter(
         of client: TransferClient? = nil, _ start: @escaping @Sendable () -> Void
     ) throws(SessionError) -> Ticket {
-        let (ticket, startsNow) = try self.state.withLockedValue { state in
+        let (ticket, startsNow) = try self.state.withLock { state in
             Result { () throws(SessionError) in try self.enter(&state, of: client, start) }
         }.get()
         if startsNow { start() }
@@ -99,7 +97,7 @@ final class RouteQueue: Sendable {
 
     /// Releases the place, or the one in the queue. Idempotent.
     func leave(_ ticket: Ticket) {
-        let next = self.state.withLockedValue { state -> (@Sendable () -> Void)? in
+        let next = self.state.withLock { state -> (@Sendable () -> Void)? in
             guard state.active.remove(ticket.number) != nil else {
                 if let waiting = state.waiting.remove(ticket.number) { state.giveShareBack(of: waiting.client) }
                 return nil

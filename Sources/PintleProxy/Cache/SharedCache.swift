@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 package import PintleCache
 package import PintleCacheStore
@@ -8,6 +7,7 @@ internal import PintleLoop
 internal import PintleMessage
 package import PintlePolicy
 internal import PintleStorage
+internal import PintleSystem
 
 /// The shared cache (RFC 9111 §1) of all routes that use one. All event loops have the same.
 ///
@@ -59,7 +59,7 @@ package final class SharedCache: Sendable {
         let loads = DiskLoads()
     }
 
-    private let state: NIOLockedValueBox<State>
+    private let state: Locked<State>
     /// The memory of bodies that are not in the cache's memory yet, or not any more.
     private let budget: BodyBudget
     /// The longest body that is stored, in bytes: a single one must not displace all others.
@@ -70,27 +70,27 @@ package final class SharedCache: Sendable {
     package init(_ configuration: CacheConfiguration) {
         let table = CacheTable(
             capacity: configuration.memory, preferredUsage: configuration.memoryAfterPurge)
-        let state = NIOLockedValueBox(State(table: table))
+        let state = Locked(State(table: table))
         let budget = BodyBudget(most: configuration.memory)
         (self.state, self.budget) = (state, budget)
         // The subscription ends with the cache. Responses on disk stay.
         self.pressure = MemoryPressure.system.whenItRises {
-            while let gone = state.withLockedValue({ $0.table.evictAll() }) { Self.release(gone, to: budget) }
+            while let gone = state.withLock({ $0.table.evictAll() }) { Self.release(gone, to: budget) }
         }
         self.longestBody = configuration.memory / 8
     }
 
-    package var counts: Counts { self.state.withLockedValue { $0.counts } }
+    package var counts: Counts { self.state.withLock { $0.counts } }
 
     /// The number of responses in memory, and the bytes that they take.
-    package var usage: (answers: Int, bytes: Int) { self.state.withLockedValue { ($0.table.count, $0.table.usage) } }
+    package var usage: (answers: Int, bytes: Int) { self.state.withLock { ($0.table.count, $0.table.usage) } }
 
-    func count(_ change: (inout Counts) -> Void) { self.state.withLockedValue { change(&$0.counts) } }
+    func count(_ change: (inout Counts) -> Void) { self.state.withLock { change(&$0.counts) } }
 
     // MARK: Requests of clients
 
     /// The entries of a key in memory, the latest first.
-    func entries(of key: CacheKey) -> [Entry] { self.state.withLockedValue { $0.table.entries(of: key) } }
+    func entries(of key: CacheKey) -> [Entry] { self.state.withLock { $0.table.entries(of: key) } }
 
     /// Puts a client's request.
     ///
@@ -102,7 +102,7 @@ package final class SharedCache: Sendable {
         after search: (number: UInt64, found: Entry?)? = nil
     ) -> CacheReply<Host> {
         let now = CacheTime.now()
-        return self.state.withLockedValue { state in
+        return self.state.withLock { state in
             let searches = search == nil && state.tier != nil
             let isUncacheable = state.table.isUncacheable(key, at: now)
             return state.table.change(key) { session in
@@ -132,12 +132,12 @@ package final class SharedCache: Sendable {
 
     /// True if the origin has the request that a client waits for, or has answered.
     func isAsked(_ ticket: FetchTicket, at key: CacheKey) -> Bool {
-        self.state.withLockedValue { $0.table[key]?.isAsked(ticket) ?? true }
+        self.state.withLock { $0.table[key]?.isAsked(ticket) ?? true }
     }
 
     /// Changes the session of a key.
     func change<Result>(_ key: CacheKey, _ change: (inout CacheTable.Session) -> Result) -> Result {
-        self.state.withLockedValue { $0.table.change(key, change) }
+        self.state.withLock { $0.table.change(key, change) }
     }
 
     // MARK: The second tier
@@ -159,7 +159,7 @@ package final class SharedCache: Sendable {
         let state = self.state
         let worker = Task {
             for await _ in signals {
-                while let next = state.withLockedValue({ $0.changes.next() }) {
+                while let next = state.withLock({ $0.changes.next() }) {
                     let job = next.job
                     var count = 0
                     if next.isNeeded {
@@ -167,7 +167,7 @@ package final class SharedCache: Sendable {
                     } else {
                         job.change.skip()
                     }
-                    state.withLockedValue { state in
+                    state.withLock { state in
                         state.changes.end(job)
                         if let key = job.key { state.table.change(key) { $0.endChange() } }
                     }
@@ -176,14 +176,14 @@ package final class SharedCache: Sendable {
                 }
             }
         }
-        self.state.withLockedValue { $0.tier = OpenTier(store: store, signal: signal, worker: worker) }
+        self.state.withLock { $0.tier = OpenTier(store: store, signal: signal, worker: worker) }
     }
 
-    private var tier: OpenTier? { self.state.withLockedValue { $0.tier } }
+    private var tier: OpenTier? { self.state.withLock { $0.tier } }
 
     /// Carries out the pending changes, and closes the folder; does nothing if none is open.
     package func closeDisk() async {
-        let tier = self.state.withLockedValue { state in
+        let tier = self.state.withLock { state in
             defer { state.tier = nil }
             return state.tier
         }
@@ -198,7 +198,7 @@ package final class SharedCache: Sendable {
     package var diskUsage: DiskCache.Statistics? { self.tier?.store.statistics }
 
     /// The memory that changes of the second tier take until they are carried out, in bytes.
-    var pendingBytes: Int { self.state.withLockedValue { $0.changes.cost } }
+    var pendingBytes: Int { self.state.withLock { $0.changes.cost } }
 
     /// Searches the second tier for a response to a request. It is read into memory and kept there, unless it is too long.
     ///
@@ -242,7 +242,7 @@ package final class SharedCache: Sendable {
 
     /// True if a pending removal covers the response, or the key has pending changes.
     private func isOutdated(_ key: CacheKey, tags: [String]) -> Bool {
-        self.state.withLockedValue { state in
+        self.state.withLock { state in
             state.table[key]?.isUnsettled ?? false || state.changes.removes(key.url, tags: tags)
         }
     }
@@ -329,7 +329,7 @@ package final class SharedCache: Sendable {
     }
 
     /// Notes that the origin wants responses of a key not to be shared.
-    func noteUncacheable(_ key: CacheKey) { self.state.withLockedValue { $0.table.noteUncacheable(key, at: .now()) } }
+    func noteUncacheable(_ key: CacheKey) { self.state.withLock { $0.table.noteUncacheable(key, at: .now()) } }
 
     /// Updates the stored responses with the head of a response that bypassed the cache.
     func update(
@@ -351,12 +351,12 @@ package final class SharedCache: Sendable {
 
     /// Changes the state, begins an eviction if one is due, and frees the removed entries outside of the lock.
     private func evicting(_ change: (inout State) -> [Entry]) {
-        let (gone, begins) = self.state.withLockedValue { (change(&$0), $0.table.beginEviction()) }
+        let (gone, begins) = self.state.withLock { (change(&$0), $0.table.beginEviction()) }
         Self.release(gone, to: self.budget)
         // There is room, or an eviction is under way.
         guard begins else { return }
         Task { [state, budget] in
-            while let gone = state.withLockedValue({ $0.table.evict() }) { Self.release(gone, to: budget) }
+            while let gone = state.withLock({ $0.table.evict() }) { Self.release(gone, to: budget) }
         }
     }
 
@@ -390,7 +390,7 @@ package final class SharedCache: Sendable {
     func close(_ reader: SharedBody.Reader, of response: FetchedResponse<Host>, at key: CacheKey) {
         // The body has other readers, or belongs to no fetch.
         guard response.body.close(reader), let number = response.fetch else { return }
-        let fetcher = self.state.withLockedValue { $0.table[key]?.fetcher(of: number) }
+        let fetcher = self.state.withLock { $0.table[key]?.fetcher(of: number) }
         fetcher?.run { $0.giveUpIfUnwanted() }
     }
 
@@ -402,7 +402,7 @@ package final class SharedCache: Sendable {
         _ head: ResponseHead, length: UInt64?, at times: ExchangeTimes, by plan: CacheFetchPlan<Host>, at key: CacheKey,
         isRepeated: Bool
     ) -> FetchStep<Host> {
-        let (step, gone) = self.state.withLockedValue { state in
+        let (step, gone) = self.state.withLock { state in
             let step = state.table.change(key) { session in
                 session.received(head, length: length, at: times, by: plan.number, isRepeated: isRepeated)
             }
@@ -459,17 +459,17 @@ package final class SharedCache: Sendable {
 
     private func purge(_ selection: CacheSelection, isCounted: Bool, done: @escaping @Sendable (Int) -> Void) {
         // The second tier comes first, so that nothing is read from there into the purged memory.
-        let (removal, keys) = self.state.withLockedValue { state in
+        let (removal, keys) = self.state.withLock { state in
             let removal = state.tier == nil ? nil : state.changes.begin(selection, isCounted: isCounted)
             return (removal, state.table.keys(of: selection))
         }
         let count = self.purgeMemory(selection, keys)
         let tell: @Sendable (Int) -> Void = { [state] onDisk in
             let all = max(count, onDisk)
-            state.withLockedValue { $0.counts.purged += UInt64(all) }
+            state.withLock { $0.counts.purged += UInt64(all) }
             done(all)
         }
-        let waits = self.state.withLockedValue { state in
+        let waits = self.state.withLock { state in
             // The tier may have been closed in the meantime.
             guard let tier = state.tier, let removal, state.changes.carryOut(removal, done: tell) else { return false }
             tier.signal.yield()
@@ -482,7 +482,7 @@ package final class SharedCache: Sendable {
     private func purgeMemory(_ selection: CacheSelection, _ keys: [CacheKey]) -> Int {
         var count = 0
         for start in stride(from: 0, to: keys.count, by: Self.keysInStep) {
-            let removed = self.state.withLockedValue { state in
+            let removed = self.state.withLock { state in
                 keys[start..<min(start + Self.keysInStep, keys.count)].flatMap { key in
                     state.table.change(key) { $0.remove(selection, at: key.url) }
                 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 internal import PintlePolicy
+internal import PintleSystem
 
 /// Counts the connected clients of all event loops, for the limits.
 final class ConnectionLimiter: Sendable {
@@ -32,11 +32,11 @@ final class ConnectionLimiter: Sendable {
         var tunnels = Tally()
     }
 
-    private let counts = NIOLockedValueBox(Counts())
+    private let counts = Locked(Counts())
 
     /// Counts a connection, and returns the limit that it exceeds, if any. It must be counted out in both cases.
     func enter(_ client: Client?, _ limits: LimitsConfiguration) -> String? {
-        self.counts.withLockedValue { counts in
+        self.counts.withLock { counts in
             counts.connections.enter(client)
             if counts.connections.total > limits.connections { return "limits.connections (\(limits.connections))" }
             return counts.connections.count(of: client) > limits.connectionsPerClient
@@ -44,13 +44,13 @@ final class ConnectionLimiter: Sendable {
         }
     }
 
-    func leave(_ client: Client?) { self.counts.withLockedValue { $0.connections.leave(client) } }
+    func leave(_ client: Client?) { self.counts.withLock { $0.connections.leave(client) } }
 
     /// Counts a tunnel unless a limit is reached.
     ///
     /// - Returns: the limit that is reached; nil if the tunnel was counted.
     func enterTunnel(_ client: Client?, _ limits: LimitsConfiguration) -> String? {
-        self.counts.withLockedValue { counts in
+        self.counts.withLock { counts in
             guard counts.tunnels.total < limits.tunnels else { return "limits.tunnels (\(limits.tunnels))" }
             guard client == nil || counts.tunnels.count(of: client) < limits.tunnelsPerClient else {
                 return "limits.tunnels_per_client (\(limits.tunnelsPerClient))"
@@ -60,8 +60,8 @@ final class ConnectionLimiter: Sendable {
         }
     }
 
-    func leaveTunnel(_ client: Client?) { self.counts.withLockedValue { $0.tunnels.leave(client) } }
+    func leaveTunnel(_ client: Client?) { self.counts.withLock { $0.tunnels.leave(client) } }
 
     /// The number of connections.
-    var total: Int { self.counts.withLockedValue { $0.connections.total } }
+    var total: Int { self.counts.withLock { $0.connections.total } }
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleMessage
 internal import PintlePolicy
@@ -56,7 +54,7 @@ final class PasswordCheck: Sendable {
     /// The field that tells clients how to authenticate (RFC 9110 §11.7.1).
     let challenge: String
     private let salt: [UInt8]
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
     /// Half of the processors; the other half is for admitted clients.
     private let mostRunning = max(1, Engine.availableProcessors / 2)
     private let threads = ThreadPool(most: Engine.availableProcessors / 2)
@@ -81,7 +79,7 @@ final class PasswordCheck: Sendable {
                 of: self.salt + Array(credentials.user.utf8) + [UInt8(ascii: ":")] + credentials.password)
         else { return .wrong }
         let now = self.now()
-        return self.state.withLockedValue { state in
+        return self.state.withLock { state in
             if let end = state.right[digest], end > now {
                 state.right[digest] = now + Self.validity
                 if let client { Self.remember(client, in: &state.proven, until: now + Self.provenValidity, now) }
@@ -106,13 +104,13 @@ final class PasswordCheck: Sendable {
 
     /// Checks one password after another until none waits.
     private func work() {
-        while let job = self.state.withLockedValue({ $0.nextJob() }) { self.check(job) }
+        while let job = self.state.withLock({ $0.nextJob() }) { self.check(job) }
     }
 
     private func check(_ job: Job) {
         let isRight = self.configuration.users.has(user: job.credentials.user, password: job.credentials.password)
         let now = self.now()
-        let waiting = self.state.withLockedValue { state in
+        let waiting = self.state.withLock { state in
             if isRight {
                 if state.right.count >= Self.mostRight { state.right = state.right.filter { $0.value > now } }
                 if state.right.count >= Self.mostRight { state.right = [:] }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import NIOConcurrencyHelpers
 internal import PintleActivity
 internal import PintleMessage
 internal import PintlePolicy
@@ -67,7 +66,7 @@ final class WorkPool: Sendable {
     private let workers: Int
     private let threads: ThreadPool
     private let memory: MemoryBudget
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
 
     /// - Parameters:
     ///   - memory: the budget from which jobs take memory.
@@ -87,7 +86,7 @@ final class WorkPool: Sendable {
     /// - Throws: an error if too many jobs wait, or if the system has no thread.
     func submit(for client: Client?, _ limits: Limits, _ work: @escaping Work) throws(Refusal) -> Ticket {
         let flag = Flag()
-        let outcome = self.state.withLockedValue { state -> Result<Ticket, Refusal> in
+        let outcome = self.state.withLock { state -> Result<Ticket, Refusal> in
             let own = state.waiting.count(of: client)
             guard own < self.mostWaitingOfClient else {
                 return .failure(
@@ -122,7 +121,7 @@ final class WorkPool: Sendable {
     @discardableResult
     func cancel(_ ticket: Ticket, givingBack bytes: Int = 0) -> Bool {
         ticket.flag.isSet.store(true, ordering: .relaxed)
-        let wasWaiting = self.state.withLockedValue { state in
+        let wasWaiting = self.state.withLock { state in
             guard state.running.contains(ObjectIdentifier(ticket.flag)) else {
                 state.waiting.remove(ticket.place)
                 return true
@@ -135,7 +134,7 @@ final class WorkPool: Sendable {
     }
 
     /// The number of jobs that wait for a worker.
-    var waiting: Int { self.state.withLockedValue { $0.waiting.count } }
+    var waiting: Int { self.state.withLock { $0.waiting.count } }
 
     // MARK: Inside
 
@@ -146,9 +145,9 @@ final class WorkPool: Sendable {
 
     /// - Returns: the bytes that the job owes to the budget; nil if no job waits.
     private func runJob() -> Int? {
-        guard let job = self.state.withLockedValue({ $0.next() }) else { return nil }
+        guard let job = self.state.withLock({ $0.next() }) else { return nil }
         self.run(job)
-        self.state.withLockedValue { _ = $0.running.remove(ObjectIdentifier(job.flag)) }
+        self.state.withLock { _ = $0.running.remove(ObjectIdentifier(job.flag)) }
         return job.flag.owed.load(ordering: .relaxed)
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
+internal import PintleSystem
 internal import PintleTrust
 
 /// Issues certificates for intercepted hosts, and keeps them in memory for later tunnels, on all event loops.
@@ -17,7 +17,7 @@ final class CertificateStore: Sendable {
     }
 
     let authority: CertificateAuthority
-    private let entries = NIOLockedValueBox<[[CertifiedName]: Entry]>([:])
+    private let entries = Locked<[[CertifiedName]: Entry]>([:])
 
     /// Limited, because clients choose the hosts; a certificate takes about 3 KiB.
     private static let mostEntries = 4096
@@ -29,7 +29,7 @@ final class CertificateStore: Sendable {
 
     /// The certificate for these names; nil if it must be issued first.
     func identity(for names: [CertifiedName], at now: UnixTime = .now) -> ClientIdentity? {
-        self.entries.withLockedValue { entries in
+        self.entries.withLock { entries in
             entries[names].flatMap { $0.isFit(at: now) ? $0.identity : nil }
         }
     }
@@ -40,7 +40,7 @@ final class CertificateStore: Sendable {
     func issue(for names: [CertifiedName]) throws(TrustError) -> ClientIdentity {
         let identity = try self.authority.identity(for: names)
         guard let leaf = identity.chain.first else { return identity }
-        self.entries.withLockedValue { entries in
+        self.entries.withLock { entries in
             // Any entry may be removed: its certificate is issued again when needed.
             if entries.count >= Self.mostEntries, let some = entries.keys.first { entries[some] = nil }
             entries[names] = Entry(identity: identity, start: leaf.notBefore, end: leaf.notAfter)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 internal import PintleMessage
+internal import PintleSystem
 
 /// The hosts for which clients have refused a certificate of Pintle, because they pin or do not know the authority.
 final class PinningClients: Sendable {
-    private let hosts = NIOLockedValueBox<[Authority: Int]>([:])
+    private let hosts = Locked<[Authority: Int]>([:])
 
     /// Limited, because clients choose the hosts.
     private static let mostHosts = 4096
@@ -14,7 +14,7 @@ final class PinningClients: Sendable {
     ///
     /// - Returns: true if it is the first one for this host.
     func refused(_ host: Authority) -> Bool {
-        self.hosts.withLockedValue { hosts in
+        self.hosts.withLock { hosts in
             let count = hosts[host, default: 0]
             guard count > 0 || hosts.count < Self.mostHosts else { return false }
             hosts[host] = count + 1
@@ -23,5 +23,5 @@ final class PinningClients: Sendable {
     }
 
     /// True if a client has refused Pintle's certificate for this host.
-    func contains(_ host: Authority) -> Bool { self.hosts.withLockedValue { $0[host] != nil } }
+    func contains(_ host: Authority) -> Bool { self.hosts.withLock { $0[host] != nil } }
 }

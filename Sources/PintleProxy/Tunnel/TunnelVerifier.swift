@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
+internal import PintleSystem
 internal import PintleTrust
 
 /// Verifies the destinations of tunnels (`connect: verify`).
@@ -89,13 +89,13 @@ final class VerificationCache: Sendable {
     private static let remembered = 4096
 
     private let validity: TimeAmount
-    private let known = NIOLockedValueBox<[TunnelVerifier.Question: Known]>([:])
+    private let known = Locked<[TunnelVerifier.Question: Known]>([:])
 
     init(validity: TimeAmount) { self.validity = validity }
 
     /// The kept answer, if it is still valid.
     func answer(to question: TunnelVerifier.Question) -> TunnelVerifier.Answer? {
-        self.known.withLockedValue { known in
+        self.known.withLock { known in
             guard let answer = known[question] else { return nil }
             if answer.holds { return answer.answer }
             known[question] = nil
@@ -105,7 +105,7 @@ final class VerificationCache: Sendable {
 
     /// All kept successful verifications.
     var all: [(question: TunnelVerifier.Question, verdict: DatedVerdict)] {
-        self.known.withLockedValue { known in
+        self.known.withLock { known in
             known.compactMap { question, known in
                 (try? known.answer.get()).map { (question, DatedVerdict(verdict: $0, moment: known.moment)) }
             }
@@ -115,7 +115,7 @@ final class VerificationCache: Sendable {
     func keep(_ answer: TunnelVerifier.Answer, to question: TunnelVerifier.Question) {
         // With `tunnels.verify_ttl: 0` each tunnel asks for itself.
         guard self.validity > .zero else { return }
-        self.known.withLockedValue { known in
+        self.known.withLock { known in
             if known.count >= Self.remembered { known.removeAll() }
             known[question] = Known(answer: answer, end: .now() + self.validity, moment: .now)
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
-internal import NIOConcurrencyHelpers
 internal import PintleActivity
 internal import PintleSystem
 
@@ -22,7 +21,7 @@ public final class ActivityIndicator: Sendable {
         var isTelling = false
     }
 
-    private let state: NIOLockedValueBox<State>
+    private let state: Locked<State>
     private let visibilityChanged: @Sendable (Bool) -> Void
 
     /// Makes an indicator that is hidden.
@@ -36,21 +35,21 @@ public final class ActivityIndicator: Sendable {
         visibilityChanged: @escaping @Sendable (Bool) -> Void
     ) {
         let machine = ActivityStateMachine(activationDelay: activationDelay, completionDelay: completionDelay)
-        self.state = NIOLockedValueBox(State(machine: machine))
+        self.state = Locked(State(machine: machine))
         self.visibilityChanged = visibilityChanged
     }
 
     // MARK: Asking
 
     /// True while activity shows.
-    public var isVisible: Bool { self.state.withLockedValue { $0.machine.isVisible } }
+    public var isVisible: Bool { self.state.withLock { $0.machine.isVisible } }
     /// The number of running tasks.
-    public var count: Int { self.state.withLockedValue { $0.machine.count } }
+    public var count: Int { self.state.withLock { $0.machine.count } }
 
     /// True if activity moves the indicator. Turning it off hides the indicator at once. After it is turned on, the
     /// indicator follows from the next change of the count; the count itself is kept all the time.
     public var isEnabled: Bool {
-        get { self.state.withLockedValue { $0.machine.isEnabled } }
+        get { self.state.withLock { $0.machine.isEnabled } }
         set {
             self.input { machine, _ in
                 guard newValue else { return machine.disable() }
@@ -108,7 +107,7 @@ public final class ActivityIndicator: Sendable {
     private func input(
         _ input: (inout ActivityStateMachine, ContinuousClock.Instant) -> ActivityStateMachine.Action
     ) {
-        let tells = self.state.withLockedValue { state in
+        let tells = self.state.withLock { state in
             let action = input(&state.machine, .now)
             if case .arm(let timer, let delay) = action.timer { self.arm(timer, after: delay) }
             guard let visibility = action.visibility else { return false }
@@ -117,7 +116,7 @@ public final class ActivityIndicator: Sendable {
             return !state.isTelling
         }
         // Outside of the lock: the callback may ask the indicator.
-        while tells, let visibility = self.state.withLockedValue({ $0.nextToTell() }) {
+        while tells, let visibility = self.state.withLock({ $0.nextToTell() }) {
             self.visibilityChanged(visibility)
         }
     }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 public import PintleMessage
 internal import PintleSystem
 internal import PintleTrust
@@ -20,13 +18,13 @@ public final class CookieJar: Sendable {
         case saveFailed(CookieFileError)
     }
 
-    private let store: NIOLockedValueBox<CookieStore>
+    private let store: Locked<CookieStore>
     private let file: CookieFile?
     private let events = EventBroadcast<Event>(.bufferingNewest(256))
 
     /// Makes an empty jar in memory.
     public init() {
-        self.store = NIOLockedValueBox(CookieStore())
+        self.store = Locked(CookieStore())
         self.file = nil
     }
 
@@ -62,7 +60,7 @@ public final class CookieJar: Sendable {
             // Any user who can write the file could also write secure cookies into it.
             store.keep(cookie, isSecret: true, at: now)
         }
-        self.store = NIOLockedValueBox(store)
+        self.store = Locked(store)
         self.file = file
     }
 
@@ -71,11 +69,11 @@ public final class CookieJar: Sendable {
     // MARK: Reading
 
     /// All cookies that have not expired, in the order in which they were made.
-    public var cookies: [Cookie] { self.store.withLockedValue { $0.all(at: UnixTime.now.seconds) } }
+    public var cookies: [Cookie] { self.store.withLock { $0.all(at: UnixTime.now.seconds) } }
 
     /// Returns the cookies for a request to `url`, in the order in which they are sent.
     public func cookies(for url: HTTPURL) -> [Cookie] {
-        self.store.withLockedValue { $0.cookies(for: url, at: UnixTime.now.seconds) }
+        self.store.withLock { $0.cookies(for: url, at: UnixTime.now.seconds) }
     }
 
     /// Returns a stream of the jar's events from now on. Each call makes a stream of its own, which keeps the newest
@@ -158,7 +156,7 @@ public final class CookieJar: Sendable {
 
     @discardableResult
     private func change(_ change: (inout CookieStore) -> Bool) -> Bool {
-        guard self.store.withLockedValue({ change(&$0) }) else { return false }
+        guard self.store.withLock({ change(&$0) }) else { return false }
         self.events.post(.changed)
         self.file?.noteChange(of: self)
         return true

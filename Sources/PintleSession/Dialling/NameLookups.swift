@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleSystem
 
@@ -13,7 +11,7 @@ final class NameLookups: Sendable {
     typealias Answer = Result<[SocketAddress], HostResolver.Failure>
     typealias Completion = @Sendable (Answer) -> Void
 
-    private let table = NIOLockedValueBox(LookupTable<Completion>())
+    private let table = Locked(LookupTable<Completion>())
     private let threads = ThreadPool(most: LookupTable<Completion>.threads)
     private let lookUp: @Sendable (String) -> Answer
 
@@ -30,7 +28,7 @@ final class NameLookups: Sendable {
     /// - Parameter completion: called on another thread, unless the lookup is refused.
     /// - Returns: the limit that forbids the lookup, in words; nil if it has begun, or waits for its turn.
     func begin(_ name: String, for client: TransferClient?, completion: @escaping Completion) -> String? {
-        switch self.table.withLockedValue({ $0.add(name, for: client, completion) }) {
+        switch self.table.withLock({ $0.add(name, for: client, completion) }) {
         case .refused(let limit): return limit
         case .waits: return nil
         case .starts:
@@ -42,7 +40,7 @@ final class NameLookups: Sendable {
     }
 
     /// The number of lookups that run or wait for a thread.
-    var count: Int { self.table.withLockedValue { $0.count } }
+    var count: Int { self.table.withLock { $0.count } }
 
     /// Looks up one name after another until no name waits for a thread.
     private func run(_ first: String) {
@@ -52,7 +50,7 @@ final class NameLookups: Sendable {
 
     @discardableResult
     private func finish(_ name: String, _ answer: Answer) -> String? {
-        let (completions, next) = self.table.withLockedValue { $0.finish(name) }
+        let (completions, next) = self.table.withLock { $0.finish(name) }
         for completion in completions { completion(answer) }
         return next
     }

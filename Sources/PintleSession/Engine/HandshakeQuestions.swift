@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
+internal import PintleSystem
 internal import PintleTrust
 
 /// Asks the program's hooks while a connection's TLS handshake waits for the answer.
 final class HandshakeQuestions: HandshakeDelegate {
     private let hooks: SessionHooks
     private let identity: ClientIdentity?
-    private let session = NIOLockedValueBox(Owner())
+    private let session = Locked(Owner())
 
     private struct Owner: Sendable {
         weak var session: Session?
@@ -21,10 +21,10 @@ final class HandshakeQuestions: HandshakeDelegate {
     }
 
     /// Sets the session that is passed to the hooks. Its connections may outlive it for a moment.
-    func belong(to session: Session) { self.session.withLockedValue { $0.session = session } }
+    func belong(to session: Session) { self.session.withLock { $0.session = session } }
 
     func decide(on trust: ServerTrust) -> TrustDecision {
-        guard let decidesTrust = self.hooks.decidesTrust, let session = self.session.withLockedValue({ $0.session })
+        guard let decidesTrust = self.hooks.decidesTrust, let session = self.session.withLock({ $0.session })
         else {
             return .evaluate
         }
@@ -33,7 +33,7 @@ final class HandshakeQuestions: HandshakeDelegate {
 
     func identity(for request: ClientCertificateRequest) -> ClientIdentity? {
         guard let choosesIdentity = self.hooks.choosesIdentity,
-            let session = self.session.withLockedValue({ $0.session })
+            let session = self.session.withLock({ $0.session })
         else { return self.identity }
         return choosesIdentity(session, request)
     }

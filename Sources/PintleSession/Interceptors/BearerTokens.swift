@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 internal import PintleMessage
+internal import PintleSystem
 
 /// The bearer token of a service (RFC 6750), renewed if it is missing or refused.
 ///
@@ -17,24 +17,24 @@ public final class BearerTokens: Sendable {
         var renewal: Task<String, any Error>?
     }
 
-    private let state: NIOLockedValueBox<State>
+    private let state: Locked<State>
     private let renew: Renewal
 
     /// Makes a store that begins with `token`; if nil, the first request begins with a renewal.
     public init(_ token: String? = nil, renewal: @escaping Renewal) {
-        self.state = NIOLockedValueBox(State(token: token))
+        self.state = Locked(State(token: token))
         self.renew = renewal
     }
 
     /// The current token, perhaps to be stored by the program; nil while there is none.
-    public var current: String? { self.state.withLockedValue { $0.token } }
+    public var current: String? { self.state.withLock { $0.token } }
 
     /// Returns a token other than `refused`: the current one, or that of a renewal, which is begun unless one is
     /// running.
     ///
     /// - Throws: the error of the renewal.
     func token(otherThan refused: String?) async throws -> String {
-        let renewal = self.state.withLockedValue { state -> Task<String, any Error> in
+        let renewal = self.state.withLock { state -> Task<String, any Error> in
             if let token = state.token, token != refused { return Task { token } }
             if let renewal = state.renewal { return renewal }
             // Not a child of any request's task: cancelling one request must not end the renewal that others wait for.
@@ -52,7 +52,7 @@ public final class BearerTokens: Sendable {
         } catch {
             outcome = .failure(error)
         }
-        self.state.withLockedValue { state in
+        self.state.withLock { state in
             state.renewal = nil
             // After a failure the next request tries again; the refused token is of no more use.
             state.token = try? outcome.get()

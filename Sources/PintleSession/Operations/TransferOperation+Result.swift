@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 public import NIOCore
 public import PintleMessage
 internal import PintleSystem
@@ -15,7 +13,7 @@ extension TransferOperation {
     ///   bytes.
     public func value() async throws(SessionError) -> TaskResult {
         await self.finished.wait()
-        guard let outcome = self.status.withLockedValue({ $0.outcome }) else {
+        guard let outcome = self.status.withLock({ $0.outcome }) else {
             preconditionFailure("BUG: an operation's waiter was woken before its end")
         }
         return try outcome.get()
@@ -34,7 +32,7 @@ extension TransferOperation {
 
     /// The body; nil until the operation has succeeded, or if the output is not memory.
     public var responseData: ByteBuffer? {
-        guard case .memory = self.output, case .success(let result) = self.status.withLockedValue({ $0.outcome }) else {
+        guard case .memory = self.output, case .success(let result) = self.status.withLock({ $0.outcome }) else {
             return nil
         }
         return result.body
@@ -51,26 +49,26 @@ extension TransferOperation {
 /// The dependencies of an operation.
 extension TransferOperation {
     /// Two additions at the same time could make a cycle that neither of them sees.
-    private static let additions = NIOLock()
+    private static let additions = Locked(())
 
     /// The operations that must finish before this one can be started; empty after this one has finished.
-    public var dependencies: [TransferOperation] { self.status.withLockedValue { $0.dependencies } }
+    public var dependencies: [TransferOperation] { self.status.withLock { $0.dependencies } }
 
     /// Makes this operation wait until `other` has finished, successfully or not. Has no effect after this one was
     /// started.
     ///
     /// - Throws: ``DependencyCycle`` if `other` waits for this operation, directly or through others.
     public func addDependency(_ other: TransferOperation) throws(DependencyCycle) {
-        let isCycle = Self.additions.withLock {
+        let isCycle = Self.additions.withLock { _ in
             guard !other.waits(for: self) else { return true }
-            self.status.withLockedValue { status in
+            self.status.withLock { status in
                 if status.outcome == nil { status.dependencies.append(other) }
             }
             return false
         }
         guard !isCycle else { throw DependencyCycle(operation: self, dependency: other) }
         other.finished.then { [weak self] in
-            guard case .waiting(let ask) = self?.status.withLockedValue({ $0.place }) else { return }
+            guard case .waiting(let ask) = self?.status.withLock({ $0.place }) else { return }
             ask()
         }
     }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleMessage
 internal import PintleSystem
@@ -20,7 +18,7 @@ extension TransferOperation {
 
     func carryOut(_ stretch: Int) async {
         let outcome = await Result { () async throws(SessionError) -> TaskResult in try await self.bring(stretch) }
-        let isOurs = self.status.withLockedValue { status in
+        let isOurs = self.status.withLock { status in
             if status.stretch == stretch { status.isEnding = true }
             return status.isEnding
         }
@@ -29,7 +27,7 @@ extension TransferOperation {
     }
 
     private func bring(_ stretch: Int) async throws(SessionError) -> TaskResult {
-        if let failure = self.status.withLockedValue({ $0.outputFailure }) { throw failure }
+        if let failure = self.status.withLock({ $0.outputFailure }) { throw failure }
         while true {
             let left = self.leftOver
             var request = self.request
@@ -41,12 +39,12 @@ extension TransferOperation {
             }
             if let result = try await self.exchange(request, for: left, stretch) { return result }
             // The server has a different body now, so the whole is requested.
-            self.status.withLockedValue { $0.held?.validator = nil }
+            self.status.withLock { $0.held?.validator = nil }
         }
     }
 
     private var leftOver: LeftOver? {
-        self.status.withLockedValue { status in
+        self.status.withLock { status in
             guard status.progress.received > 0, let held = status.held, let validator = held.validator else {
                 return nil
             }
@@ -64,7 +62,7 @@ extension TransferOperation {
         let task = try self.session.makeTask(
             self.source == nil ? .data : .upload, request, source: self.source, output: .stream(handoff),
             interception: self.interception)
-        self.status.withLockedValue { if $0.stretch == stretch { $0.task = task } else { task.cancel() } }
+        self.status.withLock { if $0.stretch == stretch { $0.task = task } else { task.cancel() } }
         let sending = self.source == nil ? nil : Task { await self.noteSending(of: task) }
         task.resume()
         let taken = await Result { () async throws(SessionError) -> Bool in
@@ -73,7 +71,7 @@ extension TransferOperation {
         if case .success(true) = taken {} else { task.cancel() }
         let ended = await Result { () async throws(SessionError) -> TaskResult in try await task.end() }
         await sending?.value
-        self.status.withLockedValue { status in
+        self.status.withLock { status in
             status.metrics.transactions += task.metrics.transactions
             status.metrics.redirectCount += task.metrics.redirectCount
         }
@@ -82,7 +80,7 @@ extension TransferOperation {
     }
 
     private func result(of task: TaskResult) async -> TaskResult {
-        let metrics = self.status.withLockedValue { $0.metrics }
+        let metrics = self.status.withLock { $0.metrics }
         let file: String? = if case .file(let path) = self.output { path } else { nil }
         let body = await (self.sink as? MemorySink)?.bytes ?? ByteBuffer()
         return TaskResult(
@@ -108,7 +106,7 @@ extension TransferOperation {
         try self.checkStretch(stretch)
         let rest = self.session.isCoded(head, to: self.request) ? nil : left?.rest(from: head)
         if rest != nil {
-            self.status.withLockedValue { $0.held?.head = head }
+            self.status.withLock { $0.held?.head = head }
         } else {
             if left != nil, head.status == 206 || head.status == 416 { return false }
             try await self.checkReplacement(by: response, for: left)
@@ -137,7 +135,7 @@ extension TransferOperation {
             throw SessionError(
                 .malformedResponse, "\(self.request.url.authority) was asked for the whole and sent a part (206)")
         }
-        let (held, count) = self.status.withLockedValue { ($0.held?.head.status, $0.progress.received) }
+        let (held, count) = self.status.withLock { ($0.held?.head.status, $0.progress.received) }
         // There is no good response that would be lost.
         guard let held, 200..<300 ~= held, count > 0 else { return }
         let contract = ResponseContract(acceptableStatusCodes: left == nil ? [200...299] : [200...200])
@@ -168,7 +166,7 @@ extension TransferOperation {
         let isWhole =
             isAsSent && head.status == 200 && self.request.method == "GET" && !self.request.fields.contains("Range")
         let validator = isWhole ? RangeValidator.value(for: head.fields) : nil
-        self.status.withLockedValue {
+        self.status.withLock {
             $0.held = Status.Held(head: head, length: response.length, validator: validator)
         }
         self.progress { ($0.received, $0.expectedToReceive) = (0, response.length) }
@@ -184,7 +182,7 @@ extension TransferOperation {
             try await work(self.sink)
         } catch {
             let failure = self.outputFailure(error)
-            self.status.withLockedValue { $0.outputFailure = failure }
+            self.status.withLock { $0.outputFailure = failure }
             throw failure
         }
     }
@@ -197,6 +195,6 @@ extension TransferOperation {
     }
 
     private func checkStretch(_ stretch: Int) throws(SessionError) {
-        guard self.status.withLockedValue({ $0.stretch }) == stretch else { throw .cancelled }
+        guard self.status.withLock({ $0.stretch }) == stretch else { throw .cancelled }
     }
 }

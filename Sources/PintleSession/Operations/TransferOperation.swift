@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 public import PintleMessage
 internal import PintleSystem
 
@@ -36,7 +34,7 @@ public final class TransferOperation: Sendable {
     public let session: Session
     let interception: InterceptorChain?
     let sink: any BodySink
-    let status: NIOLockedValueBox<Status>
+    let status: Locked<Status>
     let finished = Latch()
     /// Happens after the completion has returned.
     let settled = Latch()
@@ -68,7 +66,7 @@ public final class TransferOperation: Sendable {
             case .file(let path): FileSink(path: path)
             case .sink(let sink): sink
             }
-        self.status = NIOLockedValueBox(Status(completion: completion))
+        self.status = Locked(Status(completion: completion))
     }
 
     deinit {
@@ -79,26 +77,26 @@ public final class TransferOperation: Sendable {
     // MARK: Asking
 
     /// The state of the operation.
-    public var state: State { self.status.withLockedValue { $0.state } }
+    public var state: State { self.status.withLock { $0.state } }
     /// The current state, then each later one. The stream ends with `finished`.
     public var stateStream: AsyncStream<State> {
-        self.status.withLockedValue { self.states.subscribe(beginningWith: $0.state) }
+        self.status.withLock { self.states.subscribe(beginningWith: $0.state) }
     }
     /// True if ``cancel()`` has ended the operation.
-    public var isCancelled: Bool { self.status.withLockedValue { $0.isCancelled } }
+    public var isCancelled: Bool { self.status.withLock { $0.isCancelled } }
     /// True if it could be started now: it is `ready`, not cancelled, and its dependencies have finished.
-    public var isReady: Bool { self.status.withLockedValue { $0.isReady } }
+    public var isReady: Bool { self.status.withLock { $0.isReady } }
     /// The head of the response whose body the output has; nil until there is one.
-    public var response: ResponseHead? { self.status.withLockedValue { $0.held?.head } }
+    public var response: ResponseHead? { self.status.withLock { $0.held?.head } }
     /// The number of bytes sent and received. Bytes from before a pause count as long as the output has them.
-    public var progress: TaskProgress { self.status.withLockedValue { $0.progress } }
+    public var progress: TaskProgress { self.status.withLock { $0.progress } }
     /// The current progress, then each change. A slow reader misses steps, but never the last one.
     public var progressStream: AsyncStream<TaskProgress> {
-        self.status.withLockedValue { self.progressUpdates.subscribe(beginningWith: $0.progress) }
+        self.status.withLock { self.progressUpdates.subscribe(beginningWith: $0.progress) }
     }
     /// The reason why the operation failed; nil while it is not finished, and if it succeeded.
     public var error: SessionError? {
-        guard case .failure(let error) = self.status.withLockedValue({ $0.outcome }) else { return nil }
+        guard case .failure(let error) = self.status.withLock({ $0.outcome }) else { return nil }
         return error
     }
 
@@ -106,7 +104,7 @@ public final class TransferOperation: Sendable {
 
     /// Starts the operation. Does nothing unless it is ready, or if it is in a queue, which starts it.
     public func start() {
-        self.status.withLockedValue { status in
+        self.status.withLock { status in
             guard case .alone = status.place else { return }
             self.startIfReady(&status)
         }
@@ -115,7 +113,7 @@ public final class TransferOperation: Sendable {
     /// Pauses the operation until ``resume()``, and closes its connection. A piece of the body that is being written is
     /// still written. In a queue the operation keeps its place. Does nothing if it is paused, cancelled or finished.
     public func pause() {
-        let task = self.status.withLockedValue { status -> SessionTask? in
+        let task = self.status.withLock { status -> SessionTask? in
             guard !status.isCancelled, !status.isEnding, self.move(&status, to: .paused) else { return nil }
             return status.endStretch()
         }
@@ -124,7 +122,7 @@ public final class TransferOperation: Sendable {
 
     /// Makes a paused operation ready and starts it, or lets its queue start it. Does nothing unless it is paused.
     public func resume() {
-        let ask = self.status.withLockedValue { status -> (@Sendable () -> Void)? in
+        let ask = self.status.withLock { status -> (@Sendable () -> Void)? in
             guard !status.isCancelled, self.move(&status, to: .ready) else { return nil }
             if case .waiting(let ask) = status.place { return ask }
             self.startIfReady(&status)
@@ -135,7 +133,7 @@ public final class TransferOperation: Sendable {
 
     /// Ends the operation as `cancelled`, whatever its state. Does nothing if it has ended.
     public func cancel() {
-        let task = self.status.withLockedValue { status -> SessionTask? in
+        let task = self.status.withLock { status -> SessionTask? in
             guard !status.isCancelled, !status.isEnding else { return nil }
             status.isCancelled = true
             let task = status.endStretch()
@@ -182,7 +180,7 @@ public final class TransferOperation: Sendable {
 
     /// Changes the progress and notifies the readers of the stream.
     func progress(_ change: (inout TaskProgress) -> Void) {
-        self.status.withLockedValue { status in
+        self.status.withLock { status in
             change(&status.progress)
             self.progressUpdates.post(status.progress)
         }
@@ -197,7 +195,7 @@ public final class TransferOperation: Sendable {
             if case .success = outcome { outcome = .failure(self.outputFailure(error)) }
         }
         // Released outside of the lock: a completion that goes with a dependency may hold what asks the operation.
-        let released = self.status.withLockedValue { status in
+        let released = self.status.withLock { status in
             status.outcome = outcome
             _ = self.move(&status, to: .finished)
             defer { (status.work, status.dependencies, status.place) = (nil, [], .alone) }
@@ -213,7 +211,7 @@ public final class TransferOperation: Sendable {
 
     /// A separate function, so that the completion is released before any caller hears that it has returned.
     private func complete() async {
-        let completion = self.status.withLockedValue { status in
+        let completion = self.status.withLock { status in
             defer { status.completion = nil }
             return status.completion
         }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 internal import PintleSystem
 
 /// Starts operations, up to a limit at a time.
@@ -30,7 +28,7 @@ public final class TransferQueue: Sendable {
     public let limit: Int?
     /// The order in which waiting operations are started.
     public let order: Order
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
 
     /// Makes an empty queue.
     ///
@@ -44,11 +42,11 @@ public final class TransferQueue: Sendable {
 
     /// The operations that have not finished: first the started ones, then the waiting ones in the order of addition.
     public var operations: [TransferOperation] {
-        self.state.withLockedValue { Array($0.started.values) + $0.waiting }
+        self.state.withLock { Array($0.started.values) + $0.waiting }
     }
 
     /// True if no further operation is started.
-    public var isSuspended: Bool { self.state.withLockedValue { $0.isSuspended } }
+    public var isSuspended: Bool { self.state.withLock { $0.isSuspended } }
 
     /// Adds an operation, which is started as soon as possible. Does nothing if it has finished already.
     ///
@@ -56,30 +54,30 @@ public final class TransferQueue: Sendable {
     public func add(_ operation: TransferOperation) {
         guard !operation.finished.hasHappened else { return }
         operation.wait(inQueue: { self.startNext() })
-        self.state.withLockedValue { $0.waiting.append(operation) }
+        self.state.withLock { $0.waiting.append(operation) }
         operation.finished.then { self.remove(operation) }
         self.startNext()
     }
 
     /// Starts no further operation until ``resume()``. Started operations continue.
-    public func suspend() { self.state.withLockedValue { $0.isSuspended = true } }
+    public func suspend() { self.state.withLock { $0.isSuspended = true } }
 
     /// Starts operations again.
     public func resume() {
-        self.state.withLockedValue { $0.isSuspended = false }
+        self.state.withLock { $0.isSuspended = false }
         self.startNext()
     }
 
     /// Cancels every operation.
     public func cancelAll() {
-        let (waiting, started) = self.state.withLockedValue { ($0.waiting, Array($0.started.values)) }
+        let (waiting, started) = self.state.withLock { ($0.waiting, Array($0.started.values)) }
         // The waiting ones first, so that none of them replaces a started one.
         for operation in waiting + started { operation.cancel() }
     }
 
     /// Waits until every operation has finished, including those that are added meanwhile.
     public func waitUntilEmpty() async {
-        let emptied = self.state.withLockedValue { state -> Latch? in
+        let emptied = self.state.withLock { state -> Latch? in
             guard !state.isEmpty else { return nil }
             let emptied = state.emptied ?? Latch()
             state.emptied = emptied
@@ -111,7 +109,7 @@ public final class TransferQueue: Sendable {
     }
 
     private func startNext() {
-        let admitted = self.state.withLockedValue { state -> [TransferOperation] in
+        let admitted = self.state.withLock { state -> [TransferOperation] in
             var admitted: [TransferOperation] = []
             while !state.isSuspended, state.started.count < self.limit ?? .max,
                 let next = self.nextIndex(in: state.waiting)
@@ -133,7 +131,7 @@ public final class TransferQueue: Sendable {
     }
 
     private func remove(_ operation: TransferOperation) {
-        let emptied = self.state.withLockedValue { state -> Latch? in
+        let emptied = self.state.withLock { state -> Latch? in
             if state.started.removeValue(forKey: ObjectIdentifier(operation)) == nil {
                 state.waiting.removeAll { $0 === operation }
             }
@@ -151,7 +149,7 @@ extension TransferOperation {
     ///
     /// - Parameter ask: called when it has become possible to start the operation.
     fileprivate func wait(inQueue ask: @escaping @Sendable () -> Void) {
-        self.status.withLockedValue { status in
+        self.status.withLock { status in
             guard case .alone = status.place, status.work == nil || status.isCancelled else {
                 preconditionFailure("an operation is added to one queue only, and before it is started")
             }
@@ -160,7 +158,7 @@ extension TransferOperation {
     }
 
     fileprivate func admit() {
-        self.status.withLockedValue { status in
+        self.status.withLock { status in
             status.place = .admitted
             self.startIfReady(&status)
         }

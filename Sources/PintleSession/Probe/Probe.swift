@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 package import NIOCore
 package import PintleLoop
+internal import PintleSystem
 package import PintleTrust
 
 /// One TLS handshake with one address, to learn about the server: no data is sent over the connection.

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 public import NIOCore
 public import PintleMessage
 internal import PintleSystem
@@ -41,7 +39,7 @@ public final class SessionTask: Sendable, Identifiable {
     public let id: Int
     /// The request that the task was made for.
     public let originalRequest: SessionRequest
-    private let status: NIOLockedValueBox<Status>
+    private let status: Locked<Status>
     private let finished = Latch()
     private let progressUpdates = EventBroadcast<TaskProgress>(.bufferingNewest(1))
     private let states = EventBroadcast<TaskState>(.bufferingNewest(1))
@@ -51,7 +49,7 @@ public final class SessionTask: Sendable, Identifiable {
     init(id: Int, kind: Kind, request: SessionRequest, events: EventBroadcast<SessionEvent>, run: TaskRun) {
         self.id = id
         self.originalRequest = request
-        self.status = NIOLockedValueBox(Status(kind: kind, currentRequest: request))
+        self.status = Locked(Status(kind: kind, currentRequest: request))
         self.events = events
         self.run = run
     }
@@ -59,33 +57,33 @@ public final class SessionTask: Sendable, Identifiable {
     // MARK: Asking
 
     /// The kind of the task. A data task may become a download.
-    public var kind: Kind { self.status.withLockedValue { $0.kind } }
+    public var kind: Kind { self.status.withLock { $0.kind } }
     /// The state of the task.
-    public var state: TaskState { self.status.withLockedValue { $0.state } }
+    public var state: TaskState { self.status.withLock { $0.state } }
     /// The current request: after a redirect it differs from the original one.
-    public var currentRequest: SessionRequest { self.status.withLockedValue { $0.currentRequest } }
+    public var currentRequest: SessionRequest { self.status.withLock { $0.currentRequest } }
     /// The head of the response that is the result; nil until it has arrived.
-    public var response: ResponseHead? { self.status.withLockedValue { $0.response } }
+    public var response: ResponseHead? { self.status.withLock { $0.response } }
     /// The number of bytes sent and received.
-    public var progress: TaskProgress { self.status.withLockedValue { $0.progress } }
+    public var progress: TaskProgress { self.status.withLock { $0.progress } }
     /// The metrics so far; complete when the task is over.
-    public var metrics: TaskMetrics { self.status.withLockedValue { $0.metrics } }
+    public var metrics: TaskMetrics { self.status.withLock { $0.metrics } }
     /// The part that an incomplete download has left; ``Session/downloadTask(resuming:to:fields:accepting:)`` continues
     /// it.
-    public var partialDownload: PartialDownload? { self.status.withLockedValue { $0.partialDownload } }
+    public var partialDownload: PartialDownload? { self.status.withLock { $0.partialDownload } }
     /// The reason why the task failed; nil while it runs, and if it succeeded.
     public var error: SessionError? {
-        guard case .failure(let error) = self.status.withLockedValue({ $0.outcome }) else { return nil }
+        guard case .failure(let error) = self.status.withLock({ $0.outcome }) else { return nil }
         return error
     }
 
     /// A value that the program stores with the task, as an ``Interceptor`` does between the calls of its closures; nil
     /// if none is stored. A value that holds the task must be removed again, or neither is ever released.
     public subscript<Key: SessionTaskKey>(key: Key.Type) -> Key.Value? {
-        get { self.status.withLockedValue { $0.values[ObjectIdentifier(key)] as? Key.Value } }
+        get { self.status.withLock { $0.values[ObjectIdentifier(key)] as? Key.Value } }
         set {
             // Released outside of the lock: its deinit may ask the task.
-            let old = self.status.withLockedValue { status -> (any Sendable)? in
+            let old = self.status.withLock { status -> (any Sendable)? in
                 defer { status.values[ObjectIdentifier(key)] = newValue }
                 return status.values[ObjectIdentifier(key)]
             }
@@ -96,13 +94,13 @@ public final class SessionTask: Sendable, Identifiable {
     /// The task's progress: the current one, then each change, and the last one. A slow reader misses steps, but never
     /// the last one.
     public var progressStream: AsyncStream<TaskProgress> {
-        self.status.withLockedValue { self.progressUpdates.subscribe(beginningWith: $0.progress) }
+        self.status.withLock { self.progressUpdates.subscribe(beginningWith: $0.progress) }
     }
 
     /// The current state, then each change; the stream ends with `completed`. A slow reader misses states, but never
     /// the last one.
     public var stateStream: AsyncStream<TaskState> {
-        self.status.withLockedValue { self.states.subscribe(beginningWith: $0.state) }
+        self.status.withLock { self.states.subscribe(beginningWith: $0.state) }
     }
 
     /// Waits for the end. Any number of callers may wait; cancelling a wait does not cancel the task. A task that was
@@ -110,14 +108,14 @@ public final class SessionTask: Sendable, Identifiable {
     ///
     /// - Throws: ``SessionError``, the reason why the task failed.
     public func value() async throws(SessionError) -> TaskResult {
-        if !self.status.withLockedValue({ $0.hasBegun }) { self.resume() }
+        if !self.status.withLock({ $0.hasBegun }) { self.resume() }
         return try await self.end()
     }
 
     /// Waits for the end like ``value()``, but leaves it to others to resume the task.
     func end() async throws(SessionError) -> TaskResult {
         await self.finished.wait()
-        guard let outcome = self.status.withLockedValue({ $0.outcome }) else {
+        guard let outcome = self.status.withLock({ $0.outcome }) else {
             preconditionFailure("BUG: a task's waiter was woken before its end")
         }
         return try outcome.get()
@@ -170,7 +168,7 @@ public final class SessionTask: Sendable, Identifiable {
 
     /// Posts events under the lock, so that they come in the order of the changes.
     private func move(to next: TaskState, telling event: SessionEvent? = nil) -> Bool {
-        self.status.withLockedValue { status in
+        self.status.withLock { status in
             guard status.state.move(to: next) else { return false }
             status.hasBegun = true
             self.states.post(next)
@@ -180,12 +178,12 @@ public final class SessionTask: Sendable, Identifiable {
     }
 
     /// Changes the task's public properties, except its state and its end.
-    func update(_ change: (inout Status) -> Void) { self.status.withLockedValue { change(&$0) } }
+    func update(_ change: (inout Status) -> Void) { self.status.withLock { change(&$0) } }
 
     /// Changes the progress and notifies the readers of the stream.
     @discardableResult
     func progress(_ change: (inout TaskProgress) -> Void) -> TaskProgress {
-        let progress = self.status.withLockedValue { status in
+        let progress = self.status.withLock { status in
             change(&status.progress)
             return status.progress
         }
@@ -194,7 +192,7 @@ public final class SessionTask: Sendable, Identifiable {
     }
 
     func finish(_ outcome: Result<TaskResult, SessionError>) {
-        self.status.withLockedValue { status in
+        self.status.withLock { status in
             if status.state.move(to: .completed) { self.states.post(.completed) }
             status.outcome = outcome
         }

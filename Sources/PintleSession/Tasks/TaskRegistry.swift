@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 internal import PintleSystem
 
 /// The tasks of a session that have not ended, and the phase of the session.
@@ -32,10 +30,10 @@ final class TaskRegistry: Sendable {
         var settled: Latch?
     }
 
-    private let state: NIOLockedValueBox<State>
+    private let state: Locked<State>
 
     /// - Parameter loops: the number of loops over which tasks are spread, at least 1.
-    init(loops: Int) { self.state = NIOLockedValueBox(State(loads: Array(repeating: 0, count: loops))) }
+    init(loops: Int) { self.state = Locked(State(loads: Array(repeating: 0, count: loops))) }
 
     /// Lists the task that `make` makes of a new number and the index of a loop.
     ///
@@ -44,7 +42,7 @@ final class TaskRegistry: Sendable {
     ///
     /// - Throws: ``SessionError`` with `invalidated` if no more tasks are accepted.
     func add(_ make: (_ id: Int, _ loop: Int) -> SessionTask) throws(SessionError) -> SessionTask {
-        let task = self.state.withLockedValue { state -> SessionTask? in
+        let task = self.state.withLock { state -> SessionTask? in
             guard case .open = state.phase else { return nil }
             state.lastID += 1
             var loop = 0
@@ -59,7 +57,7 @@ final class TaskRegistry: Sendable {
     }
 
     func remove(_ task: SessionTask) {
-        self.state.withLockedValue { state in
+        self.state.withLock { state in
             guard let listed = state.tasks.removeValue(forKey: task.id) else {
                 preconditionFailure("BUG: a task is removed that is not listed")
             }
@@ -73,13 +71,13 @@ final class TaskRegistry: Sendable {
         self.all.filter { $0.kind == kind }.sorted { $0.id < $1.id }
     }
 
-    var all: [SessionTask] { self.state.withLockedValue { $0.tasks.values.map(\.task) } }
+    var all: [SessionTask] { self.state.withLock { $0.tasks.values.map(\.task) } }
 
     // MARK: Ending
 
     /// Accepts no more tasks. An invalid session stays invalid.
     func close(resetting: Bool) -> Ending {
-        self.state.withLockedValue { state in
+        self.state.withLock { state in
             switch state.phase {
             // A session that is being reset cannot stop that, so it is invalidated afterwards.
             case .closing where !resetting:
@@ -95,7 +93,7 @@ final class TaskRegistry: Sendable {
 
     /// Notes that the end of a task was reported.
     func taskEnded() -> Ending {
-        self.state.withLockedValue { state in
+        self.state.withLock { state in
             state.ending -= 1
             return Self.ending(of: &state)
         }
@@ -105,7 +103,7 @@ final class TaskRegistry: Sendable {
     ///
     /// - Returns: the action that is still to be done.
     func settle(isOpen: Bool) -> Ending {
-        let (ending, settled) = self.state.withLockedValue { state -> (Ending, Latch?) in
+        let (ending, settled) = self.state.withLock { state -> (Ending, Latch?) in
             if isOpen, case .closing(endsAfterwards: true) = state.phase {
                 state.phase = .closing(endsAfterwards: false)
                 return (.invalidate, nil)
@@ -120,7 +118,7 @@ final class TaskRegistry: Sendable {
 
     /// Waits until the closing that has begun is over.
     func waitUntilSettled() async {
-        let settled = self.state.withLockedValue { state -> Latch? in
+        let settled = self.state.withLock { state -> Latch? in
             switch state.phase {
             case .open, .invalid: return nil
             case .draining, .closing:

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
@@ -281,7 +279,7 @@ actor TaskRun {
     func ask<Answer: Sendable>(
         _ question: @escaping @Sendable () async throws -> Answer
     ) async throws(SessionError) -> Answer {
-        let answer = NIOLockedValueBox<Result<Answer, any Error>?>(nil)
+        let answer = Locked<Result<Answer, any Error>?>(nil)
         let asking = Task.detached {
             let result: Result<Answer, any Error>
             do {
@@ -292,13 +290,13 @@ actor TaskRun {
             // The answer is applied on the loop, after earlier calls: if a hook suspends its task and then answers, the
             // task must be suspended by then.
             self.onLoop { run in
-                answer.withLockedValue { $0 = result }
+                answer.withLock { $0 = result }
                 run.wake()
             }
         }
         defer { asking.cancel() }
-        try await self.wait { answer.withLockedValue { $0 != nil } }
-        switch answer.withLockedValue({ $0 }) {
+        try await self.wait { answer.withLock { $0 != nil } }
+        switch answer.withLock({ $0 }) {
         case .success(let value): return value
         case .failure(let error): throw SessionError(.hookFailed, "a hook refused: \(error)", underlying: error)
         case nil: preconditionFailure("BUG: a hook's answer was not there")

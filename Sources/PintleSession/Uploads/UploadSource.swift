@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 public import NIOCore
 public import PintleMessage
+internal import PintleSystem
 
 /// The source of the bytes of a request's body.
 ///
@@ -28,7 +28,7 @@ public struct BodyStream: Sendable {
     private let source: Source
 
     private enum Source: Sendable {
-        case once(NIOLockedValueBox<(@Sendable () -> any UploadReader)?>)
+        case once(Locked<(@Sendable () -> any UploadReader)?>)
         case again(@Sendable () -> any UploadReader)
     }
 
@@ -37,7 +37,7 @@ public struct BodyStream: Sendable {
     where Pieces.Element == ByteBuffer, Pieces.AsyncIterator: SendableMetatype {
         self.length = length
         let open: @Sendable () -> any UploadReader = { SequenceReader(pieces.makeAsyncIterator()) }
-        self.source = .once(NIOLockedValueBox(open))
+        self.source = .once(Locked(open))
     }
 
     /// Makes a body of a sequence that can be made again.
@@ -59,7 +59,7 @@ public struct BodyStream: Sendable {
         switch self.source {
         case .again(let make): return make()
         case .once(let box):
-            let make = box.withLockedValue { make in
+            let make = box.withLock { make in
                 defer { make = nil }
                 return make
             }

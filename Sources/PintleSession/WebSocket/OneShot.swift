@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
+internal import PintleSystem
 
 /// A value that one caller waits for, and that is given once.
 final class OneShot<Value: Sendable>: Sendable {
@@ -11,11 +11,11 @@ final class OneShot<Value: Sendable>: Sendable {
         case over
     }
 
-    private let state = NIOLockedValueBox(State.empty)
+    private let state = Locked(State.empty)
 
     /// True as soon as the value was given.
     var isGiven: Bool {
-        self.state.withLockedValue { state in
+        self.state.withLock { state in
             switch state {
             case .empty, .waiting: false
             case .given, .over: true
@@ -28,7 +28,7 @@ final class OneShot<Value: Sendable>: Sendable {
     /// - Returns: true if this value counts.
     @discardableResult
     func give(_ value: Value) -> Bool {
-        let (counts, waiting) = self.state.withLockedValue { state -> (Bool, CheckedContinuation<Value, Never>?) in
+        let (counts, waiting) = self.state.withLock { state -> (Bool, CheckedContinuation<Value, Never>?) in
             switch state {
             case .empty:
                 state = .given(value)
@@ -46,7 +46,7 @@ final class OneShot<Value: Sendable>: Sendable {
     /// Waits for the value. Called once.
     func value() async -> Value {
         await withCheckedContinuation { (waiting: CheckedContinuation<Value, Never>) in
-            let value = self.state.withLockedValue { state -> Value? in
+            let value = self.state.withLock { state -> Value? in
                 switch state {
                 case .empty:
                     state = .waiting(waiting)

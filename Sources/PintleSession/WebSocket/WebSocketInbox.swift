@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleSystem
 internal import PintleWebSocket
@@ -23,7 +21,7 @@ final class WebSocketInbox: Sendable {
         var isEndTold = false
     }
 
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
     /// Makes the connection check again, as there is room, or as a reader has heard of the end. Called on the reader's
     /// thread.
     private let wake: @Sendable () -> Void
@@ -38,7 +36,7 @@ final class WebSocketInbox: Sendable {
 
     /// Adds a message that has arrived.
     func add(_ message: WebSocketPayload) {
-        let waiter = self.state.withLockedValue { state -> Waiter? in
+        let waiter = self.state.withLock { state -> Waiter? in
             if let waiter = state.waiters.popFirst() {
                 state.isReading = true
                 return waiter
@@ -53,7 +51,7 @@ final class WebSocketInbox: Sendable {
     /// Returns true if there is room for another message. If there is none, the connection is woken as soon as there
     /// is.
     func hasRoom() -> Bool {
-        self.state.withLockedValue { state in
+        self.state.withLock { state in
             state.isFull = state.size >= Self.window
             return !state.isFull
         }
@@ -61,7 +59,7 @@ final class WebSocketInbox: Sendable {
 
     /// Notes that no more messages will arrive. Those that are here can still be read.
     func finish(_ error: SessionError?) {
-        let waiters = self.state.withLockedValue { state in
+        let waiters = self.state.withLock { state in
             if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
             if !state.waiters.isEmpty { state.isEndTold = true }
             defer { state.waiters.removeAll() }
@@ -73,7 +71,7 @@ final class WebSocketInbox: Sendable {
     /// True if a message from before the end may still be answered by its reader. The connection is woken when a reader
     /// hears of the end.
     var isBeforeEnd: Bool {
-        self.state.withLockedValue { !$0.isEndTold && ($0.isReading || !$0.messages.isEmpty) }
+        self.state.withLock { !$0.isEndTold && ($0.isReading || !$0.messages.isEmpty) }
     }
 
     // MARK: For readers
@@ -87,7 +85,7 @@ final class WebSocketInbox: Sendable {
             case wait(Waiter)
         }
         guard !Task.isCancelled else { throw .cancelled }
-        let (next, wakes) = self.state.withLockedValue { state -> (Next, Bool) in
+        let (next, wakes) = self.state.withLock { state -> (Next, Bool) in
             if let message = state.messages.popFirst() {
                 state.size -= message.bytes.readableBytes + Self.overhead
                 let isRoomy = state.isFull && state.size < Self.window / 2
@@ -118,7 +116,7 @@ final class WebSocketInbox: Sendable {
     }
 
     private func cancel(_ waiter: Waiter) {
-        let isWaiting = self.state.withLockedValue { state in
+        let isWaiting = self.state.withLock { state in
             guard let place = state.waiters.firstIndex(where: { $0 === waiter }) else { return false }
             state.waiters.remove(at: place)
             return true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 internal import PintleMessage
+internal import PintleSystem
 internal import PintleWebSocket
 
 /// Gives the WebSocket of a task to the one caller that waits for it.
@@ -9,7 +9,7 @@ final class WebSocketOpening: Sendable {
     let options: WebSocketOptions
     private let socket = OneShot<Result<WebSocket, SessionError>>()
     /// The handshake of the request under way; each request has its own key (RFC 6455 §4.1).
-    private let handshake = NIOLockedValueBox(OpeningHandshake())
+    private let handshake = Locked(OpeningHandshake())
 
     init(_ options: WebSocketOptions) { self.options = options }
 
@@ -19,12 +19,12 @@ final class WebSocketOpening: Sendable {
             protocols: self.options.subprotocols, compression: self.options.compression)
         for (name, value) in handshake.fields.pairs { request.fields.append(name, value) }
         request.upgrade = "websocket"
-        self.handshake.withLockedValue { $0 = handshake }
+        self.handshake.withLock { $0 = handshake }
     }
 
     /// Checks the response to that request.
     func agreement(with head: ResponseHead) throws(WebSocketHandshakeError) -> WebSocketAgreement {
-        try self.handshake.withLockedValue { $0 }.agreement(with: head)
+        try self.handshake.withLock { $0 }.agreement(with: head)
     }
 
     func deliver(_ socket: WebSocket) { self.socket.give(.success(socket)) }

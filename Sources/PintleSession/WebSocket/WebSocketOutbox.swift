@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleSystem
 internal import PintleWebSocket
@@ -24,7 +22,7 @@ final class WebSocketOutbox: Sendable {
         }
     }
 
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
     /// Makes the connection check for messages. Called on the sender's thread.
     private let wake: @Sendable () -> Void
 
@@ -44,7 +42,7 @@ final class WebSocketOutbox: Sendable {
             case wait(Waiter)
         }
         guard !Task.isCancelled else { throw .cancelled }
-        let next = self.state.withLockedValue { state -> Next in
+        let next = self.state.withLock { state -> Next in
             if let refusal = state.refusal { return .refused(refusal) }
             guard state.waiters.isEmpty, state.size < Self.window else {
                 let waiter = Waiter()
@@ -69,7 +67,7 @@ final class WebSocketOutbox: Sendable {
     }
 
     private func cancel(_ waiter: Waiter) {
-        let isWaiting = self.state.withLockedValue { state in
+        let isWaiting = self.state.withLock { state in
             guard let place = state.waiters.firstIndex(where: { $0.waiter === waiter }) else { return false }
             state.waiters.remove(at: place)
             return true
@@ -81,11 +79,11 @@ final class WebSocketOutbox: Sendable {
     // MARK: For the connection
 
     /// Called when the connection has been woken and begins to check.
-    func isLookedAt() { self.state.withLockedValue { $0.isWaking = false } }
+    func isLookedAt() { self.state.withLock { $0.isWaking = false } }
 
     /// Takes the next message, and admits those of waiting senders for which there is room now.
     func take() -> WebSocketPayload? {
-        let (message, admitted) = self.state.withLockedValue { state -> (WebSocketPayload?, [Waiter]) in
+        let (message, admitted) = self.state.withLock { state -> (WebSocketPayload?, [Waiter]) in
             guard let message = state.messages.popFirst() else { return (nil, []) }
             state.size -= message.bytes.readableBytes + Self.overhead
             var admitted: [Waiter] = []
@@ -100,13 +98,13 @@ final class WebSocketOutbox: Sendable {
     }
 
     /// True if there is no message to send.
-    var isEmpty: Bool { self.state.withLockedValue { $0.messages.isEmpty } }
+    var isEmpty: Bool { self.state.withLock { $0.messages.isEmpty } }
 
     /// Refuses all further messages, including those of waiting senders.
     ///
     /// - Parameter dropping: true if the messages that are here are dropped too.
     func refuse(_ error: SessionError, dropping: Bool) {
-        let waiters = self.state.withLockedValue { state in
+        let waiters = self.state.withLock { state in
             if state.refusal == nil { state.refusal = error }
             if dropping {
                 state.messages.removeAll()

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
-internal import NIOConcurrencyHelpers
 internal import PintleLoop
 internal import PintleSystem
 internal import PintleWebSocket
@@ -18,16 +16,16 @@ final class WebSocketSharedState: Sendable {
     let outbox: WebSocketOutbox
     /// Happens when the connection is closed.
     let ended = Latch()
-    private let ends: NIOLockedValueBox<Ends>
+    private let ends: Locked<Ends>
 
     init() {
-        let ends = NIOLockedValueBox(Ends())
+        let ends = Locked(Ends())
         self.ends = ends
         self.inbox = WebSocketInbox { Self.link(in: ends)?.run { $0.readOn() } }
         self.outbox = WebSocketOutbox { Self.link(in: ends)?.run { $0.sendOn() } }
     }
 
-    var close: WebSocketClose? { self.ends.withLockedValue { $0.close } }
+    var close: WebSocketClose? { self.ends.withLock { $0.close } }
 
     /// Runs a function on the connection, on its loop's thread.
     ///
@@ -39,21 +37,21 @@ final class WebSocketSharedState: Sendable {
         return true
     }
 
-    func belongs(to link: LoopBound<WebSocketLink>) { self.ends.withLockedValue { $0.link = link } }
+    func belongs(to link: LoopBound<WebSocketLink>) { self.ends.withLock { $0.link = link } }
 
     /// Notes the peer's Close; only the first one counts.
     func note(_ close: WebSocketClose) {
-        self.ends.withLockedValue { if $0.close == nil { $0.close = close } }
+        self.ends.withLock { if $0.close == nil { $0.close = close } }
     }
 
     /// Called when the connection is closed, after readers and senders have been notified.
     func end() {
         self.note(WebSocketClose(unsent: .abnormal))
-        self.ends.withLockedValue { $0.link = nil }
+        self.ends.withLock { $0.link = nil }
         self.ended.happen()
     }
 
-    private static func link(in ends: NIOLockedValueBox<Ends>) -> LoopBound<WebSocketLink>? {
-        ends.withLockedValue { $0.link }
+    private static func link(in ends: Locked<Ends>) -> LoopBound<WebSocketLink>? {
+        ends.withLock { $0.link }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Logging
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleActivity
 internal import PintleCacheStore
@@ -159,11 +158,11 @@ final class ServingProxy: Sendable {
     /// Watches the system's reachability, and logs each change.
     private static func startReachability(_ engine: Engine, _ logger: Logger) -> Reachability {
         let reachability = Reachability(.system, engine: engine)
-        let wasMissing = NIOLockedValueBox(false)
+        let wasMissing = Locked(false)
         reachability.onChange { status in
             // Operators are only told that there is a network if there was none before.
             let isMissing = status == .notReachable
-            let isNews = wasMissing.withLockedValue { was in
+            let isNews = wasMissing.withLock { was in
                 defer { was = isMissing }
                 return was
             }

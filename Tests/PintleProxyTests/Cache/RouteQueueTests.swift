@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NIOConcurrencyHelpers
 import NIOCore
 import PintleCache
 import PintleLoop
 import PintleMessage
 import PintlePolicy
+import PintleSystem
 import PintleTesting
 import Testing
 
@@ -17,14 +17,14 @@ struct RouteQueueTests {
     @Test(arguments: [CoalescingRules.Order.fifo, .lifo])
     func `a queue lets in as many as may, in its order, and forgets who leaves`(order: CoalescingRules.Order) throws {
         let queue = RouteQueue(most: 2, order: order)
-        let started = NIOLockedValueBox<[Int]>([])
-        let tickets = try (0..<6).map { number in try queue.enter { started.withLockedValue { $0.append(number) } } }
-        #expect(started.withLockedValue { $0 } == [0, 1])
+        let started = Locked<[Int]>([])
+        let tickets = try (0..<6).map { number in try queue.enter { started.withLock { $0.append(number) } } }
+        #expect(started.withLock { $0 } == [0, 1])
         queue.leave(tickets[3])
         queue.leave(tickets[0])
         queue.leave(tickets[0])
         queue.leave(tickets[1])
-        #expect(started.withLockedValue { $0 } == (order == .fifo ? [0, 1, 2, 4] : [0, 1, 5, 4]))
+        #expect(started.withLock { $0 } == (order == .fifo ? [0, 1, 2, 4] : [0, 1, 5, 4]))
     }
 
     @Test(arguments: [CoalescingRules.Order.fifo, .lifo])
@@ -33,20 +33,20 @@ struct RouteQueueTests {
     ) throws {
         let count = 100_000
         let queue = RouteQueue(most: 1, order: order, mostWaiting: count, mostOfClient: count)
-        let started = NIOLockedValueBox(0)
-        let tickets = try (0...count).map { _ in try queue.enter { started.withLockedValue { $0 += 1 } } }
+        let started = Locked(0)
+        let tickets = try (0...count).map { _ in try queue.enter { started.withLock { $0 += 1 } } }
         for step in 0..<count { queue.leave(tickets[1 + (count / 2 + step) % count]) }
-        #expect(started.withLockedValue { $0 } == 1)
-        for _ in 0..<count { _ = try queue.enter { started.withLockedValue { $0 += 1 } } }
+        #expect(started.withLock { $0 } == 1)
+        for _ in 0..<count { _ = try queue.enter { started.withLock { $0 += 1 } } }
         queue.leave(tickets[0])
-        #expect(started.withLockedValue { $0 } == 2)
+        #expect(started.withLock { $0 } == 2)
     }
 
     @Test func `LOOK-77 no client has more than its share of a queue, which has a bound`() throws {
         let queue = RouteQueue(most: 1, order: .fifo, mostWaiting: 3, mostOfClient: 2)
-        let started = NIOLockedValueBox<[Int]>([])
+        let started = Locked<[Int]>([])
         func enter(_ number: Int, of client: UInt64) throws(SessionError) -> RouteQueue.Ticket {
-            try queue.enter(of: TransferClient(0, client)) { started.withLockedValue { $0.append(number) } }
+            try queue.enter(of: TransferClient(0, client)) { started.withLock { $0.append(number) } }
         }
         let tickets = try (0..<3).map { try enter($0, of: 1) }
         #expect { try enter(3, of: 1) } throws: { error in
@@ -60,7 +60,7 @@ struct RouteQueueTests {
         queue.leave(tickets[1])
         queue.leave(tickets[1])
         queue.leave(tickets[0])
-        #expect(started.withLockedValue { $0 } == [0, 2])
+        #expect(started.withLock { $0 } == [0, 2])
         for number in 6...7 { _ = try enter(number, of: 1) }
         #expect(throws: SessionError.self) { try enter(8, of: 1) }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NIOConcurrencyHelpers
 import NIOCore
 import PintleSession
+import PintleSystem
 import Testing
 
 @testable import PintleProxy
@@ -40,13 +40,13 @@ struct SharedBodyTests {
     @Test func `a reader that waits is woken once`() throws {
         let body = SharedBody(limit: 100)
         let reader = try #require(body.open())
-        let wakes = NIOLockedValueBox(0)
-        #expect(self.drain(body, reader) { wakes.withLockedValue { $0 += 1 } }.isEmpty)
+        let wakes = Locked(0)
+        #expect(self.drain(body, reader) { wakes.withLock { $0 += 1 } }.isEmpty)
         for _ in 0..<2 { _ = body.append(Self.piece(1, 1)) }
-        #expect(wakes.withLockedValue { $0 } == 1)
-        #expect(self.drain(body, reader) { wakes.withLockedValue { $0 += 1 } }.count == 2)
+        #expect(wakes.withLock { $0 } == 1)
+        #expect(self.drain(body, reader) { wakes.withLock { $0 += 1 } }.count == 2)
         body.finish(SessionError(.truncated, "cut"))
-        #expect(wakes.withLockedValue { $0 } == 2 && body.whole == nil)
+        #expect(wakes.withLock { $0 } == 2 && body.whole == nil)
         guard case .end(let error?) = body.next(reader, wake: {}) else { return #expect(Bool(false), "it has failed") }
         #expect(error.code == .truncated)
     }
@@ -55,17 +55,17 @@ struct SharedBodyTests {
         let body = SharedBody(limit: 10)
         let quick = try #require(body.open())
         let slow = try #require(body.open())
-        let resumed = NIOLockedValueBox(0)
+        let resumed = Locked(0)
         var appended = 0
         while body.append(Self.piece(UInt8(appended), 64 * 1024)) {
             appended += 1
             #expect(self.drain(body, quick).count == 64 * 1024)
         }
         #expect(appended == 3)
-        body.whenRoom { resumed.withLockedValue { $0 += 1 } }
-        #expect(resumed.withLockedValue { $0 } == 0)
+        body.whenRoom { resumed.withLock { $0 += 1 } }
+        #expect(resumed.withLock { $0 } == 0)
         guard case .piece(let first) = body.next(slow, wake: {}) else { return #expect(Bool(false), "it is there") }
-        #expect(first.readableBytesView.first == 0 && resumed.withLockedValue { $0 } == 1)
+        #expect(first.readableBytesView.first == 0 && resumed.withLock { $0 } == 1)
         // The beginning is gone.
         #expect(body.open() == nil && body.whole == nil)
         #expect(!body.close(slow) && body.close(quick))
@@ -91,10 +91,10 @@ struct SharedBodyTests {
         let quick = try #require(body.open())
         while body.append(Self.piece(1, 64 * 1024)) {}
         _ = self.drain(body, quick)
-        let resumed = NIOLockedValueBox(false)
-        body.whenRoom { resumed.withLockedValue { $0 = true } }
+        let resumed = Locked(false)
+        body.whenRoom { resumed.withLock { $0 = true } }
         _ = body.close(slow)
-        #expect(resumed.withLockedValue { $0 })
+        #expect(resumed.withLock { $0 })
     }
 
     /// A body of which one reader has read all there is, and for which its source waits.
@@ -112,11 +112,11 @@ struct SharedBodyTests {
         // One reader is ahead of the others.
         _ = body.next(slow[1], wake: {})
         body.markReaders()
-        let resumed = NIOLockedValueBox(false)
-        body.whenRoom { resumed.withLockedValue { $0 = true } }
+        let resumed = Locked(false)
+        body.whenRoom { resumed.withLock { $0 = true } }
         // The last one moves, though hardly.
         _ = body.next(slow[2], wake: {})
-        #expect(body.letStragglersGo() && body.hasRoom && resumed.withLockedValue { $0 })
+        #expect(body.letStragglersGo() && body.hasRoom && resumed.withLock { $0 })
         for reader in slow.prefix(2) {
             guard case .end(let error?) = body.next(reader, wake: {}) else {
                 return #expect(Bool(false), "it was let go")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NIOConcurrencyHelpers
 import NIOCore
 import PintleCache
 import PintleCacheStore
 import PintleMessage
 import PintleSession
+import PintleSystem
 import PintleTesting
 import Testing
 
