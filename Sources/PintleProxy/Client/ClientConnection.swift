@@ -10,9 +10,9 @@ internal import PintleTrust
 
 /// A connection of an HTTP/1.1 client: hands each of its requests to an ``Exchange``, and writes the response.
 ///
-/// Its parts decide, as values: ``RequestStream`` about the client's bytes, ``GatheredOutput`` about those for the client,
-/// ``ClientAnswer`` about the framing of the response, and ``ClientDeadline`` about time. This handler carries that out on the
-/// channel. It calls an exchange only outside of their methods.
+/// Its parts decide, and call nothing: ``RequestStream`` about the client's bytes, ``GatheredOutput`` about those for the client,
+/// ``ClientAnswer`` about the framing of the response, and ``ClientDeadline`` about time. This handler carries that out
+/// on the channel.
 final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -28,7 +28,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let tls: TLSTransport?
     /// The tunnel that contains the requests; nil for requests to the proxy.
     let tunnel: InterceptedTunnel?
-    var requests: RequestStream<Exchange>
+    let requests: RequestStream<Exchange>
     var answer = ClientAnswer.toNoRequest
     var output = GatheredOutput()
     /// The share of the common memory that the bytes received ahead use.

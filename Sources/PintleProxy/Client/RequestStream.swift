@@ -3,12 +3,14 @@
 internal import NIOCore
 internal import PintleMessage
 
-/// The requests that an HTTP/1.1 client sends on one connection, one after another (RFC 9112 §9.3): a pure value.
+/// The requests that an HTTP/1.1 client sends on one connection, one after another (RFC 9112 §9.3), without a socket.
 ///
 /// It gets the received bytes and hears of events. In a run, which begins after each of them,
-/// ``next(in:isWritable:takesPiece:limits:_:)`` returns one action after another. Pipelined requests wait in the inbox until the one before them is answered; so responses
-/// keep the order of the requests (RFC 9112 §9.3.2).
-struct RequestStream<Receiver> {
+/// ``next(in:isWritable:takesPiece:limits:_:)`` returns one action after another. Pipelined requests wait in the inbox until the
+/// one before them is answered; so responses keep the order of the requests (RFC 9112 §9.3.2).
+///
+/// It calls nothing, and is a class with private state, for the reason that ``HTTP1Machine`` gives.
+final class RequestStream<Receiver> {
     /// The destination of the client's next byte.
     enum Phase {
         /// The first request head: the client has sent nothing yet.
@@ -166,14 +168,14 @@ struct RequestStream<Receiver> {
 
     /// Takes bytes in exchange for the empty inbox, so that they are parsed in the buffer in which they were received. A run
     /// follows, and then ``giveBack(_:)``.
-    mutating func borrow(_ bytes: inout ByteBuffer) {
+    func borrow(_ bytes: inout ByteBuffer) {
         precondition(self.waitingBytes == 0, "BUG: bytes overtake those that came before them")
         if case .opening = self.phase { self.phase = .head }
         swap(&self.inbox, &bytes)
     }
 
     /// Returns a borrowed buffer. Only the bytes that wait in it are copied.
-    mutating func giveBack(_ bytes: inout ByteBuffer) {
+    func giveBack(_ bytes: inout ByteBuffer) {
         if self.waitingBytes == 0 {
             self.inbox = ByteBuffer()
         } else {
@@ -184,19 +186,19 @@ struct RequestStream<Receiver> {
     }
 
     /// Takes bytes behind those that wait.
-    mutating func append(_ bytes: inout ByteBuffer) {
+    func append(_ bytes: inout ByteBuffer) {
         // Consumed bytes would otherwise stay in front of the new ones until the inbox is empty.
         self.inbox.discardReadBytes()
         self.inbox.writeBuffer(&bytes)
     }
 
     /// Notes that the client has closed its sending side. Its requests so far are still answered (RFC 9112 §9.6).
-    mutating func endInput() { self.input = .ended }
+    func endInput() { self.input = .ended }
 
     // MARK: Runs
 
     /// Begins a run: actions are taken until one of them says to wait, to rest, or to end.
-    mutating func startRun() {
+    func startRun() {
         switch self.activity {
         case .waiting: self.activity = .running
         // Events do not shorten the rest.
@@ -205,10 +207,10 @@ struct RequestStream<Receiver> {
         }
     }
 
-    mutating func endRun() { if case .running = self.activity { self.activity = .waiting } }
+    func endRun() { if case .running = self.activity { self.activity = .waiting } }
 
     /// Ends the rest, in a later turn. A run follows. In the same turn it leads to another rest.
-    mutating func resume() { if case .resting = self.activity { self.activity = .waiting } }
+    func resume() { if case .resting = self.activity { self.activity = .waiting } }
 
     /// The piece of the body that comes next; nil outside of bodies.
     var nextPiece: Piece? {
@@ -225,7 +227,7 @@ struct RequestStream<Receiver> {
     ///   - isWritable: false while the client reads its responses too slowly.
     ///   - takesPiece: true if its receiver takes ``nextPiece`` now; without meaning if there is none.
     ///   - limits: the present limits of heads.
-    mutating func next(
+    func next(
         in turn: UInt64, isWritable: Bool, takesPiece: Bool, limits: HeadLimits, _ recurrent: inout RecurrentRequests
     ) -> Action {
         switch self.phase {
@@ -237,7 +239,7 @@ struct RequestStream<Receiver> {
         }
     }
 
-    private mutating func nextHead(
+    private func nextHead(
         in turn: UInt64, isWritable: Bool, limits: HeadLimits, _ recurrent: inout RecurrentRequests
     ) -> Action {
         guard self.waitingBytes > 0 else { return self.input == .ended ? .close : .wait }
@@ -258,7 +260,7 @@ struct RequestStream<Receiver> {
         }
     }
 
-    private mutating func nextPiece(for receiver: Receiver) -> Action {
+    private func nextPiece(for receiver: Receiver) -> Action {
         do throws(WireError) {
             switch try self.body.next(&self.inbox) {
             case .waiting: return self.input == .ended ? .breakOff : .wait
@@ -275,7 +277,7 @@ struct RequestStream<Receiver> {
     // MARK: Requests
 
     /// Begins a request, or the answer to bytes that are not one.
-    mutating func begin(_ framing: BodyFraming, limits: HeadLimits, for receiver: Receiver) {
+    func begin(_ framing: BodyFraming, limits: HeadLimits, for receiver: Receiver) {
         guard case .head = self.phase else { preconditionFailure("BUG: a request begins that no head precedes") }
         if framing == .none {
             self.phase = .answering(receiver)
@@ -289,7 +291,7 @@ struct RequestStream<Receiver> {
     ///
     /// - Parameter keepsConnection: true if the head of the response allows another request.
     /// - Returns: true if the next request follows; false if the connection is to be closed.
-    mutating func answered(keepsConnection: Bool) -> Bool {
+    func answered(keepsConnection: Bool) -> Bool {
         guard keepsConnection, case .answering = self.phase else { return false }
         self.phase = .head
         return true
@@ -298,7 +300,7 @@ struct RequestStream<Receiver> {
     /// Begins to move bytes of the body past this stream, if none of them wait in it.
     ///
     /// - Returns: the receiver and the number of missing bytes; nil if the bytes must be received.
-    mutating func startMoving() -> (receiver: Receiver, missing: UInt64)? {
+    func startMoving() -> (receiver: Receiver, missing: UInt64)? {
         guard case .body(let receiver) = self.phase, case .waiting = self.activity, self.waitingBytes == 0,
             let missing = self.body.missingBytes
         else { return nil }
@@ -310,7 +312,7 @@ struct RequestStream<Receiver> {
     /// Ends the move of `count` bytes.
     ///
     /// - Returns: true if the body is complete; then a run follows.
-    mutating func endMoving(_ count: Int) -> Bool {
+    func endMoving(_ count: Int) -> Bool {
         self.endRun()
         self.body.skip(count)
         return self.body.isAtEnd
@@ -321,7 +323,7 @@ struct RequestStream<Receiver> {
     /// Discards the rest, because the last response is sent.
     ///
     /// - Returns: false if the connection has ended already.
-    mutating func linger() -> Bool {
+    func linger() -> Bool {
         if self.hasEnded { return false }
         self.phase = .lingering
         self.inbox = ByteBuffer()
@@ -331,7 +333,7 @@ struct RequestStream<Receiver> {
     /// Waits for the connection inside of the tunnel that the present request opens. Further bytes belong to it.
     ///
     /// - Returns: false if the client has left.
-    mutating func enterTunnel() -> Bool {
+    func enterTunnel() -> Bool {
         if self.hasEnded { return false }
         self.phase = .entering
         return true
@@ -340,7 +342,7 @@ struct RequestStream<Receiver> {
     /// Ends the stream.
     ///
     /// - Returns: the receiver of the request under way, which is to hear of it.
-    mutating func end() -> Receiver? {
+    func end() -> Receiver? {
         let receiver = self.receiver
         if !self.hasEnded { self.phase = .closed }
         self.inbox = ByteBuffer()
@@ -348,10 +350,10 @@ struct RequestStream<Receiver> {
     }
 
     /// Ends the stream within a call of the receiver of the request under way.
-    mutating func abandon() { if let receiver = self.end() { self.phase = .abandoned(receiver) } }
+    func abandon() { if let receiver = self.end() { self.phase = .abandoned(receiver) } }
 
     /// Returns the receiver that has not yet heard of the end, once.
-    mutating func takeAbandoned() -> Receiver? {
+    func takeAbandoned() -> Receiver? {
         guard case .abandoned(let receiver) = self.phase else { return nil }
         self.phase = .closed
         return receiver
@@ -360,7 +362,7 @@ struct RequestStream<Receiver> {
     /// Ends the stream, because another protocol follows.
     ///
     /// - Returns: the bytes behind the last request.
-    mutating func handOver() -> ByteBuffer {
+    func handOver() -> ByteBuffer {
         var rest = ByteBuffer()
         swap(&rest, &self.inbox)
         self.phase = .closed

@@ -57,7 +57,7 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
     private var reading = Reading.watched
     /// True while sending waits for room in the socket.
     private var waitsForRoom = false
-    private var machine: HTTP1Machine
+    private let machine: HTTP1Machine
     /// Received bytes that could not be parsed yet, or were not wanted yet.
     private var rest = ByteBuffer()
     /// The end of the input, if it came before the transfer took the bytes before it.

@@ -8,9 +8,10 @@ internal import PintleMessage
 /// The connection asks for the next bytes to send, passes received ones, and reports failures and the end of the input. It can
 /// begin the next exchange when this one is over, if ``takesAnother`` is true then.
 ///
-/// The machine calls nothing: the connection asks the body and passes the answer. So the compiler can prove that no two accesses
-/// to a machine overlap, and checks none of them at run time.
-struct HTTP1Machine {
+/// It calls nothing: the connection asks the body and passes the answer. That, and that it is a class with private state, lets the
+/// compiler prove that accesses to most of its properties never overlap. In a struct each of them would be an access to the
+/// connection's property for the whole, which the runtime checks.
+final class HTTP1Machine {
     /// The bytes of the request that are sent next.
     enum Output: Equatable {
         /// ``staged``. If more bytes follow at once, they should share a packet with these.
@@ -79,7 +80,7 @@ struct HTTP1Machine {
     /// Begins an exchange: stages the head of a request.
     ///
     /// - Parameter forwarder: the proxy that gets the request; nil if the origin does.
-    mutating func begin(_ asked: AskedRequest, to forwarder: ProxyServer?) {
+    func begin(_ asked: AskedRequest, to forwarder: ProxyServer?) {
         self.asked = asked
         self.reader = ResponseReader(limits: self.limits)
         self.hasBytes = false
@@ -129,7 +130,7 @@ struct HTTP1Machine {
     /// Stages bytes of a body with a declared length, at most the missing ones.
     ///
     /// - Returns: the number of staged bytes.
-    mutating func stageBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+    func stageBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard case .length(let left) = self.unsent else { return 0 }
         let taken = min(bytes.count, Int(clamping: left))
         self.staged.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
@@ -140,7 +141,7 @@ struct HTTP1Machine {
     /// Stages bytes of the body as a chunk.
     ///
     /// - Returns: the number of staged bytes.
-    mutating func stageChunk(_ bytes: UnsafeRawBufferPointer) -> Int {
+    func stageChunk(_ bytes: UnsafeRawBufferPointer) -> Int {
         let taken = min(bytes.count, HTTP1Amounts.chunkLimit)
         self.staged.clear()
         self.staged.writeChunk(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
@@ -148,17 +149,17 @@ struct HTTP1Machine {
     }
 
     /// Stages the end of a body in chunks, with the fields after it.
-    mutating func stageLastChunk(_ trailers: Fields) {
+    func stageLastChunk(_ trailers: Fields) {
         self.staged.clear()
         self.staged.writeLastChunk(trailers)
         self.unsent = .nothing
     }
 
     /// Notes that bytes of ``staged`` were sent.
-    mutating func sentStaged(_ count: Int) { self.staged.moveReaderIndex(forwardBy: count) }
+    func sentStaged(_ count: Int) { self.staged.moveReaderIndex(forwardBy: count) }
 
     /// Notes that bytes of a body with a declared length were taken, at most the missing ones.
-    mutating func sentBody(_ count: Int) {
+    func sentBody(_ count: Int) {
         guard case .length(let left) = self.unsent, UInt64(count) <= left else {
             preconditionFailure("BUG: bytes of a body are sent that are not missing")
         }
@@ -167,7 +168,7 @@ struct HTTP1Machine {
 
     /// Notes that nothing more can be sent. The bytes that the origin sent before it stopped reading may be its response (RFC
     /// 9112 §9.5).
-    mutating func failedToSend(_ error: any Error) {
+    func failedToSend(_ error: any Error) {
         self.staged.clear()
         self.unsent = .failed(error)
     }
@@ -193,7 +194,7 @@ struct HTTP1Machine {
     ///
     /// - Parameter offset: the index of the first byte to read; moved past those that were read.
     /// - Throws: ``WireError`` if they are not a response to the request.
-    mutating func input(_ bytes: UnsafeRawBufferPointer, from offset: inout Int) throws(WireError) -> Input {
+    func input(_ bytes: UnsafeRawBufferPointer, from offset: inout Int) throws(WireError) -> Input {
         if offset < bytes.count { self.hasBytes = true }
         guard self.reader.isComplete else {
             let found = try self.reader.head(bytes, from: &offset, method: self.asked.request.method)
@@ -204,7 +205,7 @@ struct HTTP1Machine {
         return .more
     }
 
-    private mutating func input(_ found: ResponseReader.Found) throws(WireError) -> Input {
+    private func input(_ found: ResponseReader.Found) throws(WireError) -> Input {
         switch found {
         case .more: return .more
         case .interim(let head): return .interim(head)
@@ -225,7 +226,7 @@ struct HTTP1Machine {
     }
 
     /// Notes that bytes of the body, at most ``missingBytes``, were moved without being read.
-    mutating func movedBody(_ count: Int) { self.reader.skip(count) }
+    func movedBody(_ count: Int) { self.reader.skip(count) }
 
     /// The number of missing bytes of a response's body with a declared length; nil if none are missing, or it has none.
     var missingBytes: UInt64? { self.reader.missingBytes }
@@ -275,5 +276,5 @@ struct HTTP1Machine {
     }
 
     /// Releases the memory for unsent bytes.
-    mutating func end() { self.staged = ByteBuffer() }
+    func end() { self.staged = ByteBuffer() }
 }

@@ -14,7 +14,7 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
     @inlinable package init(_ value: Value) { self.storage = .make(value) }
 
     /// Runs `body` with exclusive access to the value.
-    @inlinable package func withLock<Result, Failure: Error>(
+    @inlinable @inline(__always) package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try self.storage.withLock(body)
@@ -35,7 +35,7 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
         return unsafeDowncast(made, to: Self.self)
     }
 
-    @inlinable func withLock<Result, Failure: Error>(
+    @inlinable @inline(__always) func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try self.withUnsafeMutablePointers { (value, mutex) throws(Failure) in

@@ -202,7 +202,7 @@ struct RequestStreamTableTests {
     }
 
     @Test func `an abandoned receiver hears of the end once`() {
-        var stage = State.abandoned.stage
+        let stage = State.abandoned.stage
         let (first, second) = (stage.stream.takeAbandoned(), stage.stream.takeAbandoned())
         #expect(first === stage.takers[0] && second == nil)
         #expect(stage.phase == "closed")
@@ -213,14 +213,14 @@ struct RequestStreamTableTests {
     @Test(arguments: State.allCases.filter { ![.idle, .begun, .resting].contains($0) }.map(\.rawValue))
     func `a request begins only behind a head`(state: String) async {
         await #expect(processExitsWith: .failure) { [state] in
-            var stage = State(rawValue: state)?.stage
+            let stage = State(rawValue: state)?.stage
             stage?.stream.begin(.none, limits: HeadLimits(), for: BodyTaker("a request too many"))
         }
     }
 
     @Test func `a run does not begin within another`() async {
         await #expect(processExitsWith: .failure) {
-            var stage = RequestStreamStage()
+            let stage = RequestStreamStage()
             stage.stream.startRun()
             stage.stream.startRun()
         }

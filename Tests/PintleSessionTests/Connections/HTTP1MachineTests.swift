@@ -95,7 +95,7 @@ struct HTTP1MachineTests {
 
     /// A machine that has sent a request, with the bytes it has not read yet.
     private struct Run {
-        var machine = HTTP1Machine(limits: HeadLimits())
+        let machine = HTTP1Machine(limits: HeadLimits())
         var seen = Seen()
         var rest: [UInt8] = []
 
@@ -249,7 +249,7 @@ struct HTTP1MachineTests {
         let request = Self.request(upload)
         let source = ScriptedBody(for: upload.body, pieces: [Self.upload])
         if !upload.trailers.isEmpty { source.trailersToSend.append(upload.trailers, "1") }
-        var machine = HTTP1Machine(limits: HeadLimits())
+        let machine = HTTP1Machine(limits: HeadLimits())
         machine.begin(AskedRequest(request), sending: source)
         #expect(!machine.isSent)
         let sent = machine.sendAll(of: source, room: room)
@@ -299,7 +299,7 @@ struct HTTP1MachineTests {
     @Test func `a body that ends before its length is cut, also after some of it`() {
         for pieces in [[], ["abc"], ["abc", "def"]] {
             let source = ScriptedBody(for: .stream(length: 100), pieces: pieces)
-            var machine = HTTP1Machine(limits: HeadLimits())
+            let machine = HTTP1Machine(limits: HeadLimits())
             var request = Asked.get.request
             request.body = .stream(length: 100)
             machine.begin(AskedRequest(request), sending: source)
@@ -313,7 +313,7 @@ struct HTTP1MachineTests {
         request.body = .stream(length: nil)
         let source = ScriptedBody(for: .stream(length: nil))
         source.isComplete = false
-        var machine = HTTP1Machine(limits: HeadLimits())
+        let machine = HTTP1Machine(limits: HeadLimits())
         machine.begin(AskedRequest(request), sending: source)
         let head = machine.sendAll(of: source)
         #expect(machine.output(of: source) == .nothing && !machine.isSent && !head.isEmpty)

@@ -33,7 +33,7 @@ final class ScriptedBody {
 /// The connection's part.
 extension HTTP1Machine {
     /// Begins as the connection does: a small body goes with the head.
-    mutating func begin(_ asked: AskedRequest, sending source: ScriptedBody) {
+    func begin(_ asked: AskedRequest, sending source: ScriptedBody) {
         self.begin(asked, to: nil)
         if self.takesBodyWithHead, source.nextStep == .bytes { _ = source.takeBody { self.stageBody($0) } }
     }
@@ -43,7 +43,7 @@ extension HTTP1Machine {
     /// Sends to a socket that takes at most `room` bytes at once.
     ///
     /// - Returns: the bytes on the wire.
-    mutating func sendAll(of source: ScriptedBody, room: Int = .max, steps: Int = .max) -> [UInt8] {
+    func sendAll(of source: ScriptedBody, room: Int = .max, steps: Int = .max) -> [UInt8] {
         var wire: [UInt8] = []
         for _ in 0..<steps {
             switch self.output(of: source) {
