@@ -64,7 +64,10 @@ final class HTTP1Machine {
     }
 
     private let limits: HeadLimits
-    private var asked = AskedRequest.none
+    /// The request's method, on which the framing of its response depends.
+    private var method = ""
+    /// True if the request offers the origin another protocol.
+    private var offersUpgrade = false
     private(set) var staged = ByteBuffer()
     private var unsent = Unsent.nothing
     private var reader: ResponseReader
@@ -81,7 +84,9 @@ final class HTTP1Machine {
     ///
     /// - Parameter forwarder: the proxy that gets the request; nil if the origin does.
     func begin(_ asked: AskedRequest, to forwarder: ProxyServer?) {
-        self.asked = asked
+        // Not the whole request: a copy of it would retain each of its parts.
+        self.method = asked.request.method
+        self.offersUpgrade = asked.request.upgrade != nil
         self.reader = ResponseReader(limits: self.limits)
         self.hasBytes = false
         self.staged.clear()
@@ -197,7 +202,7 @@ final class HTTP1Machine {
     func input(_ bytes: UnsafeRawBufferPointer, from offset: inout Int) throws(WireError) -> Input {
         if offset < bytes.count { self.hasBytes = true }
         guard self.reader.isComplete else {
-            let found = try self.reader.head(bytes, from: &offset, method: self.asked.request.method)
+            let found = try self.reader.head(bytes, from: &offset, method: self.method)
             return try self.input(found)
         }
         if let piece = try self.reader.nextBody(bytes, from: &offset) { return .body(piece) }
@@ -211,7 +216,7 @@ final class HTTP1Machine {
         case .interim(let head): return .interim(head)
         case .head(let head, _) where head.status == 101:
             // After an incomplete request, the rest of its body could not be told from bytes of the new protocol.
-            guard self.asked.request.upgrade != nil, self.isSent else {
+            guard self.offersUpgrade, self.isSent else {
                 throw WireError(.malformed, "it switches protocols without being asked, or before it has the request")
             }
             return .switching(head)
@@ -259,7 +264,7 @@ final class HTTP1Machine {
     var takesAnother: Bool {
         guard case .nothing = self.unsent else { return false }
         return self.staged.readableBytes == 0 && self.reader.keepsConnection && !self.reader.hasExcess
-            && self.asked.request.upgrade == nil
+            && !self.offersUpgrade
     }
 
     /// Returns the reason why the exchange has failed, if the input ends now; nil if the response is complete.
