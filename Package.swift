@@ -200,7 +200,10 @@ let package = Package(
             name: "PintleCacheTrial", dependencies: ["PintleCacheStore", "PintleSystem", nio],
             path: "Tests/Programs/CacheTrial",
             swiftSettings: house),
-        room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
+        // Certificates, origins and clients for the tests.
+        .target(
+            name: "PintleTesting", dependencies: ["PintleTrust", "CPintleOpenSSL"], path: "Tests/PintleTesting",
+            swiftSettings: house),
 
         tests("PintleSystemTests", ["PintleSystem"]),
         tests("PintleCodingTests", ["PintleCoding"]),
@@ -291,4 +294,10 @@ for name in [
         Context.environment["PINTLE_FUZZ"] == nil
             ? .target(name: "\(name)Fuzz", dependencies: libraries, path: place, swiftSettings: house)
             : .executableTarget(name: "\(name)Fuzz", dependencies: libraries, path: place, swiftSettings: house))
+}
+
+// The tests of some rooms alone, for `scripts/test-rooms` and `scripts/sanitize`: SwiftPM links the tests of a package into one
+// program, for which it would build every room.
+if let rooms = Context.environment["PINTLE_ROOMS"]?.split(separator: " ") {
+    package.targets.removeAll { target in target.type == .test && !rooms.contains { target.name == "\($0)Tests" } }
 }

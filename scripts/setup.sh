@@ -126,6 +126,12 @@ need_swift() {
 # compiles everything anew.
 swift_build() { SWIFT_DETERMINISTIC_HASHING=1 swift build "$@"; }
 
+# Builds the tests, of the rooms in PINTLE_ROOMS alone if that is set. Arguments go to `swift build`.
+build_tests() {
+    if [[ -n ${PINTLE_ROOMS:-} ]]; then set -- --product pintlePackageTests "$@"; else set -- --build-tests "$@"; fi
+    swift_build "$@"
+}
+
 # Builds what users run. Everything it says goes to standard error: standard output is for data.
 build_release() {
     [[ -x $root/.build/release/pintle ]] || say "building; the first time takes some minutes"
