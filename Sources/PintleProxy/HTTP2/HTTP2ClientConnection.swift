@@ -98,34 +98,22 @@ final class HTTP2ClientConnection {
     }
 
     private static func configuration(_ active: ActiveConfiguration) -> NIOHTTP2Handler.ConnectionConfiguration {
-        var settings = NIOHTTP2Handler.ConnectionConfiguration()
-        settings.initialSettings = [
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: Self.mostStreams),
-            HTTP2Setting(parameter: .headerTableSize, value: HTTP2HeadFrames.decoderTable),
-            HTTP2Setting(
-                parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: active.headLimits.bytes)),
-            HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
-            HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
-        ]
-        // The streams do so: a client that was refused may end its content early.
-        settings.contentLengthValidation = .disabled
-        settings.targetWindowSize = 16 * Self.window
-        settings.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: active.headLimits.bytes)
+        var settings = NIOHTTP2Handler.ConnectionConfiguration(
+            [
+                HTTP2Setting(parameter: .maxConcurrentStreams, value: Self.mostStreams),
+                HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
+            ],
+            headLimit: active.headLimits.bytes, window: Self.window)
         // After a reset, content may still be under way: on as many streams as are allowed at a time, and on as many before
         // them. Content on any other stream ends the connection.
         settings.maximumRecentlyResetStreams = 2 * Self.mostStreams
         // Responses to a flood wait for a client that does not read them.
         settings.maximumBufferedControlFrames = 2 * Self.mostStreams
-        // Counts over the whole life of a connection; HTTP2FrameWatch counts consecutive frames.
-        settings.maximumSequentialEmptyDataFrames = 10_000
         return settings
     }
 
     private static var streamConfiguration: NIOHTTP2Handler.StreamConfiguration {
-        var stream = NIOHTTP2Handler.StreamConfiguration()
-        stream.targetWindowSize = Self.window
-        stream.outboundBufferSizeHighWatermark = 64 * 1024
-        stream.outboundBufferSizeLowWatermark = 32 * 1024
+        var stream = NIOHTTP2Handler.StreamConfiguration(window: Self.window)
         stream.streamResetFrameRateLimit.maximumCount = Self.mostResets
         return stream
     }

@@ -78,31 +78,17 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     }
 
     private static func configuration(headLimit: Int) -> NIOHTTP2Handler.ConnectionConfiguration {
-        var settings = NIOHTTP2Handler.ConnectionConfiguration()
-        settings.initialSettings = [
-            HTTP2Setting(parameter: .headerTableSize, value: HTTP2HeadFrames.decoderTable),
-            HTTP2Setting(parameter: .enablePush, value: 0),
-            HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: headLimit)),
-            HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
-        ]
-        // The streams validate it: a response with another length than it declares must not end the connection's other streams.
-        settings.contentLengthValidation = .disabled
-        settings.targetWindowSize = 16 * Self.window
-        settings.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: headLimit)
+        var settings = NIOHTTP2Handler.ConnectionConfiguration(
+            [HTTP2Setting(parameter: .enablePush, value: 0)], headLimit: headLimit, window: Self.window)
         settings.controlFrameRateLimit.maximumCount = Self.mostFrames.count
         settings.controlFrameRateLimit.windowLength = Self.mostFrames.time
         // No limit, as frames on abandoned streams count as well, over the connection's whole life.
         settings.maximumConnectionGlitches = .max
-        // Counted over the connection's whole life, until a head or the end of a stream comes.
-        settings.maximumSequentialEmptyDataFrames = 10_000
         return settings
     }
 
     private static var streamConfiguration: NIOHTTP2Handler.StreamConfiguration {
-        var stream = NIOHTTP2Handler.StreamConfiguration()
-        stream.targetWindowSize = Self.window
-        stream.outboundBufferSizeHighWatermark = 64 * 1024
-        stream.outboundBufferSizeLowWatermark = 32 * 1024
+        var stream = NIOHTTP2Handler.StreamConfiguration(window: Self.window)
         // An origin can reset no more streams than were opened to it.
         stream.streamResetFrameRateLimit.maximumCount = Self.mostFrames.count
         stream.streamResetFrameRateLimit.windowLength = Self.mostFrames.time
