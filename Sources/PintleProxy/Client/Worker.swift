@@ -23,12 +23,12 @@ final class Worker: @unchecked Sendable {
     /// Opens the streams to origins.
     let origins: any OriginOpener
     private(set) var connections: [ObjectIdentifier: any ServedConnection] = [:]
-    private(set) var tunnels: [ObjectIdentifier: Tunnel] = [:]
+    private(set) var tunnels: [ObjectIdentifier: any ServedTunnel] = [:]
     private(set) var isDraining = false
-    /// Exchanges that wait for work on another thread, by their sequence number, which is all that the other thread gets.
-    private var waiting: [UInt64: Exchange] = [:]
+    /// The continuations of exchanges that wait for work on another thread, by the exchange's number.
+    private var waiting: [UInt64: () -> Void] = [:]
     /// Verifies the destinations of tunnels.
-    private(set) lazy var verifier = TunnelVerifier(worker: self)
+    private(set) lazy var verifier = TunnelVerifier(loop: self.loop)
     private var whenEmpty: EventLoopPromise<Void>?
     private var output = ByteBuffer()
     private let readerTurns: ReaderTurns
@@ -77,11 +77,12 @@ final class Worker: @unchecked Sendable {
 
     /// Opens the stream to an origin, or to the cache, which may answer even if the origin is unreachable.
     func open(
-        _ request: consuming TransferRequest, in session: Session, for exchange: Exchange, _ question: CacheLookup?
+        _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate,
+        _ question: CacheLookup?
     ) -> any OriginStream {
-        guard let question else { return self.connect(consume request, in: session, for: exchange) }
+        guard let question else { return self.connect(consume request, in: session, for: delegate) }
         let (loop, origins, precheck) = (self.loop, self.origins, self.active.precheck)
-        return CachedOrigin(request, question, self.readerTurns, loop: loop, for: exchange) { request, delegate in
+        return CachedOrigin(request, question, self.readerTurns, loop: loop, for: delegate) { request, delegate in
             Self.open(request, in: session, for: delegate, on: loop, origins, precheck)
         }
     }
@@ -104,61 +105,72 @@ final class Worker: @unchecked Sendable {
 
     // MARK: Work on other threads
 
-    /// Keeps an exchange until its work is done.
-    func wait(for exchange: Exchange) -> UInt64 {
-        self.waiting[exchange.sequence] = exchange
-        return exchange.sequence
+    /// Keeps `proceed`, and what it refers to, until the work of an exchange on another thread is done. That thread gets the
+    /// exchange's number alone, because an exchange must be released on its loop.
+    ///
+    /// - Returns: called with the result, on any thread; `proceed` follows in a later turn, unless ``stopWaiting(as:)`` comes first.
+    private func wait<Value: Sendable>(
+        as sequence: UInt64, then proceed: @escaping (Value) -> Void
+    ) -> @Sendable (Value) -> Void {
+        let result = Locked<Value?>(nil)
+        self.waiting[sequence] = { if let value = result.withLock({ $0 }) { proceed(value) } }
+        return { value in
+            result.withLock { $0 = value }
+            // An exchange that has ended meanwhile needs no result.
+            self.loop.execute { self.waiting.removeValue(forKey: sequence)?() }
+        }
     }
 
-    /// Returns an exchange that has waited.
-    func resume(_ ticket: UInt64) -> Exchange? { self.waiting.removeValue(forKey: ticket) }
+    /// Releases an exchange that needs no result any more.
+    func stopWaiting(as sequence: UInt64) { self.waiting[sequence] = nil }
 
-    /// Checks the password of a client (`clients.basic_auth`), and notifies the exchange, now or in a later turn.
-    func check(_ fields: Fields, of client: Client?, by passwords: PasswordCheck, for exchange: Exchange) {
+    /// Checks the password of a client (`clients.basic_auth`).
+    ///
+    /// - Parameters:
+    ///   - sequence: the number of the exchange.
+    ///   - admit: called with the client's name, or with the reason for a refusal: now, or in a later turn.
+    func check(
+        _ fields: Fields, of client: Client?, by passwords: PasswordCheck, as sequence: UInt64,
+        then admit: @escaping (Result<String?, Problem>) -> Void
+    ) {
         let user = fields[.proxyAuthorization].flatMap(BasicCredentials.init)?.user
-        let ticket = self.wait(for: exchange)
-        let known = passwords.check(fields, of: client) { isRight in
-            self.loop.execute {
-                self.resume(ticket)?.admitted(
-                    isRight ? .success(user) : .failure(passwords.refusal(hasTried: true)))
-            }
+        let checked: @Sendable (Bool) -> Void = self.wait(as: sequence) { isRight in
+            admit(isRight ? .success(user) : .failure(passwords.refusal(hasTried: true)))
         }
+        let known = passwords.check(fields, of: client, completion: checked)
         if known == .pending { return }
-        _ = self.resume(ticket)
+        self.stopWaiting(as: sequence)
         switch known {
-        case .right: exchange.admitted(.success(user))
+        case .right: admit(.success(user))
         case .busy:
             let reason = "as many passwords wait to be checked as may, for this client or for all together"
-            exchange.admitted(.failure(Problem(.overloaded, reason)))
+            admit(.failure(Problem(.overloaded, reason)))
         case .wrong, .pending:
             let hasTried = fields.contains(.proxyAuthorization)
-            exchange.admitted(.failure(passwords.refusal(hasTried: hasTried)))
+            admit(.failure(passwords.refusal(hasTried: hasTried)))
         }
     }
 
     /// Runs work for an exchange on the pool.
     ///
     /// - Parameters:
+    ///   - sequence: the number of the exchange.
     ///   - work: runs on another thread; so it must not use the exchange.
     ///   - proceed: called on the event loop, in a later turn.
     /// - Throws: an error if too many jobs wait.
     func work<Value: Sendable>(
-        for exchange: Exchange, of client: Client?, within limits: WorkPool.Limits,
+        as sequence: UInt64, of client: Client?, within limits: WorkPool.Limits,
         _ work: @escaping @Sendable (WorkBudget) -> Value,
-        then proceed: @escaping @Sendable (Exchange, Value, WorkBudget.Interruption?) -> Void
+        then proceed: @escaping (Value, WorkBudget.Interruption?) -> Void
     ) throws(WorkPool.Refusal) -> WorkPool.Ticket {
-        let ticket = self.wait(for: exchange)
+        let done: @Sendable ((Value, WorkBudget.Interruption?)) -> Void = self.wait(as: sequence) { proceed($0, $1) }
         do throws(WorkPool.Refusal) {
             return try self.pool.submit(for: client, limits) { budget in
                 let value = work(budget)
-                let interruption = budget.interruption
-                self.loop.execute {
-                    // An exchange that has ended meanwhile needs no result.
-                    if let exchange = self.resume(ticket) { proceed(exchange, value, interruption) }
-                }
+                done((value, budget.interruption))
             }
         } catch {
-            _ = self.resume(ticket)
+            self.stopWaiting(as: sequence)
             throw error
         }
     }
@@ -200,12 +212,12 @@ final class Worker: @unchecked Sendable {
         self.tellIfEmpty()
     }
 
-    func add(_ tunnel: Tunnel) {
+    func add(_ tunnel: any ServedTunnel) {
         self.tunnels[ObjectIdentifier(tunnel)] = tunnel
         self.watchProgress()
     }
 
-    func remove(_ tunnel: Tunnel) {
+    func remove(_ tunnel: any ServedTunnel) {
         self.tunnels[ObjectIdentifier(tunnel)] = nil
         self.tellIfEmpty()
     }
@@ -252,12 +264,13 @@ protocol ServedConnection: AnyObject {
     func tellProgress() -> Bool
 }
 
-/// The id of an exchange in problems and logs; converted to text only when it is shown.
-struct ExchangeID: CustomStringConvertible {
-    let instance: UInt64
-    let sequence: UInt64
+/// A tunnel of a client.
+protocol ServedTunnel: AnyObject {
+    /// Breaks off everything.
+    func abort()
 
-    var description: String { String(self.instance, radix: 16) + "-" + String(self.sequence, radix: 16) }
+    /// Updates the counters.
+    func tellProgress()
 }
 
 extension MemoryBudget: PendingWriteAccount {

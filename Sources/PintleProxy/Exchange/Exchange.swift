@@ -11,7 +11,7 @@ internal import PintleSession
 ///
 /// Its two halves, the upload of the request's body and the response, move independently. A call that a stream must not make
 /// traps with `BUG:`; every behaviour of a peer is handled. One event loop owns it and both streams, so it needs no lock.
-final class Exchange {
+final class Exchange: TransferDelegate {
     private let client: any ClientStream
     private let worker: Worker
     private let active: ActiveConfiguration
@@ -64,7 +64,8 @@ final class Exchange {
             return self.refuse(Problem(.overloaded, self.active.limits.memoryShortage))
         }
         guard let passwords = self.active.passwords, self.report.mode != .intercept else { return self.performPlan() }
-        self.worker.check(self.request.head.fields, of: self.peer, by: passwords, for: self)
+        self.worker.check(
+            self.request.head.fields, of: self.peer, by: passwords, as: self.sequence, then: self.admitted)
     }
 
     /// Begins the request for a user, or for a client without a name, unless the client has left in the meantime.
@@ -667,12 +668,12 @@ final class Exchange {
         within limits: WorkPool.Limits, _ work: @escaping @Sendable (WorkBudget) -> Value,
         then proceed: @escaping @Sendable (Exchange, Value, WorkBudget.Interruption?) -> Void
     ) throws(WorkPool.Refusal) {
-        self.held.job = try self.worker.work(for: self, of: self.peer, within: limits, work) {
-            exchange, value, interruption in
-            exchange.held.job = nil
-            if case .over = exchange.answer { return }
-            proceed(exchange, value, interruption)
-            exchange.client.resumeBody()
+        self.held.job = try self.worker.work(as: self.sequence, of: self.peer, within: limits, work) {
+            value, interruption in
+            self.held.job = nil
+            if case .over = self.answer { return }
+            proceed(self, value, interruption)
+            self.client.resumeBody()
         }
     }
 
@@ -682,7 +683,7 @@ final class Exchange {
         self.held.count(waiting: self.upload.heldBytes)
     }
 
-    private func giveBack() { if self.held.giveBack(self.worker.pool) { _ = self.worker.resume(self.sequence) } }
+    private func giveBack() { if self.held.giveBack(self.worker.pool) { self.worker.stopWaiting(as: self.sequence) } }
 
     func tellProgress() { self.report.tellProgress() }
 }

@@ -76,5 +76,3 @@ struct SessionOrigins: OriginOpener {
         session.start(consume request, on: self.loop, delegate: delegate)
     }
 }
-
-extension Exchange: TransferDelegate {}

@@ -11,7 +11,7 @@ internal import PintleTrust
 ///
 /// Each direction ends by itself: a client that has sent everything still gets its response. The bytes pass through here only
 /// while they need to be inspected.
-final class Tunnel {
+final class Tunnel: ServedTunnel {
     private let worker: Worker
     private let active: ActiveConfiguration
     /// The client of the tunnel; nil if the system does not identify it.

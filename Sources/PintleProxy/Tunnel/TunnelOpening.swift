@@ -190,21 +190,3 @@ final class TunnelOpening {
 
     private var patience: Duration { (self.route?.configuration.request ?? RequestRules()).connectTimeout }
 }
-
-/// A connected socket that has no reader yet; closed if it never gets one.
-final class WaitingSocket {
-    private var descriptor: Int32
-
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
-
-    deinit { if self.descriptor >= 0 { close(self.descriptor) } }
-
-    /// Hands over the socket.
-    func take() -> Int32 {
-        defer { self.descriptor = -1 }
-        return self.descriptor
-    }
-
-    /// The address of the peer; nil if the connection is lost.
-    var peerAddress: SocketAddress? { SocketAddress(connectedTo: self.descriptor) }
-}

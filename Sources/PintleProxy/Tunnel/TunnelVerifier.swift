@@ -28,11 +28,10 @@ final class TunnelVerifier {
 
     typealias Answer = Result<Verdict, Refusal>
 
-    // unowned: the event loop keeps its worker, which keeps this object.
-    private unowned let worker: Worker
+    private let loop: Loop
     private var waiting: [Question: [(Answer) -> Void]] = [:]
 
-    init(worker: Worker) { self.worker = worker }
+    init(loop: Loop) { self.loop = loop }
 
     /// Verifies the destination.
     ///
@@ -55,9 +54,10 @@ final class TunnelVerifier {
             address: address, host: question.authority.host, evaluator: question.evaluator)
         probe.connection = socket.take()
         probe.timeLimit = patience
-        Task { [probe, worker] in
-            let result = await probe.run(on: worker.loop)
-            worker.loop.execute { worker.verifier.learn(result, about: question, in: verifications) }
+        let asker = LoopBound(self, loop: self.loop)
+        Task { [probe, loop] in
+            let result = await probe.run(on: loop)
+            asker.run { $0.learn(result, about: question, in: verifications) }
         }
     }
 
