@@ -183,7 +183,7 @@ let package = Package(
             dependencies: [
                 "PintleSystem", "PintleCoding", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust",
                 "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit",
-                "PintleCache", "PintleCacheStore", "PintleLoop",
+                "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage",
                 "CPintleLanguages", "CPintleProcess", nio, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),

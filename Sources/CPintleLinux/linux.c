@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -91,3 +94,22 @@ int pintle_file_watch_add(int watch, const char *folder) {
 int pintle_file_watch_writes(int watch, const char *file) { return inotify_add_watch(watch, file, IN_MODIFY); }
 
 void pintle_file_watch_remove(int watch, int number) { inotify_rm_watch(watch, number); }
+
+// The first object is the program.
+static int release_object(struct dl_phdr_info *object, size_t size, void *unused) {
+    (void)size;
+    (void)unused;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int index = 0; index < object->dlpi_phnum; index++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[index];
+        // Pages of a writable part have values that the file does not have, those that the loader protects afterwards as well.
+        if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+        uintptr_t start = (object->dlpi_addr + part->p_vaddr) & ~(page - 1);
+        uintptr_t end = object->dlpi_addr + part->p_vaddr + part->p_filesz;
+        // It has no effect on pages that are locked in memory.
+        (void)madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 1;
+}
+
+void pintle_release_program(void) { dl_iterate_phdr(release_object, NULL); }

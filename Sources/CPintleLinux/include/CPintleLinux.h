@@ -95,6 +95,9 @@ enum {
     PINTLE_ADDRESS_TENTATIVE = 0x40,
 };
 
+/// Gives the pages of the program's code and constants back. A page that is used again comes from the kernel's cache of the file.
+void pintle_release_program(void);
+
 /// A non-blocking, close-on-exec socket to the kernel's routing tables of the calling thread's network namespace. With
 /// `listening` it is told of every change to links, addresses and routes.
 int pintle_route_socket(int listening);

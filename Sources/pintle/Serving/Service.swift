@@ -7,6 +7,7 @@ internal import PintleLoop
 internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSession
+internal import PintleStorage
 internal import PintleSystem
 internal import PintleTrust
 internal import UnixSignals
@@ -86,6 +87,7 @@ struct Service {
             try lifecycle.started(.watchdog) { watchdog.stop() }
         }
         try lifecycle.serve()
+        ProgramPages.release()
         try self.announce(server.proxy, logger)
         self.manager?.ready(server.status)
         return (server, reloader)
