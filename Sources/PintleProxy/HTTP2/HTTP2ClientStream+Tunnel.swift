@@ -15,15 +15,15 @@ extension HTTP2ClientStream {
         for piece in self.waiting {
             switch piece {
             case .bytes(let piece): bytes.append(piece)
-            case .end: self.hasRequest = true
+            case .end: self.input = .taken
             }
         }
         self.waiting.removeAll()
         self.took(self.untaken)
-        let socket = HTTP2StreamSocket(self, on: self.worker.loop, waiting: bytes, hasEnded: self.hasRequest)
+        let socket = HTTP2StreamSocket(self, on: self.worker.loop, waiting: bytes, hasEnded: self.isTaken)
         self.socket = socket
         self.expectation = .nothing
-        if bytes.isEmpty || self.hasRequest { self.ask() }
+        if bytes.isEmpty || self.isTaken { self.ask() }
         return socket
     }
 

@@ -25,6 +25,35 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     /// The next action expected of the client.
     enum Expectation { case body, clientToRead, nothing }
 
+    /// The request, as far as it has come.
+    enum Input {
+        /// Its head is still to come.
+        case none
+        /// Its content is still to come.
+        case head
+        /// The client has ended its side of the stream: further frames have no content. Parts may wait until they are taken.
+        case ended
+        /// The whole request was taken.
+        case taken
+    }
+
+    /// The response, as far as it matters for its content.
+    private enum Answer {
+        case none
+        /// The final response was begun.
+        case begun
+        /// The final response was begun. It has no content, whatever its head declares.
+        case bodiless
+    }
+
+    /// The delivery of frames by the codec. Asking for more meanwhile would nest the deliveries.
+    private enum Delivery {
+        case none
+        case underWay
+        /// The codec is to be asked for more when it has delivered everything.
+        case wantsMore
+    }
+
     /// The longest frame that every client accepts (RFC 9113 §4.2).
     private static let longestFrame = 1 << 14
 
@@ -46,23 +75,13 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     private var isReset = false
     /// Nil before the head has arrived, and when all is over.
     private(set) var exchange: Exchange?
-    private var hasHead = false
+    var input = Input.none
     private var isHead = false
     var waiting: CircularBuffer<Piece> = []
-    /// True once the client has sent the whole request, and it was taken.
-    var hasRequest = false
-    /// True once the client has ended its side of the stream. Further frames have no content.
-    private var hasEnded = false
     /// The bytes of content that are still to arrive; nil if the request does not declare a length.
     private var owed: UInt64?
-    /// True once the final response was begun.
-    private var hasAnswer = false
-    /// True while the codec delivers frames. Asking for more meanwhile would nest the deliveries.
-    private var isTold = false
-    /// True if the codec is to be asked for more when it has delivered everything.
-    private var wantsMore = false
-    /// True if the response has no body, whatever its head declares.
-    private var isBodiless = false
+    private var answer = Answer.none
+    private var delivery = Delivery.none
     /// The head of the response, until something follows it or the turn is over, so that a response without content is one
     /// frame.
     private var waitingHead: HPACKHeaders?
@@ -92,19 +111,23 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 
     // MARK: The request
 
+    /// True if the client has sent the whole request, and it was taken.
+    var isTaken: Bool { self.input == .taken }
+
     func channelActive(context: ChannelHandlerContext) { self.channel.read() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.isTold = true
+        if case .none = self.delivery { self.delivery = .underWay }
         // Frames that arrived together with the one that caused the reset are ignored.
         guard !self.isReset else { return }
         switch self.unwrapInboundIn(data) {
         case .headers(let headers):
-            self.hasEnded = headers.endStream
-            if self.hasHead { self.receive(trailers: headers.headers) } else { self.begin(headers) }
+            if case .none = self.input { return self.begin(headers) }
+            self.input = .ended
+            self.receive(trailers: headers.headers)
         case .data(let data):
             guard case .byteBuffer(let bytes) = data.data else { return self.fault() }
-            self.hasEnded = data.endStream
+            if data.endStream { self.input = .ended }
             self.took(HTTP2FrameHead.cost)
             self.receive(bytes, isLast: data.endStream)
         case .rstStream: self.leave()
@@ -116,26 +139,25 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        self.isTold = false
-        // Frames wait for the exchange, which asks for more when it has taken them.
-        guard self.wantsMore else { return }
-        self.wantsMore = false
-        self.channel.read()
+        let delivery = self.delivery
+        self.delivery = .none
+        // Otherwise frames wait for the exchange, which asks for more when it has taken them.
+        if case .wantsMore = delivery { self.channel.read() }
     }
 
     /// Asks the codec for more frames. The codec may deliver them within the call; so it is not asked during a delivery,
     /// because the client would control the depth of the recursion.
-    func ask() { if self.isTold { self.wantsMore = true } else { self.channel.read() } }
+    func ask() { if case .none = self.delivery { self.channel.read() } else { self.delivery = .wantsMore } }
 
     /// Asks the codec for more if nothing waits here. After the end it is always asked: then only frames without content
     /// arrive, and the codec would otherwise keep them.
     private func askForMore() {
-        if self.hasEnded || self.socket?.isEmpty ?? self.waiting.isEmpty { self.ask() }
+        if self.input == .ended || self.isTaken || self.socket?.isEmpty ?? self.waiting.isEmpty { self.ask() }
     }
 
     private func receive(_ bytes: ByteBuffer, isLast: Bool) {
         if let socket {
-            self.hasRequest = isLast
+            if isLast { self.input = .taken }
             if bytes.readableBytes > 0 { socket.received(bytes) }
             if isLast { socket.receivedEnd() }
             self.took(bytes.readableBytes)
@@ -165,12 +187,12 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         guard let owed else { return true }
         guard UInt64(count) <= owed else { return false }
         self.owed = owed - UInt64(count)
-        return !isLast || UInt64(count) == owed || self.hasAnswer
+        return !isLast || UInt64(count) == owed || self.answer != .none
     }
 
     private func receivedEnd(_ trailers: Fields) {
         // Incomplete content has no valid end: the origin gets only the bytes that have arrived.
-        guard self.owed ?? 0 == 0 else { return self.hasRequest = true }
+        guard self.owed ?? 0 == 0 else { return self.input = .taken }
         self.waiting.append(.end(trailers))
     }
 
@@ -193,8 +215,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     }
 
     private func begin(_ headers: HTTP2Frame.FramePayload.Headers) {
-        self.hasHead = true
-        self.hasRequest = headers.endStream
+        self.input = headers.endStream ? .taken : .head
         // A refused request has a method, too.
         self.isHead = headers.headers.first(name: ":method") == "HEAD"
         let caller = self.connection.caller
@@ -261,7 +282,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
                 // The exchange calls `resumeBody` when it takes the end.
                 guard exchange.wantsEndOfBody else { return }
                 self.waiting.removeFirst()
-                self.hasRequest = true
+                self.input = .taken
                 exchange.receivedEndOfBody(trailers: trailers)
             }
         }
@@ -274,7 +295,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         guard self.socket == nil else { return self.expectation = .nothing }
         let next: Expectation =
             !self.isWritable
-            ? .clientToRead : !self.hasRequest && self.waiting.isEmpty && self.kind.isExchange ? .body : .nothing
+            ? .clientToRead : !self.isTaken && self.waiting.isEmpty && self.kind.isExchange ? .body : .nothing
         self.expectation = next
         self.expectedSince = self.worker.loop.turnTime
     }
@@ -351,7 +372,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         if let socket {
             self.socket = nil
             // If both sides have ended, the tunnel only has to pass that on.
-            if !self.hasRequest || self.tunnelEnd == nil {
+            if !self.isTaken || self.tunnelEnd == nil {
                 socket.broke()
                 // The origin gets a reset, too, because the tunnel has no orderly end (RFC 9113 §8.5).
                 self.tunnel?.abort()
@@ -435,7 +456,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.exchange = nil
         self.expectation = .nothing
         if let endTimer { self.worker.loop.disarm(endTimer) }
-        guard !self.hasRequest else { return self.write(payload, promise: promise) }
+        guard !self.isTaken else { return self.write(payload, promise: promise) }
         self.writeWaiting()
         let sent = promise ?? self.channel.eventLoop.makePromise(of: Void.self)
         self.stopInput(when: sent.futureResult)
@@ -457,16 +478,15 @@ extension HTTP2ClientStream: ClientStream {
     }
 
     func send(_ head: ResponseHead, length: UInt64?) {
-        self.hasAnswer = true
-        self.isBodiless = self.isHead || head.status == 204 || head.status == 304
+        self.answer = self.isHead || head.status == 204 || head.status == 304 ? .bodiless : .begun
         // A response that ends with its head, like an error of gRPC, gets no length that its origin did not send.
         self.waitingHead = HPACKHeaders(head, length: head.endsUnmeasured && length == 0 ? nil : length)
-        self.owedContent = self.isBodiless ? 0 : length
+        self.owedContent = self.answer == .bodiless ? 0 : length
         self.flushLater()
     }
 
     func send(_ bytes: UnsafeRawBufferPointer) -> Int {
-        guard !self.isBodiless, bytes.count > 0 else { return 0 }
+        guard self.answer != .bodiless, bytes.count > 0 else { return 0 }
         self.write(content: bytes)
         return bytes.count
     }
@@ -474,10 +494,10 @@ extension HTTP2ClientStream: ClientStream {
     func send(_ piped: PipedBytes) -> Int { preconditionFailure("BUG: a stream of HTTP/2 is given a pipe") }
 
     func finish(trailers: Fields) {
-        if trailers.isEmpty || self.isBodiless, let head = self.waitingHead {
+        if trailers.isEmpty || self.answer == .bodiless, let head = self.waitingHead {
             self.waitingHead = nil
             self.end(with: .headers(.init(headers: head, endStream: true)))
-        } else if trailers.isEmpty || self.isBodiless {
+        } else if trailers.isEmpty || self.answer == .bodiless {
             guard let content = self.waitingContent else { return self.end(with: .end) }
             self.waitingContent = nil
             self.end(
