@@ -111,9 +111,10 @@ let package = Package(
 
         room("PintleSystem", []),
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
-        room("PintleMessage", ["PintleSystem", "PintleCoding"]),
-        room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
-        room("PintleImage", ["PintleMessage", "PintleCoding"], small),
+        room("PintleMessage", ["PintleSystem"]),
+        room("PintleSerialization", ["PintleSystem", "PintleCoding", "PintleMessage"]),
+        room("PintleSchema", ["PintleSystem", "PintleMessage", "PintleSerialization", "CPintlePCRE2"], small),
+        room("PintleImage", ["PintleMessage", "PintleSerialization", "PintleCoding"], small),
         room("PintleCache", ["PintleSystem", "PintleMessage"]),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio]),
         room("PintleActivity", ["PintleSystem", logging]),
@@ -122,11 +123,13 @@ let package = Package(
         room(
             "PintleSession",
             [
-                "PintleSystem", "PintleCoding", "PintleMessage", "PintleActivity", "PintleTrust", "PintleWebSocket",
-                "PintleLoop", "CPintleCurl", "CPintleLinux", nio, logging,
+                "PintleSystem", "PintleCoding", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleTrust",
+                "PintleWebSocket", "PintleLoop", "CPintleCurl", "CPintleLinux", nio, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
-        room("PintleStorage", ["PintleSystem", "PintleMessage", "PintleSession", "CPintleLinux"]),
+        room(
+            "PintleStorage",
+            ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleSession", "CPintleLinux"]),
         room(
             "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio], small),
         room(
@@ -144,46 +147,48 @@ let package = Package(
         room(
             "Pintle",
             [
-                "PintleMessage", "PintleImage", "PintleStorage", "PintleTrust", "PintleWebSocket", "PintleSession",
-                "PintleReachability", "PintleTelemetry", "PintleHTTPCache", nio,
+                "PintleMessage", "PintleSerialization", "PintleImage", "PintleStorage", "PintleTrust",
+                "PintleWebSocket", "PintleSession", "PintleReachability", "PintleTelemetry", "PintleHTTPCache", nio,
             ]),
         room(
             "PintleSessionTesting",
             [
-                "PintleSystem", "PintleMessage", "PintleSession", nio,
+                "PintleSystem", "PintleMessage", "PintleSerialization", "PintleSession", nio,
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ]),
         room(
             "PintlePolicy",
             [
-                "PintleSystem", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
-                "PintleSession",
+                "PintleSystem", "PintleMessage", "PintleSerialization", "PintleCoding", "PintleSchema", "PintleImage",
+                "PintleTrust", "PintleSession",
                 "CPintleCrypt", nio,
                 .product(name: "Yams", package: "Yams", condition: forProgram),
             ]),
-        room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"], small),
+        room(
+            "PintlePins", ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleTrust", "PintlePolicy"],
+            small),
         room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
         room(
             "PintleProxy",
             [
-                "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession",
-                "PintleReachability", "PintlePolicy", "PintleLoop", "PintleWebSocket", "PintleCache", "PintleStorage",
-                "PintleCacheStore",
+                "PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleTrust",
+                "PintleSession", "PintleReachability", "PintlePolicy", "PintleLoop", "PintleWebSocket", "PintleCache",
+                "PintleStorage", "PintleCacheStore",
                 nio, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(
             "PintleAudit",
             [
-                "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "PintleSession", "PintlePolicy", nio,
-                database,
+                "PintleSystem", "PintleMessage", "PintleSerialization", "PintleTrust", "PintleLoop", "PintleSession",
+                "PintlePolicy", nio, database,
             ], small),
         .executableTarget(
             name: "pintle",
             dependencies: [
-                "PintleSystem", "PintleCoding", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust",
-                "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit",
-                "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage",
+                "PintleSystem", "PintleCoding", "PintleMessage", "PintleSerialization", "PintleImage", "PintleActivity",
+                "PintleTrust", "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy",
+                "PintleAudit", "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage",
                 "CPintleLanguages", "CPintleProcess", nio, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
@@ -208,10 +213,11 @@ let package = Package(
         tests("PintleSystemTests", ["PintleSystem"]),
         tests("PintleCodingTests", ["PintleCoding"]),
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
-        tests("PintleSchemaTests", ["PintleSchema", "PintleMessage"]),
-        tests("PintleImageTests", ["PintleImage", "PintleMessage"]),
+        tests("PintleSerializationTests", ["PintleSerialization", "PintleMessage"]),
+        tests("PintleSchemaTests", ["PintleSchema", "PintleSerialization"]),
+        tests("PintleImageTests", ["PintleImage", "PintleMessage", "PintleSerialization"]),
         tests("PintleCacheTests", ["PintleCache", "PintleMessage"]),
-        tests("PintleStorageTests", ["PintleStorage", "PintleMessage", "PintleSystem"]),
+        tests("PintleStorageTests", ["PintleStorage", "PintleMessage", "PintleSerialization", "PintleSystem"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
@@ -221,15 +227,15 @@ let package = Package(
         tests(
             "PintleSessionTests",
             [
-                "PintleSession", "PintleWebSocket", "PintleTrust", "PintleMessage", "PintleImage", "PintleActivity",
-                "PintleStorage", "PintleHTTPCache", "PintleLoop", nio,
+                "PintleSession", "PintleWebSocket", "PintleTrust", "PintleMessage", "PintleSerialization",
+                "PintleImage", "PintleActivity", "PintleStorage", "PintleHTTPCache", "PintleLoop", nio,
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
             ]),
         tests("PintleReachabilityTests", ["PintleReachability", "PintleSession", "PintleLoop", nio]),
         tests(
             "PintleTelemetryTests",
             [
-                "PintleTelemetry", "PintleSession", "PintleMessage",
+                "PintleTelemetry", "PintleSession", "PintleMessage", "PintleSerialization",
                 .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(
                     name: "InMemoryTracing", package: "swift-distributed-tracing",
@@ -238,14 +244,16 @@ let package = Package(
         tests("PintleHTTPCacheTests", ["PintleHTTPCache", "PintleSession", "PintleMessage", "PintleCache", nio]),
         tests(
             "PintleSessionTestingTests",
-            ["PintleSessionTesting", "PintleSession", "PintleMessage", "PintleSystem", nio]),
-        tests("PintlePolicyTests", ["PintlePolicy", "PintleSession", "PintleMessage", "PintleTrust", nio]),
+            ["PintleSessionTesting", "PintleSession", "PintleMessage", "PintleSerialization", "PintleSystem", nio]),
+        tests(
+            "PintlePolicyTests",
+            ["PintlePolicy", "PintleSession", "PintleMessage", "PintleSerialization", "PintleTrust", nio]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests(
             "PintleProxyTests",
             [
                 "PintleProxy", "PintlePolicy", "PintleSession", "PintleTrust", "PintleActivity", "PintleLoop",
-                "PintleMessage", logging, nio,
+                "PintleMessage", "PintleSerialization", logging, nio,
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
             ]),
         tests("PintleAuditTests", ["PintleAudit", "PintlePolicy", "PintleMessage", "PintleSession", "PintleTrust"]),
@@ -253,8 +261,8 @@ let package = Package(
         tests(
             "PintleCommandTests",
             [
-                "pintle", "PintleMessage", "PintleActivity", "PintleSchema", "PintlePolicy", "PintleSession",
-                "PintleProxy", "PintleTrust", "CPintleProcess", nio, logging, arguments,
+                "pintle", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleSchema", "PintlePolicy",
+                "PintleSession", "PintleProxy", "PintleTrust", "CPintleProcess", nio, logging, arguments,
             ]),
         // The binaries themselves are what these tests start.
         tests(
@@ -269,7 +277,9 @@ let package = Package(
 // Every build compiles the fuzzers. Programs they are only for `scripts/fuzz`, which brings the compiler's coverage and a
 // main function.
 package.targets.append(
-    .target(name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
+    .target(
+        name: "PintleFuzzing", dependencies: ["PintleMessage", "PintleSerialization"], path: "Fuzz/Support",
+        swiftSettings: house))
 for name in [
     "Address", "Cache", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "DiskCache",
     "Form", "HTTP2", "Image", "JSON",
@@ -279,9 +289,9 @@ for name in [
     let (place, libraries): (String, [Target.Dependency]) = (
         "Fuzz/\(name)",
         [
-            "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleCache",
-            "PintleTrust",
-            "PintleWebSocket", "PintleSession", "PintlePolicy", "PintlePins", "PintleCacheStore", nio,
+            "PintleFuzzing", "PintleMessage", "PintleSerialization", "PintleCoding", "PintleSchema", "PintleImage",
+            "PintleCache", "PintleTrust", "PintleWebSocket", "PintleSession", "PintlePolicy", "PintlePins",
+            "PintleCacheStore", nio,
         ]
             + (name == "HTTP2"
                 ? [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleFuzzing
-internal import PintleMessage
+internal import PintleSerialization
 
 /// Fuzzes forms: the values read from one are written, and read back with the same names.
 @_cdecl("LLVMFuzzerTestOneInput")

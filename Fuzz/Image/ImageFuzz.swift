@@ -2,7 +2,7 @@
 
 internal import PintleFuzzing
 internal import PintleImage
-internal import PintleMessage
+internal import PintleSerialization
 
 /// Fuzzes images of up to a million pixels: the headers that are read before gdk-pixbuf sees the bytes, gdk-pixbuf's
 /// decoding, and the readers of X bitmaps and animations.

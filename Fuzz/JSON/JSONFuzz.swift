@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleFuzzing
-internal import PintleMessage
+internal import PintleSerialization
 
 /// Fuzzes JSON: one verdict for a document whole and in pieces, and values that are written read back the same.
 @_cdecl("LLVMFuzzerTestOneInput")

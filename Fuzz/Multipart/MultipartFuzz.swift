@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleFuzzing
-internal import PintleMessage
+internal import PintleSerialization
 
 /// Fuzzes multipart forms: bodies with a known boundary, and whole messages whose first line is their Content-Type. The
 /// values read from one are written, and read back the same.

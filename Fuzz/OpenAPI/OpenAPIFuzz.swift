@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleFuzzing
-internal import PintleMessage
 internal import PintleSchema
+internal import PintleSerialization
 
 /// Fuzzes requests and responses with an OpenAPI document. The input is `METHOD TARGET`, a line with a media type, and a
 /// body; if its first line begins with a brace, it is an OpenAPI document itself.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleFuzzing
-internal import PintleMessage
+internal import PintleSerialization
 
 /// Fuzzes property lists: values read from one, or from JSON, are written in both formats and read back the same.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleFuzzing
-internal import PintleMessage
 internal import PintleSchema
+internal import PintleSerialization
 
 /// Fuzzes JSON Schema: an instance with the built-in schemas or, if the document is `{"schema": …, "instance": …}`, with
 /// the schema in it.

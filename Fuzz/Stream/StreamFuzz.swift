@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleFuzzing
-internal import PintleMessage
+internal import PintleSerialization
 
 /// Fuzzes lines, JSON Lines and event streams: the same items, and the same error, whole and in pieces.
 @_cdecl("LLVMFuzzerTestOneInput")

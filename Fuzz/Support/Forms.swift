@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import PintleMessage
+internal import PintleMessage
+package import PintleSerialization
 
 /// The parameters in the body of a request.
 package func fuzzedParameters(of body: [UInt8], _ contentType: String) throws(SerializationError) -> Parameter? {

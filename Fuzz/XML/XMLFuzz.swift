@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleFuzzing
-internal import PintleMessage
+internal import PintleSerialization
 
 /// Fuzzes XML: one verdict, and one error with its place, for a document whole and in pieces; its tree and its reader have
 /// the same elements and the same text.

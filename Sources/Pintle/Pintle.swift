@@ -5,6 +5,7 @@
 @_exported import PintleImage
 @_exported import PintleMessage
 @_exported import PintleReachability
+@_exported import PintleSerialization
 @_exported import PintleSession
 @_exported import PintleStorage
 @_exported import PintleTelemetry

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 /// The blocks of a GIF (GIF89a), all of which are read before any picture is unpacked.
 struct GIFFile {

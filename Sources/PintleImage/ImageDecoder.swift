@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import PintleMessage
+public import PintleSerialization
 
 /// Decodes PNG, JPEG, GIF, TIFF, BMP and Windows icons with gdk-pixbuf; X bitmaps and the frames of GIFs without it.
 public struct ImageDecoder: MeteredImageChecking, ImageDecoding {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 /// The supported formats, which are recognised by their first bytes. The raw value is gdk-pixbuf's name.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 /// The decoding of one image by a `GdkPixbufLoader`. A class, because the callback has a pointer to it.
 final class ImageLoading {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleCoding
-internal import PintleMessage
+internal import PintleSerialization
 
 /// The chunks of a PNG (PNG §5.3), each with length, name, content and checksum.
 struct PNGChunks: Sequence, IteratorProtocol {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import PintleMessage
+internal import PintleSerialization
 
 /// The functions of gdk-pixbuf, which is loaded when the first decoder is created.
 ///

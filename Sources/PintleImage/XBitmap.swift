@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintleSerialization
 
 /// Reads X bitmaps: C source with a size and a list of numbers, each of which has the pixels of the next eight (X11) or
 /// sixteen (X10) columns of a row.

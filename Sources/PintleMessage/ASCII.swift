@@ -24,7 +24,7 @@ package enum ASCII {
 
     /// True if `bytes` equals `lowercase`, ignoring the case of ASCII letters. `lowercase` must be in lower case.
     @inline(__always)
-    static func equalsIgnoringCase(_ bytes: UnsafeRawBufferPointer, _ lowercase: StaticString) -> Bool {
+    package static func equalsIgnoringCase(_ bytes: UnsafeRawBufferPointer, _ lowercase: StaticString) -> Bool {
         let count = lowercase.utf8CodeUnitCount
         guard bytes.count == count else { return false }
         let expected = lowercase.utf8Start
@@ -118,7 +118,7 @@ package enum ASCII {
 
     /// The value of a hexadecimal digit, or 255.
     @inline(__always)
-    static func hexDigitValue(_ byte: UInt8) -> UInt8 {
+    package static func hexDigitValue(_ byte: UInt8) -> UInt8 {
         if byte &- 0x30 < 10 { return byte &- 0x30 }
         let letter = (byte | 0x20) &- 0x61
         return letter < 6 ? letter + 10 : 255

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import PintleMessage
+package import PintleSerialization
 
 /// A JSON Schema of draft 2020-12, compiled once and used from any thread.
 ///
@@ -19,7 +19,7 @@ package struct JSONSchema: Sendable {
     /// Compiles a schema and all schemas that it refers to.
     ///
     /// - Parameters:
-    ///   - document: the value that ``PintleMessage/JSONScanner/parse(_:)`` reads.
+    ///   - document: the value that ``PintleSerialization/JSONScanner/parse(_:)`` reads.
     ///   - name: the document's path. Errors name it, and relative references are resolved against it.
     ///   - resolve: reads other files. It is not called for URLs, which are refused.
     /// - Throws: the first fault of one of the schemas.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import PintleMessage
+package import PintleSerialization
 
 /// Options for reading and applying schemas.
 package struct SchemaOptions: Sendable, Equatable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PintleMessage
+public import PintleSerialization
 
 /// A response that arrived but breaks its contract: the `underlying` error of a ``SessionError`` with code `rejected`.
 public struct RejectedResponse: Error, Sendable, CustomStringConvertible {

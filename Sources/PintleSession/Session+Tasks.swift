@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PintleMessage
+public import PintleSerialization
 internal import PintleSystem
 
 /// Tasks that the program steers: each is suspended until it is resumed, and the session lists it until it has ended.

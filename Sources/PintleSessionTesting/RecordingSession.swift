@@ -2,7 +2,8 @@
 
 public import FoundationEssentials
 internal import NIOCore
-public import PintleMessage
+internal import PintleMessage
+public import PintleSerialization
 public import PintleSession
 internal import PintleSystem
 

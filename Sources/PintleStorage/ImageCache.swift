@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import PintleMessage
+public import PintleSerialization
 
 /// A cache of bitmaps in memory, each of which takes four bytes per pixel.
 public typealias ImageCache = AutoPurgingCache<CacheIdentifier, Bitmap>

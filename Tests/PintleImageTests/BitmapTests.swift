@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleImage
-import PintleMessage
+import PintleSerialization
 import PintleTesting
 import Testing
 

@@ -2,6 +2,7 @@
 
 import PintleImage
 import PintleMessage
+import PintleSerialization
 import Testing
 
 /// Images beside other formats in one list.

@@ -2,7 +2,7 @@
 
 import Foundation
 import PintleImage
-import PintleMessage
+import PintleSerialization
 import PintleTesting
 import Testing
 

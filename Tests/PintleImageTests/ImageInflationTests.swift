@@ -2,6 +2,7 @@
 
 import PintleImage
 import PintleMessage
+import PintleSerialization
 import PintleTesting
 import Testing
 

@@ -2,6 +2,7 @@
 
 import PintleMessage
 import PintlePolicy
+import PintleSerialization
 import PintleSession
 import Testing
 

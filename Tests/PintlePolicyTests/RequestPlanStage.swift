@@ -3,6 +3,7 @@
 import NIOCore
 import PintleMessage
 import PintlePolicy
+import PintleSerialization
 import PintleSession
 import Testing
 

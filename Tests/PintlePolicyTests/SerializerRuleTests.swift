@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PintleMessage
 import PintlePolicy
+import PintleSerialization
 import Testing
 
 /// The sections of a configuration on serializers, bodies and contracts.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleActivity
-import PintleMessage
 import PintlePolicy
+import PintleSerialization
 import PintleTesting
 import Testing
 

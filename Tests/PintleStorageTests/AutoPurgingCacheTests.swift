@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleMessage
+import PintleSerialization
 import PintleStorage
 import PintleTesting
 import Testing

@@ -4,6 +4,7 @@
 import CoreMetrics
 import MetricsTestKit
 import PintleMessage
+import PintleSerialization
 import PintleSession
 import PintleTelemetry
 import PintleTesting

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleMessage
+import PintleSerialization
 
 /// Measures conversions of a body between formats: from the bytes that arrive to the bytes that leave, as in a route with a
 /// serializer.

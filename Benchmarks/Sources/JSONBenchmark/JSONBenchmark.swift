@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import PintleMessage
+import PintleSerialization
 
 /// Measures the speed of validating and reading documents: `JSONBenchmark write FOLDER` makes them, `JSONBenchmark measure
 /// FOLDER` prints a line for each document and way: name, way and bytes per second, separated by tabs.

@@ -2,6 +2,7 @@
 
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSerialization
 internal import PintleSystem
 internal import PintleTrust
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import PintleMessage
+package import PintleSerialization
 internal import PintleSystem
 
 /// Helpers that build the JSON documents of reports.

@@ -2,6 +2,7 @@
 
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSerialization
 internal import PintleTrust
 
 /// The report for code scanning (SARIF 2.1.0, OASIS): each finding is located at the line of the configuration that it is

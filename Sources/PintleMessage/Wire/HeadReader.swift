@@ -96,17 +96,17 @@ package enum MessageKind: Sendable {
 }
 
 /// Reads lines that end with CRLF from a block that is known to end with an empty line.
-struct LineReader {
+package struct LineReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     /// The bytes that were not read yet.
-    var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self.bytes[self.position...]) }
+    package var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self.bytes[self.position...]) }
 
     /// Returns the next line without its end.
-    mutating func next() throws(WireError) -> UnsafeRawBufferPointer {
+    package mutating func next() throws(WireError) -> UnsafeRawBufferPointer {
         guard let lineFeed = self.bytes.firstIndex(of: .lf, from: self.position), lineFeed > self.position,
             self.bytes[lineFeed - 1] == .cr
         else { throw WireError(.malformed, "a line of the head does not end with carriage return and line feed") }

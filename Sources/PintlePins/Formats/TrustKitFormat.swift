@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 internal import PintleTrust
 
 /// TrustKit's `TSKPinnedDomains`, in a property list of its own or below `TSKConfiguration` in an app's Info.plist.

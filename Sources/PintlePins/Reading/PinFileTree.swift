@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 /// An element of an XML document with its contents, for configuration files: small documents, which are held in memory.
 final class PinFileElement {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PintleMessage
+package import PintleSerialization
 package import PintleSession
 
 /// Changes to the requests of a route, and settings for their transfer.

@@ -2,6 +2,7 @@
 
 package import PintleMessage
 internal import PintleSchema
+package import PintleSerialization
 
 /// A compiled `contract`: the operations of an OpenAPI document that messages must keep to.
 package struct APIContract: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleImage
-internal import PintleMessage
 internal import PintleSchema
+internal import PintleSerialization
 
 /// The rules that the messages of a route must keep to.
 struct RouteContracts {

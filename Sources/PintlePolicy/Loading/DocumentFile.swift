@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 internal import Yams
 
 /// Reads documents that a configuration names: JSON Schemas and API descriptions, in JSON or YAML.

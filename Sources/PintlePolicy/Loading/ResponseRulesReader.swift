@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import PintleMessage
+private import PintleSerialization
 
 /// Reads `routes[].response`.
 enum ResponseRulesReader {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import PintleMessage
+private import PintleSerialization
 private import PintleSession
 
 /// Reads `upstream_proxy`: a map, or `env` for the proxies that the environment names.

@@ -2,6 +2,7 @@
 
 internal import NIOCore
 package import PintleMessage
+internal import PintleSerialization
 internal import PintleSession
 
 /// The result of taking a request through a ``RequestPlan`` without network, as `pintle check --sample` prints it.

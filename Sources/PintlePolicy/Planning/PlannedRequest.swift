@@ -2,6 +2,7 @@
 
 package import NIOCore
 package import PintleMessage
+package import PintleSerialization
 package import PintleSession
 
 /// A request as it goes upstream, made by a ``RequestPlan``.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PintleMessage
+package import PintleSerialization
 package import PintleSession
 package import PintleTrust
 

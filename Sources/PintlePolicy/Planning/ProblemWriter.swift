@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PintleMessage
+internal import PintleSerialization
 internal import PintleSystem
 package import PintleTrust
 

@@ -2,6 +2,7 @@
 
 internal import PintleCoding
 package import PintleMessage
+package import PintleSerialization
 
 /// A route's changes to a request before it is sent: parameters, form and fields, but not the destination.
 ///

@@ -2,6 +2,7 @@
 
 package import NIOCore
 package import PintleMessage
+package import PintleSerialization
 
 /// The rules that a response must keep to: those of its route, then the contract of its operation.
 package struct ResponseValidator: Sendable {

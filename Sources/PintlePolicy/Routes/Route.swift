@@ -2,6 +2,7 @@
 
 package import NIOCore
 package import PintleMessage
+package import PintleSerialization
 package import PintleSession
 
 /// One compiled route. A class, so that a decision holds it at the cost of one reference.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import PintleMessage
+internal import PintleMessage
+private import PintleSerialization
 private import PintleSession
 
 /// A description of a route for `pintle check` and `pintle explain`. Never shows an injected value, as it may be secret.

@@ -2,8 +2,8 @@
 
 internal import Glibc
 internal import PintleActivity
-internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSerialization
 internal import PintleSession
 internal import PintleSystem
 internal import Synchronization
@@ -11,12 +11,12 @@ internal import Synchronization
 /// Runs work on other threads that would block an event loop: validating and serializing bodies.
 ///
 /// There are as many workers as processors. Jobs wait in one queue per client, and the clients take turns, so that a client
-/// with many jobs does not delay others. A job has a ``PintleMessage/WorkBudget``: its steps and its processor time are
+/// with many jobs does not delay others. A job has a ``PintleSerialization/WorkBudget``: its steps and its processor time are
 /// limited, its memory comes out of the common budget, and it ends when it is cancelled.
 final class WorkPool: Sendable {
     /// The resources that a job may use.
     struct Limits: Sendable {
-        /// Steps of a ``PintleMessage/WorkBudget``.
+        /// Steps of a ``PintleSerialization/WorkBudget``.
         let steps: Int
         /// Processor time; it does not pass while the thread waits for a processor.
         let processorTime: Duration

@@ -6,6 +6,7 @@ internal import PintleActivity
 internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSerialization
 internal import PintleSession
 internal import PintleSystem
 
@@ -130,7 +131,7 @@ final class Worker: @unchecked Sendable {
     ///   - sequence: the number of the exchange.
     ///   - admit: called with the client's name, or with the reason for a refusal: now, or in a later turn.
     func check(
-        _ fields: Fields, of client: Client?, by passwords: PasswordCheck, as sequence: UInt64,
+        _ fields: Fields, of client: Client?, _ passwords: PasswordCheck, as sequence: UInt64,
         then admit: @escaping (Result<String?, Problem>) -> Void
     ) {
         let user = fields[.proxyAuthorization].flatMap(BasicCredentials.init)?.user

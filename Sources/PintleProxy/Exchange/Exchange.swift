@@ -5,6 +5,7 @@ internal import PintleActivity
 internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSerialization
 internal import PintleSession
 
 /// One request and its response, from plan to record: a state machine between a ``ClientStream`` and an ``OriginStream``.
@@ -64,8 +65,7 @@ final class Exchange: TransferDelegate {
             return self.refuse(Problem(.overloaded, self.active.limits.memoryShortage))
         }
         guard let passwords = self.active.passwords, self.report.mode != .intercept else { return self.performPlan() }
-        self.worker.check(
-            self.request.head.fields, of: self.peer, by: passwords, as: self.sequence, then: self.admitted)
+        self.worker.check(self.request.head.fields, of: self.peer, passwords, as: self.sequence, then: self.admitted)
     }
 
     /// Begins the request for a user, or for a client without a name, unless the client has left in the meantime.

@@ -6,6 +6,7 @@ internal import PintleCache
 internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSerialization
 internal import PintleSession
 internal import PintleTrust
 

@@ -2,6 +2,7 @@
 
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSerialization
 
 /// The verdict on an origin that switches to another protocol (RFC 9110 §7.8).
 enum ProtocolSwitch {

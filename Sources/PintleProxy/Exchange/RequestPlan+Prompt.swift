@@ -2,6 +2,7 @@
 
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSerialization
 
 extension RequestPlan {
     /// Makes the request on the event loop, if that is quick.

@@ -4,6 +4,7 @@ internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSerialization
 
 /// Validates one response against the rules of its route or of an API description.
 ///

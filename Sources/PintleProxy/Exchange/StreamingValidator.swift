@@ -2,7 +2,7 @@
 
 internal import NIOCore
 internal import PintleLoop
-internal import PintleMessage
+internal import PintleSerialization
 
 /// Checks a response's body as it streams, a limited amount in each turn of the event loop, because 32 KiB on the wire may
 /// decode to 32 MiB. Unchecked bytes wait here, and the owner takes no more from the origin meanwhile.

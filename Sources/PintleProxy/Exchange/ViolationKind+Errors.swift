@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
-internal import PintleMessage
+internal import PintleSerialization
 internal import PintleTrust
 
 extension ViolationKind {

@@ -2,6 +2,7 @@
 
 internal import PintleActivity
 internal import PintleMessage
+internal import PintleSerialization
 
 /// Keeps a copy of a JSON body for an observer while the body passes unchanged. Used on the event loop of its exchange.
 final class ResponseTap {

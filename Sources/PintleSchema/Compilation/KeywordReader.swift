@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 /// Reads the values of one schema's keywords and checks that each has the right type.
 struct KeywordReader {

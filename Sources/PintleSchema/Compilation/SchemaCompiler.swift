@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintleSerialization
 
 /// Reads the schemas of a set of documents into one graph.
 ///

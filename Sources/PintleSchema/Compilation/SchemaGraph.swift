@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 /// Schemas that refer to each other by number. Immutable once compiled.
 struct SchemaGraph: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 /// A media type or a range of media types, without parameters, as the keys of `content` have them.
 struct MediaRange: Sendable, Equatable {

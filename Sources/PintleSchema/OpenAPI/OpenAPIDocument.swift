@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PintleMessage
+package import PintleSerialization
 
 /// The operations that an OpenAPI document declares, with their schemas compiled. Reads OpenAPI 3.1, and 3.0 with its own
 /// dialect of schemas.
@@ -29,7 +30,7 @@ package struct OpenAPIDocument: Sendable {
     /// Reads a document and all documents that it refers to.
     ///
     /// - Parameters:
-    ///   - document: the value that ``PintleMessage/JSONScanner/parse(_:)`` or a YAML reader makes.
+    ///   - document: the value that ``PintleSerialization/JSONScanner/parse(_:)`` or a YAML reader makes.
     ///   - name: the document's path. Errors name it, and relative references are resolved against it.
     ///   - resolve: reads other files. It is not called for URLs, which are refused.
     /// - Throws: the first fault.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 /// A value of an OpenAPI document, and its place.
 struct OpenAPIElement {

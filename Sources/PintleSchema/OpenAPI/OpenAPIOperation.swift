@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import PintleMessage
+package import PintleSerialization
 
 /// The declaration of one method of one path in an OpenAPI document.
 package struct OpenAPIOperation: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintleSerialization
 
 /// A parameter of a query, a header section or a path.
 package struct OpenAPIParameter: Sendable {
@@ -23,7 +24,7 @@ package struct OpenAPIParameter: Sendable {
     let style: Style?
     let schema: Int?
 
-    /// The steps of a ``PintleMessage/WorkBudget`` for parsing one pair of a query, or one item of a list.
+    /// The steps of a ``PintleSerialization/WorkBudget`` for parsing one pair of a query, or one item of a list.
     static let pairSteps = 8
 
     /// The names and values of a query, decoded; a plus sign is a space. A broken escape stays.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintleSerialization
 
 /// A URL of one of OpenAPI's servers, with values in place of its variables.
 struct ServerURL: Sendable {

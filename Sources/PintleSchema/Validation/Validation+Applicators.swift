@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 extension Validation {
     /// The most branches of `anyOf` and `oneOf` for which reasons are given.

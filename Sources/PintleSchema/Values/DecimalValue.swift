@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintleSerialization
 
 /// A decimal number of any size, in a form that equal numbers share: `digits` times ten to the `exponent`, with no zero at
 /// either end of the digits. Nothing is rounded, so a tenth is a tenth.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 /// One walk over a value, without recursion, before the value is judged. It finds faults that no schema can judge.
 struct InstanceSurvey {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 /// A value as JSON Schema compares it (core §4.2.2): numbers by value, strings by code points, objects in any order.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 /// A step from a value to a member or an item of it.
 enum PointerToken: Sendable, Hashable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 internal import PintleSystem
 
 /// The form of values in sentences: short and on one line, whatever they contain.

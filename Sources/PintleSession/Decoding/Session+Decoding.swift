@@ -2,6 +2,7 @@
 
 internal import PintleCoding
 internal import PintleMessage
+internal import PintleSerialization
 
 /// The codings that a session asks for, and those that it removes.
 extension Session {

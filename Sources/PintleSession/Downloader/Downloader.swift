@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
-public import PintleMessage
+internal import PintleMessage
+public import PintleSerialization
 internal import PintleSystem
 
 /// Loads values that are requested often and by many callers at once, such as pictures. Equal requests share one

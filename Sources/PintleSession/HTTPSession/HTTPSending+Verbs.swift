@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PintleMessage
+public import PintleSerialization
 
 /// Functions for the methods of HTTP, which wait for the response. All throw like ``send(_:_:body:as:_:)``.
 ///

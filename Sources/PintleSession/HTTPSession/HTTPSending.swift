@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
-public import PintleMessage
+public import PintleSerialization
 
 /// Sends requests and waits for their responses: an ``HTTPSession``, or a stand-in for it in tests.
 ///

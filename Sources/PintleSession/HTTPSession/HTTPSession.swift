@@ -3,6 +3,7 @@
 public import FoundationEssentials
 internal import NIOCore
 public import PintleMessage
+public import PintleSerialization
 public import PintleTrust
 
 /// The client of one service: URLs below a base, values that are encoded and decoded, and steps that all requests pass.

@@ -2,6 +2,7 @@
 
 internal import NIOCore
 public import PintleMessage
+internal import PintleSerialization
 internal import PintleSystem
 
 /// A task and the serializer of its response.

@@ -2,7 +2,7 @@
 
 internal import FoundationEssentials
 internal import NIOCore
-public import PintleMessage
+public import PintleSerialization
 
 /// A body that an ``HTTPSession`` sends with a request.
 public struct RequestBody: Sendable {

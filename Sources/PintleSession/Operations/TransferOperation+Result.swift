@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import NIOCore
-public import PintleMessage
+internal import PintleMessage
+public import PintleSerialization
 internal import PintleSystem
 
 /// The result of an operation.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSerialization
 internal import PintleSystem
 
 /// Fetches the response, in one stretch or several. Only one of the stretches works at a time.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PintleMessage
+internal import PintleSerialization
 public import PintleTrust
 
 /// A proxy between a session and its origins.

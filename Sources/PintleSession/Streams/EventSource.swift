@@ -2,6 +2,7 @@
 
 internal import NIOCore
 public import PintleMessage
+public import PintleSerialization
 
 /// The events of a server, over as many connections as necessary (WHATWG HTML §9.2).
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
-internal import PintleMessage
+internal import PintleSerialization
 
 /// A body that is read through a parser. The next piece is requested only when the last one has no further item.
 struct ParsedBody<Consumer: LineConsumer> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import PintleMessage
+public import PintleSerialization
 
 /// Views of a body as a sequence of items, read as they arrive.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import NIOCore
 public import PintleMessage
+internal import PintleSerialization
 internal import PintleSystem
 
 /// One task of a session: a request, the steps that get its response, and the response's destination.

@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSerialization
 internal import PintleSystem
 
 /// The file of a download, before the first request and after the last byte.

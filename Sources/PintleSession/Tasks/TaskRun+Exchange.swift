@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSerialization
 internal import PintleTrust
 
 /// One request and the head of its response.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintleSerialization
 internal import PintleTrust
 
 /// Decides what follows a response: its redirect, its challenge, or a new beginning of a download.

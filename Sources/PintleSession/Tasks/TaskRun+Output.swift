@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSerialization
 
 /// Receives the response that is a task's result.
 extension TaskRun {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import NIOCore
 internal import PintleLoop
-internal import PintleMessage
+internal import PintleSerialization
 internal import PintleSystem
 
 /// Carries out one task on the thread of one loop. The thread is also the actor's executor, so calls from the task's

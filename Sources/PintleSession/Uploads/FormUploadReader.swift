@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
-internal import PintleMessage
+internal import PintleSerialization
 
 /// The bytes of a form, segment after segment; a file is opened when its turn comes.
 final class FormUploadReader: UploadReader {

@@ -2,7 +2,7 @@
 
 internal import Glibc
 internal import NIOCore
-public import PintleMessage
+public import PintleSerialization
 internal import PintleSystem
 
 extension MultipartForm {

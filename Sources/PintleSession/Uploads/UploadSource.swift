@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import NIOCore
-public import PintleMessage
+public import PintleSerialization
 internal import PintleSystem
 
 /// The source of the bytes of a request's body.

@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSerialization
 internal import PintleWebSocket
 
 /// The connection of a WebSocket, from the response to its request to its end.

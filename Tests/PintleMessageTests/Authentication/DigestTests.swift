@@ -19,7 +19,7 @@ import Testing
         let request = DigestChallenge.Request(
             method: "GET", target: "/dir/index.html", count: 1,
             clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ")
-        let credential = try Credential(user: "Mufasa", password: "Circle of Life")
+        let credential = try #require(Credential(checking: "Mufasa", "Circle of Life"))
         #expect(
             try challenge.authorization(of: credential, for: request, hash: digest)
                 == "Digest username=\"Mufasa\", realm=\"http-auth@example.org\", "
@@ -52,7 +52,7 @@ import Testing
                 + "opaque=\"HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS\", \(parameters)")
         let request = DigestChallenge.Request(
             method: "GET", target: "/doe.json", count: 1, clientNonce: "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v")
-        let credential = try Credential(user: "J\u{E4}s\u{F8}n Doe", password: "Secret, or not?")
+        let credential = try #require(Credential(checking: "J\u{E4}s\u{F8}n Doe", "Secret, or not?"))
         return try challenge.authorization(of: credential, for: request, hash: digest)
     }
 
@@ -63,7 +63,7 @@ import Testing
                 + "opaque=\"5ccc069c403ebaf9f0171e9517f40e41\"")
         #expect(!challenge.isCounted)
         let request = DigestChallenge.Request(method: "GET", target: "/dir/index.html", count: 1, clientNonce: "unused")
-        let credential = try Credential(user: "Mufasa", password: "CircleOfLife")
+        let credential = try #require(Credential(checking: "Mufasa", "CircleOfLife"))
         #expect(
             try challenge.authorization(of: credential, for: request, hash: digest)
                 == "Digest username=\"Mufasa\", realm=\"testrealm@host.com\", "
@@ -75,7 +75,7 @@ import Testing
         let challenge = try digestChallenge("Digest realm=r, nonce=n, qop=auth")
         let request = DigestChallenge.Request(method: "GET", target: "/", count: 0xABC, clientNonce: "c")
         let answer = try challenge.authorization(
-            of: Credential(user: "u", password: "p"), for: request, hash: digest)
+            of: #require(Credential(checking: "u", "p")), for: request, hash: digest)
         #expect(answer.contains(", nc=00000abc, "))
     }
 
@@ -109,7 +109,7 @@ import Testing
         #expect(challenge.realm == "a\"\u{301}, uri=\"/x\\")
         let request = DigestChallenge.Request(method: "GET", target: "/", count: 1, clientNonce: "c\"")
         let answer = try challenge.authorization(
-            of: Credential(user: "u\"\\", password: "p"), for: request, hash: digest)
+            of: #require(Credential(checking: "u\"\\", "p")), for: request, hash: digest)
         let given = try answerParameters(answer)
         #expect(given["realm"] == challenge.realm)
         #expect(given["uri"] == "/")
@@ -123,7 +123,7 @@ import Testing
         "algorithm=SHA-256, qop=auth, userhash=true",
     ])
     func `curl answers as Pintle does`(parameters: String) throws {
-        let credential = try Credential(user: "Mu \\fasa", password: "Circle \"of\": Life")
+        let credential = try #require(Credential(checking: "Mu \\fasa", "Circle \"of\": Life"))
         let origin = try DigestOrigin(
             challenge: "Digest realm=\"the \\\"realm\\\"\", nonce=\"7ypf/xlj9XXwfDPE\", \(parameters)",
             credential: credential)
@@ -136,7 +136,7 @@ import Testing
 
     @Test func `a wrong password is not what curl would have answered`() throws {
         let origin = try DigestOrigin(
-            challenge: "Digest realm=r, nonce=n, qop=auth", credential: Credential(user: "u", password: "right"))
+            challenge: "Digest realm=r, nonce=n, qop=auth", credential: #require(Credential(checking: "u", "right")))
         defer { origin.origin.stop() }
         let result = try Curl.run("--digest", "--user", "u:wrong", "http://127.0.0.1:\(origin.origin.port)/")
         #expect(result.status == 403)

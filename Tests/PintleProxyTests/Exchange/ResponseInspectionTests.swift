@@ -5,6 +5,7 @@ import PintleActivity
 import PintleLoop
 import PintleMessage
 import PintlePolicy
+import PintleSerialization
 import Testing
 
 @testable import PintleProxy

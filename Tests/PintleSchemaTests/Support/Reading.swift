@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PintleMessage
 import PintleSchema
+import PintleSerialization
 
 /// Returns the value of a JSON text, which may be a single scalar.
 func json(_ text: String) throws -> Parameter { try JSONScanner(fragmentsAllowed: true).parse(Array(text.utf8)) }

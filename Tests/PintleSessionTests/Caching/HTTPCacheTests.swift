@@ -3,6 +3,7 @@
 import NIOCore
 import PintleHTTPCache
 import PintleMessage
+import PintleSerialization
 import PintleSession
 import PintleTesting
 import Testing

@@ -2,6 +2,7 @@
 
 import NIOCore
 import PintleMessage
+import PintleSerialization
 import PintleTesting
 import PintleTrust
 import Testing

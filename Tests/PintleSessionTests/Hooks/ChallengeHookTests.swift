@@ -2,6 +2,7 @@
 
 import NIOCore
 import PintleMessage
+import PintleSerialization
 import PintleSession
 import PintleTesting
 import Testing

@@ -3,6 +3,7 @@
 import Foundation
 import NIOCore
 import PintleMessage
+import PintleSerialization
 import PintleSession
 import PintleTesting
 import Testing

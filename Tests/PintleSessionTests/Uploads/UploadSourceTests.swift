@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import NIOCore
 import PintleMessage
+import PintleSerialization
 import PintleSession
 import PintleTesting
 import Testing

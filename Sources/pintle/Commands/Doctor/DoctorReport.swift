@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleAudit
-internal import PintleMessage
+internal import PintleSerialization
 
 /// The report after all programs were tried.
 enum DoctorReport {

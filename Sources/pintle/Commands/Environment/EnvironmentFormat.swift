@@ -2,7 +2,7 @@
 
 internal import ArgumentParser
 internal import PintleAudit
-internal import PintleMessage
+internal import PintleSerialization
 
 /// The formats for variables of an environment. All values are quoted so that the reader gets them unchanged.
 enum EnvironmentFormat: String, ExpressibleByArgument, CaseIterable, Sendable {

@@ -3,7 +3,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import NIOCore
-internal import PintleMessage
+internal import PintleSerialization
 internal import PintleSession
 internal import PintleSystem
 

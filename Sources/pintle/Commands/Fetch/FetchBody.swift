@@ -3,6 +3,7 @@
 internal import NIOCore
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSerialization
 internal import PintleSession
 
 /// The body of the requests of `fetch`.

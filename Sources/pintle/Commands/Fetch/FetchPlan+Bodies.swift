@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleImage
-internal import PintleMessage
+internal import PintleSerialization
 
 extension FetchPlan.BodyExpectation {
     /// Returns the rule of a contract for this body.

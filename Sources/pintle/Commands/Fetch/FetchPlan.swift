@@ -5,6 +5,7 @@ internal import Glibc
 internal import NIOCore
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSerialization
 internal import PintleSession
 internal import PintleSystem
 internal import PintleTrust

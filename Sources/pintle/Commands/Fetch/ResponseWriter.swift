@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSerialization
 internal import PintleSession
 
 /// Writes a response's body to standard output: as it arrives, or after it has been checked.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import PintleMessage
+internal import PintleSerialization
 internal import PintleTrust
 
 /// Reads chains from standard input, one JSON line each, and writes each verdict to standard output at once.

@@ -5,6 +5,7 @@ import PintleActivity
 import PintleMessage
 import PintlePolicy
 import PintleProxy
+import PintleSerialization
 import PintleTesting
 import PintleTrust
 

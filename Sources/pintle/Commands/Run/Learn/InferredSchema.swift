@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+internal import PintleSerialization
 
 /// The structure of the observed JSON documents: their types, and those of their members and elements. No value is stored.
 ///

@@ -2,9 +2,9 @@
 
 internal import PintleActivity
 internal import PintleCoding
-internal import PintleMessage
 internal import PintlePolicy
 internal import PintleProxy
+internal import PintleSerialization
 
 /// The limits of learning that are still unused: everything that grows with the traffic is counted against them.
 struct LearningLimits: Sendable {

@@ -4,6 +4,7 @@ internal import PintleAudit
 internal import PintleMessage
 internal import PintlePins
 internal import PintlePolicy
+internal import PintleSerialization
 internal import PintleSession
 
 /// A configuration that allows the observed traffic, with its JSON Schemas.

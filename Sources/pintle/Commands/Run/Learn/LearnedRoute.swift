@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
 internal import PintlePins
+internal import PintleSerialization
 
 /// A route's rules for responses, which all observed responses satisfy.
 struct LearnedRules: Sendable, Equatable {

@@ -2,7 +2,7 @@
 
 internal import PintleActivity
 internal import PintleAudit
-internal import PintleMessage
+internal import PintleSerialization
 internal import PintleSystem
 
 /// The exchanges as an HTTP archive (HAR 1.2), for viewers of network traffic.

@@ -2,7 +2,7 @@
 
 internal import PintleActivity
 internal import PintleAudit
-internal import PintleMessage
+internal import PintleSerialization
 internal import PintleSystem
 
 /// The report for programs, in JSON; docs/run.md describes it.

@@ -2,7 +2,7 @@
 
 internal import PintleActivity
 internal import PintleAudit
-internal import PintleMessage
+internal import PintleSerialization
 
 /// The report for code scanning (SARIF 2.1.0, OASIS): each finding is located at the part of the configuration that it is
 /// about.
