@@ -73,6 +73,8 @@ let package = Package(
         // The library by itself: no routes, no YAML, no listening sockets. Who depends on it with `traits: []` resolves
         // only what it needs.
         .library(name: "Pintle", targets: ["Pintle"]),
+        // The counterparts of AFNetworking's operations, image downloader and caches, and of its extensions of UIKit.
+        .library(name: "PintleExtras", targets: ["PintleExtras"]),
         // For the tests of programs that use the library.
         .library(name: "PintleSessionTesting", targets: ["PintleSessionTesting"]),
     ],
@@ -127,9 +129,7 @@ let package = Package(
                 "PintleWebSocket", "PintleLoop", "CPintleCurl", "CPintleLinux", nio, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
-        room(
-            "PintleStorage",
-            ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleSession", "CPintleLinux"]),
+        room("PintleStorage", ["PintleSystem", "CPintleLinux"]),
         room(
             "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio], small),
         room(
@@ -143,6 +143,13 @@ let package = Package(
         room(
             "PintleHTTPCache",
             ["PintleSystem", "PintleMessage", "PintleCache", "PintleTrust", "PintleSession", "PintleStorage", nio]),
+        // Beside the client, which knows nothing of it. The program is linked without it.
+        room(
+            "PintleExtras",
+            [
+                "PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleStorage",
+                "PintleSession", nio,
+            ]),
         // Another name for the rooms above that a program imports.
         room(
             "Pintle",
@@ -198,7 +205,7 @@ let package = Package(
             linkerSettings: shipped),
         // The catalogue of PintleSession shows parts of these, and the tests run them.
         .executableTarget(
-            name: "PintleExamples", dependencies: ["Pintle", "PintleSessionTesting", nio, logging],
+            name: "PintleExamples", dependencies: ["Pintle", "PintleExtras", "PintleSessionTesting", nio, logging],
             path: "Examples", exclude: ["Programs/README.md"], swiftSettings: house),
         // Killed by the tests of PintleCacheStore, and run on disks that are full.
         .executableTarget(
@@ -217,7 +224,7 @@ let package = Package(
         tests("PintleSchemaTests", ["PintleSchema", "PintleSerialization"]),
         tests("PintleImageTests", ["PintleImage", "PintleMessage", "PintleSerialization"]),
         tests("PintleCacheTests", ["PintleCache", "PintleMessage"]),
-        tests("PintleStorageTests", ["PintleStorage", "PintleMessage", "PintleSerialization", "PintleSystem"]),
+        tests("PintleStorageTests", ["PintleStorage", "PintleSystem"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
@@ -228,8 +235,14 @@ let package = Package(
             "PintleSessionTests",
             [
                 "PintleSession", "PintleWebSocket", "PintleTrust", "PintleMessage", "PintleSerialization",
-                "PintleImage", "PintleActivity", "PintleStorage", "PintleHTTPCache", "PintleLoop", nio,
+                "PintleImage", "PintleActivity", "PintleStorage", "PintleHTTPCache", "PintleExtras", "PintleLoop", nio,
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
+            ]),
+        tests(
+            "PintleExtrasTests",
+            [
+                "PintleExtras", "PintleSession", "PintleStorage", "PintleHTTPCache", "PintleTrust", "PintleMessage",
+                "PintleSerialization", "PintleImage", "PintleSystem", nio,
             ]),
         tests("PintleReachabilityTests", ["PintleReachability", "PintleSession", "PintleLoop", nio]),
         tests(

@@ -2,6 +2,7 @@
 
 import Logging
 import Pintle
+import PintleExtras
 
 // Lines to write in place of those of other libraries, quoted by the article LineByLine; they are compiled, not run.
 

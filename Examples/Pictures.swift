@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Pintle
+import PintleExtras
 
 /// Prints the sizes of a page's pictures: each is requested once even if it occurs several times, four at a time, and
 /// missing ones get a placeholder.

@@ -12,7 +12,7 @@ public struct RejectedResponse: Error, Sendable, CustomStringConvertible {
     /// The breaches of the contract: first of the status, then of the type, then of the body.
     public let violation: ValidationError
 
-    static let bodyLimit = 64 * 1024
+    package static let bodyLimit = 64 * 1024
 
     /// Makes a rejected response, for tests and for stand-ins of a session.
     public init(head: ResponseHead, body: [UInt8] = [], violation: ValidationError) {
@@ -26,7 +26,7 @@ public struct RejectedResponse: Error, Sendable, CustomStringConvertible {
 }
 
 extension SessionError {
-    static func rejected(_ response: RejectedResponse) -> SessionError {
+    package static func rejected(_ response: RejectedResponse) -> SessionError {
         SessionError(.rejected, response.violation.message, underlying: response)
     }
 }

@@ -86,9 +86,7 @@ extension Session {
     ) async throws(SessionError) -> SessionResponse {
         try Self.checkCancellation()
         let handoff = ResponseHandoff()
-        let kind: SessionTask.Kind = source == nil ? .data : .upload
-        let task = try self.makeTask(
-            kind, request, source: source, output: .stream(handoff), interception: interception)
+        let task = try self.makeTask(request, from: source, handingTo: handoff, interception: interception)
         task.resume()
         let response = await withTaskCancellationHandler {
             await Result { () async throws(SessionError) -> SessionResponse in try await handoff.response() }
@@ -100,7 +98,7 @@ extension Session {
 
     /// Throws if the caller is cancelled already, so that nothing is sent: a quick origin would answer before the
     /// cancellation had arrived.
-    static func checkCancellation() throws(SessionError) {
+    package static func checkCancellation() throws(SessionError) {
         if Task.isCancelled { throw SessionError(.cancelled, "the task was cancelled before it began") }
     }
 }

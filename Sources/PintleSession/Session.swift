@@ -4,7 +4,7 @@ internal import NIOCore
 package import PintleActivity
 package import PintleLoop
 package import PintleMessage
-internal import PintleSystem
+package import PintleSystem
 public import PintleTrust
 
 /// Connections to origins under one security policy, and the tasks that use them.
@@ -25,7 +25,7 @@ public final class Session: Sendable {
     /// Carries out ``policy``.
     package let evaluator: TrustEvaluator
     let registry: TaskRegistry
-    let events = EventBroadcast<SessionEvent>(.bufferingNewest(4096))
+    package let events = EventBroadcast<SessionEvent>(.bufferingNewest(4096))
     let engine: Engine
     private let pools: [TransferPool]
     /// The jar that ``configuration`` names, or the session's own; nil if the session keeps no cookies.
@@ -184,6 +184,16 @@ public final class Session: Sendable {
         }
         for step in interception?.steps ?? [] { step.created?(task) }
         return task
+    }
+
+    /// Makes a suspended task whose response goes to `handoff`: an upload if there is a source, else a data task.
+    package func makeTask(
+        _ request: SessionRequest, from source: UploadSource?, handingTo handoff: ResponseHandoff,
+        interception: InterceptorChain?
+    ) throws(SessionError) -> SessionTask {
+        try self.makeTask(
+            source == nil ? .data : .upload, request, source: source, output: .stream(handoff),
+            interception: interception)
     }
 
     // MARK: The end

@@ -97,10 +97,10 @@ public struct SessionError: Error, Sendable {
         self.underlying = underlying
     }
 
-    static let cancelled = SessionError(.cancelled, "the task was cancelled")
+    package static let cancelled = SessionError(.cancelled, "the task was cancelled")
 
     /// Returns `error` if it is a ``SessionError``; otherwise wraps it in one of `code`.
-    static func wrapping(_ error: any Error, as code: Code, _ message: String) -> SessionError {
+    package static func wrapping(_ error: any Error, as code: Code, _ message: String) -> SessionError {
         if let error = error as? SessionError { return error }
         return SessionError(code, "\(message): \(error)", underlying: error)
     }

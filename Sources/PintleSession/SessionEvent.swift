@@ -14,9 +14,16 @@ public enum SessionEvent: Sendable {
     /// A download is complete, but could not be moved; it is still in the temporary file.
     case downloadMoveFailed(SessionTask, from: String, to: String, SessionError)
     /// An operation was started, or continues after a pause.
-    case operationStarted(TransferOperation)
+    case operationStarted(any SessionOperation)
     /// An operation is no longer running: it was paused, or it has finished. Its state tells which.
-    case operationStopped(TransferOperation)
+    case operationStopped(any SessionOperation)
     /// The session takes no more tasks and the last one has ended. The stream ends with this.
     case sessionInvalidated
+}
+
+/// Work that makes tasks of a session, one after another, and tells the session's readers when it runs:
+/// `TransferOperation` of `PintleExtras` is such an operation.
+public protocol SessionOperation: AnyObject, Sendable {
+    /// The request as it was passed in.
+    var request: SessionRequest { get }
 }

@@ -57,7 +57,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 }
 
 /// Gives the response of a task to the one caller that waits for it, and then its body piece by piece.
-final class ResponseHandoff: Sendable {
+package final class ResponseHandoff: Sendable {
     private struct State: Sendable {
         var response: Result<SessionResponse, SessionError>?
         var waiting: CheckedContinuation<Void, Never>?
@@ -69,11 +69,13 @@ final class ResponseHandoff: Sendable {
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// True if the reader wants more. More may be given all the same: the sequence keeps it.
     var hasDemand: Bool { self.state.withLock { $0.hasDemand } }
 
     /// Waits for the head.
-    func response() async throws(SessionError) -> SessionResponse {
+    package func response() async throws(SessionError) -> SessionResponse {
         await withCheckedContinuation { (waiting: CheckedContinuation<Void, Never>) in
             let isThere = self.state.withLock { state in
                 if state.response == nil { state.waiting = waiting }
@@ -147,7 +149,7 @@ final class ResponseHandoff: Sendable {
 }
 
 extension ResponseHandoff: NIOAsyncSequenceProducerDelegate {
-    func produceMore() {
+    package func produceMore() {
         let wake = self.state.withLock { state in
             state.hasDemand = true
             return state.wake
@@ -155,7 +157,7 @@ extension ResponseHandoff: NIOAsyncSequenceProducerDelegate {
         wake?()
     }
 
-    func didTerminate() {
+    package func didTerminate() {
         let task = self.state.withLock { $0.task }
         task?.cancel()
     }

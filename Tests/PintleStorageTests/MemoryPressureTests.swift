@@ -10,59 +10,6 @@ import Testing
 /// The kernel's signs of memory pressure. Real pressure would take this machine's memory from other programs: a descriptor
 /// that becomes ready like those of PSI, and a file like that of a control group, replace it.
 @Suite struct MemoryPressureTests {
-    /// A connection whose second end becomes ready with urgent data, as a descriptor of PSI does.
-    private struct UrgentPair {
-        let sender: Int32
-        let receiver: Int32
-
-        init() throws {
-            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            defer { close(listener) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            self.sender = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            let sender = self.sender
-            let isMade = withUnsafeMutablePointer(to: &address) { place in
-                place.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    bind(listener, address, length) == 0 && listen(listener, 1) == 0
-                        && getsockname(listener, address, &length) == 0 && connect(sender, address, length) == 0
-                }
-            }
-            self.receiver = accept(listener, nil, nil)
-            guard isMade, self.receiver >= 0 else { throw SystemError.last }
-        }
-
-        func send() { _ = Glibc.send(self.sender, "!", 1, Int32(MSG_OOB)) }
-    }
-
-    @Test func `CCH-16 memory that runs short empties the cache`() async throws {
-        let pair = try UrgentPair()
-        defer { close(pair.sender) }
-        let pressure = try MemoryPressure(stallsOf: pair.receiver)
-        let (emptied, kept) = (
-            AutoPurgingCache<String, Int>(pressure: pressure) { $0 },
-            AutoPurgingCache<String, Int>(pressure: nil) { $0 }
-        )
-        for cache in [emptied, kept] { cache.add(7, for: "a") }
-        let event = Latch()
-        let receiver = pair.receiver
-        let subscription = pressure.whenItRises {
-            // The kernel's own descriptors need no reading.
-            var byte: UInt8 = 0
-            recv(receiver, &byte, 1, Int32(MSG_OOB))
-            event.happen()
-        }
-        pair.send()
-        await event.wait()
-        withExtendedLifetime(subscription) {}
-        #expect(emptied.usage == 0 && emptied.count == 0 && emptied.value(for: "a") == nil)
-        #expect(kept.value(for: "a") == 7)
-        emptied.add(8, for: "b")
-        #expect(emptied.usage == 8)
-    }
-
     @Test func `each rising is told to all subscribers until their subscription ends`() async throws {
         let pair = try UrgentPair()
         defer { close(pair.sender) }

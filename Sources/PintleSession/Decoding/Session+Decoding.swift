@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleCoding
-internal import PintleMessage
+package import PintleMessage
 internal import PintleSerialization
 
 /// The codings that a session asks for, and those that it removes.
@@ -14,7 +14,7 @@ extension Session {
 
     /// Asks for a body in content codings; or without any if `isResumable`, as the rest of the body may have to be
     /// requested later. Does nothing if the caller asks for codings or a range, or if the body is not decoded.
-    func askForCodings(in request: inout SessionRequest, isResumable: Bool) {
+    package func askForCodings(in request: inout SessionRequest, isResumable: Bool) {
         guard self.decompression(of: request).isOn, request.method != "HEAD", !request.fields.contains("Range"),
             !request.fields.contains("Accept-Encoding"),
             !self.configuration.additionalFields.contains("Accept-Encoding")
@@ -31,7 +31,7 @@ extension Session {
     }
 
     /// True if the response has codings that the session removes from whole bodies; a part of a body (206) counts too.
-    func isCoded(_ head: ResponseHead, to request: SessionRequest) -> Bool {
+    package func isCoded(_ head: ResponseHead, to request: SessionRequest) -> Bool {
         self.codings(of: head, to: request) != nil
     }
 

@@ -2,12 +2,12 @@
 
 internal import FoundationEssentials
 internal import Glibc
-internal import NIOCore
+package import NIOCore
 internal import PintleMessage
 internal import PintleSystem
 
 /// The file in which a download grows, locked against other writers. It belongs to the task that writes it.
-final class DownloadFile {
+package final class DownloadFile {
     private let place: PartPlace
     var path: String { self.place.path }
     /// The number of bytes that are written.
@@ -61,7 +61,7 @@ final class DownloadFile {
     /// Opens or makes a regular file that no other download writes.
     ///
     /// - Parameter isTemporary: true if it must be new, and accessible to this user only.
-    static func openLocked(
+    package static func openLocked(
         _ path: String, isTemporary: Bool = false
     ) throws(SessionError) -> (file: OpenFile, isNew: Bool) {
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
@@ -245,7 +245,7 @@ final class DownloadFile {
     }
 
     /// Writes all of `bytes`, and continues after short writes.
-    static func write(
+    package static func write(
         _ bytes: ByteBuffer, to descriptor: Int32, at offset: UInt64, _ path: String
     ) throws(SessionError) {
         let code = bytes.withUnsafeReadableBytes { bytes -> Int32 in
@@ -264,7 +264,7 @@ final class DownloadFile {
 }
 
 extension SessionError {
-    static func cannotWrite(_ path: String, _ code: Int32) -> SessionError {
+    package static func cannotWrite(_ path: String, _ code: Int32) -> SessionError {
         SessionError(.cannotWrite, "\(path) cannot be written", cause: SystemError(code).description)
     }
 }

@@ -3,7 +3,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import NIOCore
-internal import PintleMessage
+package import PintleMessage
 internal import PintleSystem
 
 /// The part that an incomplete download has left: bytes in a file, and the validator by which the server tells if they
@@ -89,7 +89,7 @@ extension ResponseHead {
     /// them begins to send them; otherwise nil.
     ///
     /// - Parameter length: the length of the whole body; nil if unknown.
-    func rest(from offset: UInt64, validator: String, length: UInt64?) -> Range<UInt64>? {
+    package func rest(from offset: UInt64, validator: String, length: UInt64?) -> Range<UInt64>? {
         guard self.status == 206, let text = self.fields["Content-Range"],
             case .bytes(let range, let total) = ContentRange(text), range.lowerBound == offset
         else { return nil }
@@ -106,7 +106,7 @@ extension SessionError {
     /// it.
     ///
     /// A server may send less than the rest (RFC 9110 §15.3.7); its message is complete nevertheless.
-    static func wrongRest(of peer: Authority, upTo end: UInt64, _ count: UInt64) -> SessionError? {
+    package static func wrongRest(of peer: Authority, upTo end: UInt64, _ count: UInt64) -> SessionError? {
         if count == end { return nil }
         if count < end {
             return SessionError(.truncated, "\(peer) has sent \(count) bytes of \(end); ask again to go on")

@@ -102,21 +102,6 @@ public struct HTTPSession: Sendable {
         return HTTPTask(task: task, serializer: serializer, session: self.session)
     }
 
-    /// Makes an operation, to be started or added to a queue. ``TransferOperation/value(decodedBy:)`` decodes its
-    /// response.
-    ///
-    /// - Throws: ``SessionError`` with `invalidURL`, or `invalidRequest`, with the error of the serializer or encoder
-    ///   as `underlying`.
-    public func operation(
-        _ method: String, _ url: String, body: RequestBody? = nil, to output: TransferOperation.Output = .memory,
-        completion: TransferOperation.Completion? = nil, _ shape: Shaping = { _ in }
-    ) throws(SessionError) -> TransferOperation {
-        let written = try self.written(method, url, body, shape)
-        return TransferOperation(
-            written.request, in: self.session, from: written.source, to: output, interception: self.interception,
-            completion: completion)
-    }
-
     /// Downloads to a file.
     ///
     /// - Throws: ``SessionError`` as ``task(_:_:body:as:_:)`` does, or that of the task; with `rejected` if the
@@ -181,31 +166,32 @@ public struct HTTPSession: Sendable {
     /// Makes a suspended task for a request that is serialized already; it passes the interceptors.
     ///
     /// - Throws: ``SessionError`` with `invalidated`.
-    func task<Output>(
+    package func task<Output>(
         for request: SessionRequest, as serializer: some ResponseSerializer<Output>
     ) throws(SessionError) -> HTTPTask<Output> {
         let task = try self.session.makeTask(.data, request, output: .memory, interception: self.interception)
         return HTTPTask(task: task, serializer: serializer, session: self.session)
     }
 
-    private var interception: InterceptorChain? { InterceptorChain(self.interceptors, baseURL: self.baseURL) }
+    /// The steps that a task passes; nil if there are none.
+    package var interception: InterceptorChain? { InterceptorChain(self.interceptors, baseURL: self.baseURL) }
 
     // MARK: Requests
 
     /// Returns the request for GET of `url`: resolved against the base, with the client's default fields, and shaped.
     ///
     /// - Throws: ``SessionError`` with `invalidURL` or `invalidRequest`.
-    func request(_ url: String, _ shape: Shaping) throws(SessionError) -> SessionRequest {
+    package func request(_ url: String, _ shape: Shaping) throws(SessionError) -> SessionRequest {
         try self.written("GET", url, nil, shape).request
     }
 
     /// A request after the serializer and the shaping closure, and its body.
-    private struct Written {
-        var request: SessionRequest
-        let source: UploadSource?
+    package struct Written {
+        package var request: SessionRequest
+        package let source: UploadSource?
     }
 
-    private func written(
+    package func written(
         _ method: String, _ url: String, _ body: RequestBody?, _ shape: Shaping
     ) throws(SessionError) -> Written {
         let url = try self.url(url)

@@ -28,7 +28,7 @@ public struct HTTPTask<Output: Sendable>: Sendable {
     }
 
     /// Waits like ``value()``, but leaves it to others to resume the task.
-    @concurrent func end() async throws(SessionError) -> HTTPResponse<Output> {
+    @concurrent package func end() async throws(SessionError) -> HTTPResponse<Output> {
         try await self.decoded(try await self.task.end())
     }
 

@@ -17,14 +17,14 @@ extension ProgressReporter {
     public func finish(_ error: SessionError?) async {}
 }
 
-/// Connects a task, or an operation, to the reporter of its progress.
+/// Connects a task, or an operation of `PintleExtras`, to the reporter of its progress.
 ///
 /// It ends with the task, when the reporter is released, and by ``end()``; releasing the binding ends nothing. The
 /// binding does not keep the reporter alive.
 public final class ProgressBinding: Sendable {
     private let telling: Task<Void, Never>
 
-    init(
+    package init(
         _ steps: AsyncStream<TaskProgress>, to reporter: some ProgressReporter,
         error: @escaping @Sendable () -> SessionError?
     ) {
@@ -49,14 +49,6 @@ public final class ProgressBinding: Sendable {
 
 extension SessionTask {
     /// Reports the task's progress until it has ended. For a task that has ended already, the end is reported.
-    @discardableResult
-    public func bindProgress(to reporter: some ProgressReporter) -> ProgressBinding {
-        ProgressBinding(self.progressStream, to: reporter) { self.error }
-    }
-}
-
-extension TransferOperation {
-    /// Reports the operation's progress until it has finished, over all pauses.
     @discardableResult
     public func bindProgress(to reporter: some ProgressReporter) -> ProgressBinding {
         ProgressBinding(self.progressStream, to: reporter) { self.error }

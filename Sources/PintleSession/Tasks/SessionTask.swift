@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import NIOCore
 public import PintleMessage
-internal import PintleSerialization
+package import PintleSerialization
 internal import PintleSystem
 
 /// One task of a session: a request, the steps that get its response, and the response's destination.
@@ -114,7 +114,7 @@ public final class SessionTask: Sendable, Identifiable {
     }
 
     /// Waits for the end like ``value()``, but leaves it to others to resume the task.
-    func end() async throws(SessionError) -> TaskResult {
+    package func end() async throws(SessionError) -> TaskResult {
         await self.finished.wait()
         guard let outcome = self.status.withLock({ $0.outcome }) else {
             preconditionFailure("BUG: a task's waiter was woken before its end")
@@ -239,7 +239,7 @@ public struct TaskResult: Sendable {
     ///
     /// - Parameter method: the method of the request.
     /// - Throws: ``SessionError`` with `rejected`, with the response and its violation in `underlying`.
-    func decoded<Value>(
+    package func decoded<Value>(
         by serializer: some ResponseSerializer<Value>, answering method: String
     ) throws(SessionError) -> Value {
         let body = Array(self.body.readableBytesView)

@@ -6,13 +6,13 @@
 /// body that is sent again counts from zero.
 public struct TaskProgress: Sendable, Hashable {
     /// Bytes of the request's body that the server's connection has taken.
-    public internal(set) var sent: UInt64 = 0
+    public package(set) var sent: UInt64 = 0
     /// The length of the request's body; nil while it is unknown.
-    public internal(set) var expectedToSend: UInt64?
+    public package(set) var expectedToSend: UInt64?
     /// Bytes of the response's body, including those that a resumed download already had.
-    public internal(set) var received: UInt64 = 0
+    public package(set) var received: UInt64 = 0
     /// The length of the response's body; nil while it is unknown.
-    public internal(set) var expectedToReceive: UInt64?
+    public package(set) var expectedToReceive: UInt64?
 
     /// Makes progress, for tests.
     public init(
@@ -38,9 +38,9 @@ public struct TaskProgress: Sendable, Hashable {
 /// The measurements of a task: one entry for each request that it made, including redirects, challenges and retries.
 public struct TaskMetrics: Sendable, Equatable {
     /// The requests in their order; the last one brought the result.
-    public internal(set) var transactions: [TransferMetrics] = []
+    public package(set) var transactions: [TransferMetrics] = []
     /// The number of redirects that were followed.
-    public internal(set) var redirectCount = 0
+    public package(set) var redirectCount = 0
 
     /// Makes metrics, for tests.
     public init(transactions: [TransferMetrics] = [], redirectCount: Int = 0) {

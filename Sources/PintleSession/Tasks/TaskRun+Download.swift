@@ -117,5 +117,5 @@ extension TaskRun {
 
 extension SessionRequest {
     /// True if the missing rest of a response can be requested later; false if the caller itself requests a range.
-    var isResumable: Bool { self.method == "GET" && !self.fields.contains("Range") }
+    package var isResumable: Bool { self.method == "GET" && !self.fields.contains("Range") }
 }

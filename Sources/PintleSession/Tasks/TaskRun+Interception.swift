@@ -5,7 +5,7 @@ internal import PintleLoop
 internal import PintleMessage
 
 /// The steps that the tasks of a client pass.
-struct InterceptorChain: Sendable {
+package struct InterceptorChain: Sendable {
     let steps: [Interceptor]
     let baseURL: HTTPURL?
 

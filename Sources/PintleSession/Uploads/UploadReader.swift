@@ -96,9 +96,9 @@ final class FileReader: UploadReader {
 }
 
 /// An open descriptor, closed with its last reference.
-final class OpenFile: Sendable {
-    let descriptor: Int32
-    let path: String
+package final class OpenFile: Sendable {
+    package let descriptor: Int32
+    package let path: String
 
     init(descriptor: Int32, path: String) {
         self.descriptor = descriptor

@@ -350,15 +350,4 @@ import Testing
         #expect(try await stage.data(for: secret).text == "2")
         #expect(try await stage.data(for: secret).text == "3")
     }
-
-    @Test func `IDL-24 a downloader's cache and the session's HTTPCache are two layers`() async throws {
-        let origin = try self.numberingOrigin()
-        var configuration = SessionConfiguration()
-        configuration.cache = self.cache
-        let stage = try PictureStage(cache: PictureCache(taking: false), configuration: configuration)
-        let asked = request(origin.port, "/a?Cache-Control:max-age=600")
-        let first = try await stage.downloader.value(for: asked)
-        let second = try await stage.downloader.value(for: asked)
-        #expect(first !== second && first.text == "1" && second.text == "1" && origin.requests.count == 1)
-    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOCore
+import PintleExtras
 import PintleMessage
 import PintleSession
 import PintleTesting
@@ -94,7 +95,10 @@ import Testing
         }
         let stage = try SessionStage()
         let operation = TransferOperation(request(origin.port), in: stage.session)
-        await operation.interrupt()
+        operation.start()
+        for await step in operation.progressStream where step.received >= 500 { break }
+        operation.pause()
+        operation.resume()
         let result = try await operation.value()
         #expect(Array(result.body.readableBytesView) == self.plain && result.contentCodings == ["gzip"])
         #expect(origin.requests.map { $0["Accept-Encoding"] } == ["identity", "identity"])

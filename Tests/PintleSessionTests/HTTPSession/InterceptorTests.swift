@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOCore
+import PintleExtras
 import PintleMessage
 import PintleSerialization
 import PintleTesting

@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import NIOCore
+import PintleExtras
 import PintleMessage
 import PintleSession
 import PintleTesting

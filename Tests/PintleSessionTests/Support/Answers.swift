@@ -19,13 +19,6 @@ func origin(_ script: @escaping @Sendable (Message) throws -> String) throws -> 
     }
 }
 
-extension Message {
-    /// The method of a request.
-    var method: String { self.head.startLine.split(separator: " ").first.map(String.init) ?? "" }
-    /// The target of a request.
-    var target: String { self.head.startLine.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
-}
-
 extension TaskResult {
     var text: String { String(buffer: self.body) }
     var status: UInt16 { self.response.status }

@@ -122,3 +122,10 @@ extension SocketStream {
         return Message(head: head, body: body, trailers: MessageHead(lines: lines).fields)
     }
 }
+
+extension Message {
+    /// The method of a request.
+    package var method: String { self.head.startLine.split(separator: " ").first.map(String.init) ?? "" }
+    /// The target of a request.
+    package var target: String { self.head.startLine.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
+}
