@@ -44,6 +44,32 @@ enum CarrierFailure {
     /// More frames arrived than are held for a client that does not take them.
     case excessive
 
+    /// Returns the error of a transfer that the failure ends.
+    ///
+    /// - Parameter received: the part of the response that had come.
+    func error(of peer: Authority, after received: ResponsePart) -> SessionError {
+        let isBehindHead: SessionError.Code = received.hasHead ? .truncated : .connectionBroken
+        return switch self {
+        case .malformed(let error):
+            SessionError(.malformedResponse, "the response of \(peer) is malformed: \(error.message)")
+        case .broken(let cause): SessionError(isBehindHead, "the connection to \(peer) broke", cause: cause)
+        case .closed:
+            switch received {
+            case .nothing: SessionError(.connectionBroken, "\(peer) closed without a response")
+            case .bytes: SessionError(.malformedResponse, "\(peer) sent no complete response head")
+            case .chunks: SessionError(.truncated, "\(peer) sent no last chunk")
+            case .head: SessionError(.truncated, "\(peer) closed before the response was complete")
+            }
+        case .reset, .refused, .unseen: SessionError(isBehindHead, "\(peer) ended the stream of HTTP/2")
+        case .excessive:
+            SessionError(isBehindHead, "\(peer) sent more frames of a few bytes than are held until they are taken")
+        case .brokenFrames where received.hasHead: SessionError(.truncated, "the connection to \(peer) broke")
+        case .brokenFrames:
+            SessionError(
+                .malformedResponse, "the response of \(peer) is not HTTP", cause: "its frames break HTTP/2")
+        }
+    }
+
     /// Returns the cause in words, if there are any.
     static func words(for error: any Error) -> String? {
         switch error {
@@ -65,16 +91,4 @@ enum ResponsePart: Equatable {
     case chunks
 
     var hasHead: Bool { self == .head || self == .chunks }
-}
-
-/// An idle connection that a pool keeps: an element of a linked list.
-protocol KeptConnection: AnyObject {
-    /// The time since which it has been idle.
-    var keptSince: NIODeadline { get }
-    /// The connection that was kept before it.
-    var older: (any KeptConnection)? { get set }
-    /// The connection that was kept after it.
-    var newer: (any KeptConnection)? { get set }
-    /// Closes the connection.
-    func close()
 }

@@ -31,6 +31,11 @@ package final class ConnectionOwner: @unchecked Sendable {
     }
 }
 
+/// Owners are compared by identity.
+extension ConnectionOwner: Equatable {
+    package static func == (left: ConnectionOwner, right: ConnectionOwner) -> Bool { left === right }
+}
+
 /// A connection on which a client may log in.
 protocol OwnedConnection: AnyObject {
     /// Closes the connection if it is idle; called when its owner has ended.

@@ -12,7 +12,7 @@ internal import PintleTrust
 /// It moves bytes between the socket, a transfer and an ``HTTP1Machine``, which has the rules of the protocol. Any input without
 /// a request under way makes the connection unusable: bytes that came before a request was sent cannot be its response, and an
 /// origin that ends a connection takes no more requests (RFC 9112 §9.2, §9.3). Used only on its loop's thread.
-final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
+final class HTTP1Connection: OwnedConnection, Carrier {
     private enum Phase {
         /// No request is under way.
         case idle
@@ -33,26 +33,20 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
         case paused
     }
 
-    /// The moment at which the last complete response freed the connection.
-    private struct Freed {
-        let turn: UInt64
-        let time: NIODeadline
-    }
-
-    let host: OriginHost
     let made: EstablishedConnection
-    var older: (any KeptConnection)?
-    var newer: (any KeptConnection)?
     /// The login on the connection, and its owner.
-    private(set) var login = ConnectionLogin()
+    private var login = ConnectionLogin()
     private let pool: TransferPool
+    /// Its number in the pool; nil when it is closed.
+    private var number: ConnectionNumber?
     private let socket: StreamSocket
     /// Carries the bytes; nil if they go over the socket in plaintext.
     private let tls: TLSConnection?
     /// The TLS with the origin, until the pool has its session.
     private var tlsToRemember: TLSConnection?
     private var phase = Phase.idle
-    private var freed: Freed?
+    /// The turn in which the last complete response freed the connection; nil before the first.
+    private var freedTurn: UInt64?
     private var work = Work.none
     private var reading = Reading.watched
     /// True while sending waits for room in the socket.
@@ -65,15 +59,14 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
     /// The pipe for bytes of a body that are moved unseen; nil until there were any.
     private var piped: PipedBytes?
 
-    init(_ made: EstablishedConnection, to host: OriginHost, pool: TransferPool) {
+    init(_ made: EstablishedConnection, to host: HostNumber, pool: TransferPool) {
         self.made = made
         self.socket = StreamSocket(descriptor: made.descriptor)
         self.tls = made.tls
         self.tlsToRemember = made.isToOrigin ? made.tls : nil
-        self.host = host
         self.pool = pool
         self.machine = HTTP1Machine(limits: pool.configuration.responseHead)
-        pool.opened(at: host)
+        self.number = pool.opened(.http1(self), at: host)
         self.updateInterest()
     }
 
@@ -85,9 +78,7 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
     // MARK: For the pool
 
     /// True if it has carried a complete response before.
-    var isKept: Bool { self.freed != nil }
-
-    var keptSince: NIODeadline { self.freed?.time ?? .uptimeNanoseconds(0) }
+    var isKept: Bool { self.freedTurn != nil }
 
     /// Gives the connection to a transfer; its request is sent at the end of the turn.
     func take(for transfer: Transfer) {
@@ -98,9 +89,9 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
 
     /// Sends the request.
     private func start(_ transfer: Transfer) {
-        if let freed {
+        if let freedTurn {
             // The loop has not polled since the last response, so that input after it would be unnoticed.
-            guard freed.turn < self.loop.turn else { return self.loop.atEndOfTurn(self) }
+            guard freedTurn < self.loop.turn else { return self.loop.atEndOfTurn(self) }
             // With TLS inside TLS, bytes may be waiting that epoll does not see.
             let mayHide = !self.loop.sawAllEvents || self.made.proxyTLS != nil && self.made.isToOrigin
             if mayHide, self.hasArrivals { return self.spoil() }
@@ -108,8 +99,7 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
         }
         self.phase = .asking(transfer)
         transfer.beganToSend()
-        let forwarder = transfer.asked.request.forwarder(self.host.proxy)
-        self.machine.begin(transfer.asked, to: forwarder)
+        self.machine.begin(transfer.asked, to: transfer.forwarder)
         if self.machine.takesBodyWithHead, transfer.nextStep == .bytes {
             transfer.sent(transfer.takeBody { self.machine.stageBody($0) })
         }
@@ -130,15 +120,14 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
     /// Detaches this object from the connection, which stays open.
     private func leave() {
         self.login.end(on: self)
-        let wasIdle = if case .idle = self.phase { true } else { false }
         self.phase = .closed
         self.socket.unwatch(on: self.loop)
         self.rest = ByteBuffer()
         self.machine.end()
         self.piped?.drop()
-        if wasIdle { self.pool.unkeep(self) }
-        self.host.idle.removeAll { $0 === self }
-        self.pool.closed(at: self.host)
+        guard let number else { preconditionFailure("BUG: a connection is closed twice") }
+        self.number = nil
+        self.pool.closed(number)
     }
 
     // MARK: For the transfer
@@ -475,7 +464,7 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
         // TLS 1.3 sends tickets after the handshake; by now they have arrived.
         if let session = self.tlsToRemember?.session {
             self.tlsToRemember = nil
-            self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
+            self.pool.remember(session, self.made.verdict, for: transfer.asked.request.authority)
         }
         if self.takesAnother { self.keep() } else { self.close() }
         transfer.finished(trailers: trailers)
@@ -492,11 +481,11 @@ final class HTTP1Connection: KeptConnection, OwnedConnection, Carrier {
     private func keep() {
         self.tls?.readsAhead = false
         self.phase = .idle
-        self.freed = Freed(turn: self.loop.turn, time: self.loop.turnTime)
+        self.freedTurn = self.loop.turn
         self.waitsForRoom = false
         self.updateInterest()
-        self.host.idle.append(self)
-        self.pool.keep(self)
+        guard let number else { preconditionFailure("BUG: a closed connection is kept") }
+        self.pool.keep(number, for: self.login.owner)
     }
 
     private func end(_ failure: CarrierFailure, _ transfer: Transfer) {

@@ -9,17 +9,23 @@ internal import PintleTrust
 
 /// A connection of HTTP/2 to an origin (RFC 9113), by SwiftNIO's codec, with a stream for each transfer. Used only on its
 /// loop's thread.
-final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
+final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
     // Why @unchecked holds: the channel and its handlers are on the pool's loop, which makes all calls here.
 
-    let host: OriginHost
+    private enum Phase {
+        case open
+        /// It takes no more streams: the peer accepts none, or is no longer trusted.
+        case leaving
+        case closed
+    }
+
     let made: EstablishedConnection
-    private(set) var keptSince = NIODeadline.uptimeNanoseconds(0)
-    var older: (any KeptConnection)?
-    var newer: (any KeptConnection)?
     /// True if a transfer was carried to its end.
     private(set) var hasServed = false
     private let pool: TransferPool
+    /// Its number in the pool; nil when it is closed.
+    private var number: ConnectionNumber?
+    private var phase = Phase.open
     private let channel: SocketChannel
     // weak: the handler holds the connection as its watcher.
     private weak var heads: HTTP2HeadFrames?
@@ -30,12 +36,8 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     private var untaken = 0
     /// The memory for them that is reserved from the common budget.
     private var share = MemoryReservation()
-    /// The number of streams that the peer allows. Until it sets one, 100: RFC 9113 §6.5.2 recommends no less.
-    private var limit = 100
-    private var isLeaving = false
     /// Streams that begin at the end of this turn.
     private var starting: [HTTP2Stream] = []
-    private var isClosed = false
     /// True once the peer's frames have violated HTTP/2; then the connection ends.
     fileprivate(set) var isBroken = false
     /// True once the peer was notified of an error of the connection.
@@ -49,15 +51,13 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     /// The highest cost of waiting frames on a stream, in bytes: that of a full window in frames of some twenty bytes each.
     private static let mostUntaken = 16 * HTTP2Connection.window
 
-    init(_ made: EstablishedConnection, to host: OriginHost, pool: TransferPool) {
+    init(_ made: EstablishedConnection, to host: HostNumber, pool: TransferPool) {
         self.made = made
-        self.host = host
         self.pool = pool
         self.channel = made.makeChannel(on: pool.loop)
         // A GOAWAY may be waiting, which tells which requests were never processed.
         self.channel.readsBeforeFailing = true
-        pool.opened(at: host)
-        host.http2.append(self)
+        self.number = pool.opened(.http2(self), at: host)
         let most = pool.configuration.responseHead.bytes
         let handler = NIOHTTP2Handler(
             mode: .client, eventLoop: pool.loop, connectionConfiguration: Self.configuration(headLimit: most),
@@ -98,14 +98,21 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     }
 
     /// True once the peer accepts no more streams, or the connection is over.
-    var takesNoMore: Bool { self.isLeaving || self.isClosed }
+    var takesNoMore: Bool { self.phase != .open }
 
-    /// True if another transfer can be carried.
-    var hasRoom: Bool { !self.isLeaving && !self.isClosed && self.channel.isActive && self.streams.count < self.limit }
+    /// Leaves if another transfer cannot be carried, whatever the number of streams: the channel is being closed, or the peer
+    /// is no longer trusted.
+    ///
+    /// - Returns: true if it leaves.
+    func leaveIfUnfit() -> Bool {
+        if self.channel.isActive, self.made.isTrusted(at: .now) { return false }
+        self.leave()
+        return true
+    }
 
     /// Carries a transfer.
     func carry(_ transfer: Transfer) {
-        if self.streams.isEmpty { self.pool.unkeep(self) }
+        if let number { self.pool.beganStream(on: number) }
         let stream = HTTP2Stream(transfer, on: self, limits: self.pool.configuration.responseHead)
         self.streams[ObjectIdentifier(stream)] = stream
         transfer.isCarried(by: stream)
@@ -131,10 +138,10 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         }
     }
 
-    /// Notes that a transfer was carried to its end.
-    func served() {
+    /// Notes that a transfer to `authority` was carried to its end.
+    func served(_ authority: Authority) {
         if !self.hasServed, self.made.isToOrigin, let session = self.made.tls?.session {
-            self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
+            self.pool.remember(session, self.made.verdict, for: authority)
         }
         self.hasServed = true
     }
@@ -163,11 +170,8 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     func ended(_ stream: HTTP2Stream) {
         if let number = stream.number { self.streamsByNumber[number] = nil }
         // A stream ends twice if its transfer takes the last frames later: for the connection, then for the transfer.
-        guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil, self.streams.isEmpty, !self.isClosed
-        else { return }
-        if self.isLeaving || self.pool.configuration.idleConnections == 0 { return self.close() }
-        self.keptSince = self.pool.loop.turnTime
-        self.pool.keep(self)
+        guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil, let number else { return }
+        if self.pool.endedStream(on: number) { self.close() }
     }
 
     /// Closes the connection; the transfers on it fail.
@@ -176,7 +180,11 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     fileprivate func received(_ frame: HTTP2Frame) {
         switch frame.payload {
         case .settings(.settings(let settings)):
-            for setting in settings where setting.parameter == .maxConcurrentStreams { self.limit = setting.value }
+            // The connection is over.
+            guard let number else { return }
+            for setting in settings where setting.parameter == .maxConcurrentStreams {
+                self.pool.allow(streams: setting.value, on: number)
+            }
         case .goAway:
             self.leave()
         case .alternativeService, .data, .headers, .origin, .ping, .priority, .pushPromise, .rstStream, .settings,
@@ -187,20 +195,20 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
 
     /// Carries no more transfers: the peer accepts none, or is no longer trusted.
     func leave() {
-        self.isLeaving = true
-        self.host.http2.removeAll { $0 === self }
+        // It is over, and its transfers were notified.
+        guard let number else { return }
+        self.phase = .leaving
+        if self.pool.leaves(number) { return self.close() }
         // The codec would still send them: at a GOAWAY it fails only streams that it has sent.
         for stream in self.unsent { stream.failed(.unseen) }
-        if self.streams.isEmpty { self.close() }
     }
 
     fileprivate func closed() {
-        precondition(!self.isClosed, "BUG: a connection closes twice")
-        self.isClosed = true
-        if self.streams.isEmpty { self.pool.unkeep(self) }
-        self.host.http2.removeAll { $0 === self }
+        guard let number else { preconditionFailure("BUG: a connection closes twice") }
+        self.phase = .closed
+        self.number = nil
+        self.pool.closed(number)
         for stream in self.streams.values { stream.connectionEnded() }
-        self.pool.closed(at: self.host)
     }
 }
 

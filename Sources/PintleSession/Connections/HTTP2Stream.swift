@@ -299,7 +299,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         // The transfer was cancelled by the delegate that got its last bytes.
         guard let transfer else { return }
         guard self.awaitedBytes ?? 0 == 0 else { return self.failed(.closed) }
-        self.connection.served()
+        self.connection.served(transfer.asked.request.authority)
         // A stream that has ended in both directions is closed (RFC 9113 §5.1). Servers count resets against their clients.
         self.leave(resetting: !self.isEndWritten)
         transfer.finished(trailers: trailers)

@@ -47,10 +47,8 @@ struct HostConnections<Ticket: Equatable> {
         return false
     }
 
-    /// Gives a connection back.
-    ///
-    /// - Returns: the tickets that get a connection now.
-    mutating func giveBack(of client: TransferClient?) -> [Ticket] {
+    /// Gives a connection back, which ``next(unlimited:)`` may give to a waiting ticket.
+    mutating func giveBack(of client: TransferClient?) {
         guard let share = self.shares.index(forKey: client) else {
             preconditionFailure("BUG: a connection is given back that was not taken")
         }
@@ -58,34 +56,24 @@ struct HostConnections<Ticket: Equatable> {
         let own = self.shares.values[share]
         if own > self.half { self.excess -= 1 }
         if own == 1 { self.shares.remove(at: share) } else { self.shares.values[share] = own - 1 }
-        return self.giveToWaiting()
     }
 
     /// Removes a waiting ticket.
     mutating func remove(_ ticket: Ticket) { self.waiting.removeAll { $0.ticket == ticket } }
 
-    /// Gives a connection to every waiting ticket, as the host carries any number of transfers on one connection.
+    /// Gives a connection to the next waiting ticket; nil if none waits, or none is available. Must be called again until it
+    /// returns nil, after a connection was given back.
     ///
-    /// - Returns: the tickets that get one now.
-    mutating func giveToAll() -> [Ticket] {
-        defer { self.waiting = [] }
-        for one in self.waiting { self.give(one.client, self.shares[one.client, default: 0]) }
-        return self.waiting.map(\.ticket)
-    }
-
-    private mutating func giveToWaiting() -> [Ticket] {
-        var given: [Ticket] = []
-        while let place = self.nextPlace {
-            let next = self.waiting.remove(at: place)
-            self.give(next.client, self.shares[next.client, default: 0])
-            given.append(next.ticket)
-        }
-        return given
+    /// - Parameter unlimited: true if the host carries any number of transfers on one connection.
+    mutating func next(unlimited: Bool) -> Ticket? {
+        guard !self.waiting.isEmpty, let place = unlimited ? 0 : self.nextPlace else { return nil }
+        let next = self.waiting.remove(at: place)
+        self.give(next.client, self.shares[next.client, default: 0])
+        return next.ticket
     }
 
     /// The first waiting ticket of a client with less than half; if there is none, the first of all.
     private var nextPlace: Int? {
-        guard !self.waiting.isEmpty else { return nil }
         if self.inUse - self.excess < self.limit,
             let place = self.waiting.firstIndex(where: { self.isPreferred($0.client) })
         {

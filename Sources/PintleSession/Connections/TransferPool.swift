@@ -7,12 +7,15 @@ internal import PintleMessage
 internal import PintleSystem
 internal import PintleTrust
 
-/// The connections and transfers of one session on one loop.
+/// The connections and transfers of one session on one loop. ``PoolState`` decides about connections; the pool has the loop, and
+/// does as it says.
 ///
 /// Never shared between sessions: a connection is used only under the security policy under which it was made (invariant 1 of
 /// the design).
 final class TransferPool: @unchecked Sendable {
     // Why @unchecked holds: after `init` only the loop's thread uses the pool; `start` and `closeAll` assert it.
+
+    typealias State = PoolState<ConnectionKey, Transfer, PooledConnection, ConnectionOwner>
 
     let loop: Loop
     let configuration: SessionConfiguration
@@ -23,17 +26,11 @@ final class TransferPool: @unchecked Sendable {
     let memory: MemoryBudget?
     /// The proxy of the session's configuration.
     private let proxy: ProxyLink?
-    private var hosts: [ConnectionKey: OriginHost] = [:]
-    /// The host of the last request: comparing its key costs less than hashing a new one.
-    private var latestHost: OriginHost?
-    /// The origins that have chosen HTTP/2 (true) or not (false), also after their connections are closed.
-    private var versions: [ConnectionKey: Bool] = [:]
+    private(set) var state: State
     /// Running transfers, each at its ``Transfer/place``.
     private var running: [Transfer] = []
     /// Finished transfers, for reuse by later requests.
     private var spare: [Transfer] = []
-    private var kept = KeptConnections()
-    private var connectionCount = 0
     private var expiry: LoopTimer?
     private var sessions: [Authority: (session: TLSSession, verdict: Verdict?)] = [:]
     /// The last verdict on each stored host, and the time at which it was noted.
@@ -44,6 +41,7 @@ final class TransferPool: @unchecked Sendable {
     private var links: [ObjectIdentifier: WebSocketLink] = [:]
 
     private static let mostSpare = 256
+    /// The most hosts whose verdict, or TLS session, is remembered.
     private static let rememberedHosts = 4096
     /// The idle time after which a connection may be closed for others. A client that sends its next request at once needs
     /// less.
@@ -59,6 +57,10 @@ final class TransferPool: @unchecked Sendable {
         self.evaluator = evaluator
         self.handshake = handshake
         self.proxy = proxy
+        self.state = State(
+            State.Limits(
+                perHost: configuration.connectionsPerHost, idle: configuration.idleConnections,
+                idleTime: TimeAmount(limit: configuration.idleTimeout)))
         self.dialler = CurlDialler(loop: loop, configuration: configuration, judge: judge, names: names)
         // Why unowned holds: `closeAll` disarms the timer before the pool is released.
         self.expiry = LoopTimer { [unowned self] in self.closeExpired() }
@@ -114,100 +116,126 @@ final class TransferPool: @unchecked Sendable {
     // MARK: Hosts
 
     /// Returns the host with the connections that may carry `request`.
-    func host(for request: TransferRequest, by proxy: ProxyLink?) -> OriginHost {
+    private func host(for request: TransferRequest, by proxy: ProxyLink?) -> HostNumber {
         let key = request.connectionKey(by: proxy)
-        if let latestHost, latestHost.key == key { return latestHost }
-        if let host = self.hosts[key] {
-            self.latestHost = host
-            return host
-        }
-        let host = OriginHost(key, by: proxy, limit: self.configuration.connectionsPerHost)
-        switch self.configuration.httpVersion {
-        case .http1: host.speaksHTTP2 = false
-        case .http2:
+        if let host = self.state.host(of: key) { return host }
+        let version: OriginVersion =
+            switch self.configuration.httpVersion {
+            case .http1: .known(.http1)
             // A proxy that forwards is addressed in HTTP/1.1 nevertheless.
-            host.knowsHTTP2 = request.forwarder(proxy) == nil
-            host.speaksHTTP2 = host.knowsHTTP2
-        case .automatic: host.speaksHTTP2 = key.scheme == .http ? false : self.versions[key]
+            case .http2: request.forwarder(proxy) == nil ? .priorKnowledge : .known(.http1)
+            case .automatic: key.scheme == .http ? .known(.http1) : .unknown
+            }
+        return self.state.addHost(key, version)
+    }
+
+    /// A transfer comes to the host of its request.
+    func enter(_ transfer: Transfer, by proxy: ProxyLink?) -> (HostNumber, State.Admission) {
+        let asked = transfer.asked
+        let host = self.host(for: asked.request, by: proxy)
+        guard asked.request.upgrade == nil else {
+            // The host's limit does not count connections that may be switched.
+            self.state.enterUncounted(at: host)
+            return (host, .uncounted)
         }
-        self.hosts[key] = host
-        return host
+        return (host, self.state.enter(transfer, at: host, of: asked.request.client))
     }
 
-    /// Notes the version that an origin has chosen. Idempotent.
-    func note(speaksHTTP2: Bool, at host: OriginHost) {
-        guard host.speaksHTTP2 != speaksHTTP2 else { return }
-        host.speaksHTTP2 = speaksHTTP2
-        if self.versions.count >= Self.rememberedHosts { self.versions.removeAll() }
-        // Not stored for a proxy: its identifier may be reused when the proxy is released.
-        if host.key.proxy == nil { self.versions[host.key] = speaksHTTP2 }
-        // Any number of transfers share a connection of HTTP/2.
-        if speaksHTTP2 { self.give(host.places?.giveToAll() ?? []) }
+    /// A transfer leaves its host. Its place, if it has one, goes to others that wait.
+    func leave(_ host: HostNumber, _ transfer: Transfer, hasPlace: Bool) {
+        if hasPlace {
+            self.state.giveBackPlace(at: host, of: transfer.asked.request.client)
+            self.admitWaiting(at: host)
+        } else {
+            self.state.withdraw(transfer, at: host)
+        }
+        self.state.leave(host)
     }
 
-    /// Gives the place of a finished transfer to the next one that waits.
-    func giveBackPlace(at host: OriginHost, of client: TransferClient?) {
-        self.give(host.places?.giveBack(of: client) ?? [])
-        self.forget(host)
-    }
-
-    private func give(_ transfers: [Transfer]) {
-        // All get their places before one continues: its delegate may end another one.
-        for transfer in transfers { transfer.gotPlace() }
-        for transfer in transfers { transfer.goOnWithPlace() }
-    }
-
-    /// Drops a host, unless it has connections or transfers.
-    func forget(_ host: OriginHost) {
-        guard host.isUnused else { return }
-        if self.latestHost === host { self.latestHost = nil }
-        if self.hosts[host.key] === host { self.hosts[host.key] = nil }
+    private func admitWaiting(at host: HostNumber) {
+        while let transfer = self.state.admitNext(at: host) { transfer.gotPlace() }
     }
 
     // MARK: Connections
 
-    func opened(at host: OriginHost) {
-        self.connectionCount += 1
-        host.connectionCount += 1
+    /// Finds a way to a connection for a transfer.
+    func connect(_ transfer: Transfer, at host: HostNumber, over choice: State.Choice) -> State.Step {
+        let owner = transfer.asked.request.owner
+        return self.state.connect(transfer, at: host, for: owner?.isBound == true ? owner : nil, over: choice)
     }
 
-    func closed(at host: OriginHost) {
-        self.connectionCount -= 1
-        host.connectionCount -= 1
-        self.forget(host)
+    /// The connection that others wait for has come, or will not come.
+    ///
+    /// - Returns: those that waited for it.
+    func endAttempt(at host: HostNumber) -> [Transfer] { self.state.endAttempt(at: host) }
+
+    func stopJoining(_ transfer: Transfer, at host: HostNumber) { self.state.stopJoining(transfer, at: host) }
+
+    /// Returns the version on a connection that was made for a host.
+    func version(of made: EstablishedConnection, at host: HostNumber) -> ConnectionVersion {
+        self.state.version(negotiated: made.speaksHTTP2 ? .http2 : .http1, at: host)
     }
 
-    /// Keeps a connection that is idle from now on.
-    func keep(_ connection: any KeptConnection) {
-        self.kept.append(connection)
-        // The new connection may be the oldest itself.
-        while let oldest = self.kept.oldest, self.connectionCount > self.configuration.idleConnections {
-            oldest.close()
+    /// Notes the version on a new connection, by which others that wait may continue.
+    func note(_ version: ConnectionVersion, at host: HostNumber, by proxy: ProxyLink?) {
+        // Not remembered for a proxy, which the pool would hold after its last use.
+        self.state.note(version, at: host, isRemembered: proxy == nil)
+        self.admitWaiting(at: host)
+    }
+
+    func opened(_ connection: PooledConnection, at host: HostNumber) -> ConnectionNumber {
+        switch connection {
+        case .http1: self.state.opened(connection, at: host, .http1)
+        case .http2: self.state.opened(connection, at: host, .http2)
         }
-        // The timer waits for an older one, or none may be kept.
-        guard let expiry, !expiry.isArmed, let oldest = self.kept.oldest else { return }
-        self.loop.arm(expiry, at: oldest.keptSince + TimeAmount(limit: self.configuration.idleTimeout))
     }
 
-    /// Removes a connection that is no longer idle.
-    func unkeep(_ connection: any KeptConnection) { self.kept.remove(connection) }
+    func closed(_ number: ConnectionNumber) { self.state.closed(number) }
+
+    /// Keeps a connection of HTTP/1.1 that is idle from now on. It may be closed at once.
+    func keep(_ number: ConnectionNumber, for owner: ConnectionOwner?) {
+        self.state.keep(number, for: owner, at: self.loop.turnTime)
+        self.closeSurplus()
+    }
+
+    func beganStream(on number: ConnectionNumber) { self.state.beganStream(on: number) }
+
+    /// Notes the end of a stream. The connection may be closed at once, as it is idle.
+    ///
+    /// - Returns: true if the connection must close itself.
+    func endedStream(on number: ConnectionNumber) -> Bool {
+        switch self.state.endedStream(on: number, at: self.loop.turnTime) {
+        case .carriesOthers: break
+        case .kept: self.closeSurplus()
+        case .close: return true
+        }
+        return false
+    }
+
+    func allow(streams most: Int, on number: ConnectionNumber) { self.state.allow(streams: most, on: number) }
+
+    /// The connection takes no more streams.
+    ///
+    /// - Returns: true if it must close itself.
+    func leaves(_ number: ConnectionNumber) -> Bool { self.state.leaves(number) }
+
+    private func closeSurplus() {
+        while let connection = self.state.closeSurplus() { connection.close() }
+        // The timer waits for an older one, or none may be kept.
+        guard let expiry, !expiry.isArmed, let end = self.state.nextExpiry else { return }
+        self.loop.arm(expiry, at: end)
+    }
 
     private func closeExpired() {
-        while let oldest = self.kept.oldest {
-            let end = oldest.keptSince + TimeAmount(limit: self.configuration.idleTimeout)
-            guard end <= self.loop.turnTime else {
-                if let expiry { self.loop.arm(expiry, at: end) }
-                return
-            }
-            oldest.close()
-        }
+        while let connection = self.state.closeExpired(at: self.loop.turnTime) { connection.close() }
+        if let expiry, let end = self.state.nextExpiry { self.loop.arm(expiry, at: end) }
     }
 
     /// Closes the connection that has been idle for the longest time.
     ///
     /// - Returns: false if there is none.
     private func closeOldest() -> Bool {
-        guard let oldest = self.kept.oldest else { return false }
+        guard let oldest = self.state.closeOldest() else { return false }
         oldest.close()
         return true
     }
@@ -215,7 +243,7 @@ final class TransferPool: @unchecked Sendable {
     /// Closes connections that were idle for a moment, so that others get the descriptors.
     private func closeIdle() {
         let end = self.loop.turnTime - Self.moment
-        while let oldest = self.kept.oldest, oldest.keptSince <= end { oldest.close() }
+        while let connection = self.state.closeIdle(since: end) { connection.close() }
     }
 
     // MARK: Stored verdicts and TLS sessions
@@ -241,7 +269,7 @@ final class TransferPool: @unchecked Sendable {
         self.loop.assertInEventLoop()
         guard !self.isClosed else { return }
         self.isClosed = true
-        self.endTransfers()
+        self.endTransfers(isFinal: true)
         self.dialler.close()
     }
 
@@ -249,7 +277,7 @@ final class TransferPool: @unchecked Sendable {
     func reset() {
         self.loop.assertInEventLoop()
         guard !self.isClosed else { return }
-        self.endTransfers()
+        self.endTransfers(isFinal: false)
         self.dialler.reset()
     }
 
@@ -263,45 +291,24 @@ final class TransferPool: @unchecked Sendable {
 
     private static let closed = SessionError(.cancelled, "the session was closed")
 
-    private func endTransfers() {
+    /// The connections of HTTP/2 that take more streams.
+    var shared: [HTTP2Connection] {
+        self.state.shared.compactMap { if case .http2(let connection) = $0 { connection } else { nil } }
+    }
+
+    private func endTransfers(isFinal: Bool) {
         let links = self.links.values
         for link in links { link.abort(Self.closed) }
         // First those that wait for a stream of HTTP/2: when other streams end, they would be sent.
-        let waiting = self.hosts.values.flatMap(\.http2).flatMap(\.waiting)
+        let waiting = self.shared.flatMap(\.waiting)
         let known = Set(waiting.map { ObjectIdentifier($0) })
         for transfer in waiting + self.running.filter({ !known.contains(ObjectIdentifier($0)) }) {
             transfer.fail(.cancelled, Self.closed.message)
         }
         self.spare.removeAll()
-        while let oldest = self.kept.oldest { oldest.close() }
-        for host in self.hosts.values {
-            for connection in host.http2 { connection.close() }
-        }
+        for connection in self.state.end(isFinal: isFinal) { connection.close() }
         if let expiry { self.loop.disarm(expiry) }
         self.sessions.removeAll()
         self.verdicts.removeAll()
-        self.versions.removeAll()
-    }
-}
-
-/// The idle connections of a pool as a linked list, with the one that was kept first in front.
-private struct KeptConnections {
-    private(set) var oldest: (any KeptConnection)?
-    private var newest: (any KeptConnection)?
-
-    mutating func append(_ connection: any KeptConnection) {
-        connection.older = self.newest
-        self.newest?.newer = connection
-        self.newest = connection
-        if self.oldest == nil { self.oldest = connection }
-    }
-
-    /// Removes a connection; does nothing if it is not in the list.
-    mutating func remove(_ connection: any KeptConnection) {
-        if self.oldest === connection { self.oldest = connection.newer }
-        if self.newest === connection { self.newest = connection.older }
-        connection.older?.newer = connection.newer
-        connection.newer?.older = connection.older
-        (connection.older, connection.newer) = (nil, nil)
     }
 }

@@ -10,13 +10,14 @@ package import PintleTrust
 /// It waits for a connection to its host that is free, or for a new one, which then carries it. The pool reuses the object: an
 /// owner must release it when it hears of the end.
 package final class Transfer {
+    /// Its way to a connection.
     private enum Stage {
-        /// It has not begun, or is over.
+        /// It has not begun, or is over, or is between two stages.
         case none
-        /// It waits until one of the connections to its host is free.
+        /// It waits for a place: until one of the connections to its host is free.
         case waiting
-        /// A connection is being made for it.
-        case connecting(ConnectionAttempt)
+        /// A connection is being made.
+        case connecting(ConnectionAttempt, for: Beneficiary)
         /// A connection is being made for another transfer, which all of them may share (HTTP/2).
         case joining
         /// No connection could be made; another is tried when the timer fires.
@@ -24,11 +25,41 @@ package final class Transfer {
         case carried(any Carrier)
     }
 
+    /// The transfers for which a connection is being made.
+    private enum Beneficiary {
+        case itself
+        /// Others wait for it, or may come to wait.
+        case all
+    }
+
+    /// Its part in the connections of its host.
+    private enum Standing {
+        /// It has no host: it has not begun, is over, or makes a connection that is handed over.
+        case none
+        case withoutPlace(HostNumber)
+        /// It has one of the places for the host's connections.
+        case withPlace(HostNumber)
+    }
+
+    /// The owner's hold on the body.
+    private enum Hold {
+        case none
+        /// Bytes that the connection has not taken wait until the owner releases them, or the response begins.
+        case held
+        /// The response has begun, after which a hold has no effect.
+        case ended
+    }
+
+    /// The party that must act next.
+    private enum Awaited {
+        /// The origin must take bytes, or send some.
+        case origin
+        /// The connection waits for bytes of the body.
+        case body
+    }
+
     /// The time for which a body waits for `100 Continue`: RFC 9110 §10.1.1 forbids to wait for ever.
     private static let expectationTime = TimeAmount.seconds(1)
-    /// The most connections that may turn the request away: a server that takes only five requests on each connection refuses
-    /// those of a busy client again and again.
-    private static let mostTurnedAway = 16
 
     /// Its index among the running transfers of its pool.
     var place: Int?
@@ -36,17 +67,10 @@ package final class Transfer {
     private var stage = Stage.none
     private(set) var asked = AskedRequest.none
     private var delegate: (any TransferDelegate)?
-    private var host: OriginHost?
-    /// True if it holds one of the places for the host's connections.
-    private var hasPlace = false
-    /// True if other transfers wait, or may wait, for the connection that it makes.
-    private var isJoined = false
-    /// True if the request was sent again although its peer may have seen it, or has refused it.
-    private var wasSentAgain = false
-    /// The number of retries, of the connection or of the request.
-    private var retries = 0
-    /// The number of connections whose peer took no more requests when this one came.
-    private var turnedAway = 0
+    /// The proxy on its route; nil for none.
+    private var proxy: ProxyLink?
+    private var standing = Standing.none
+    private var attempts = TransferAttempts()
     private var start = NIODeadline.uptimeNanoseconds(0)
     private var lastActivity = NIODeadline.uptimeNanoseconds(0)
     private var connectDeadline = NIODeadline.uptimeNanoseconds(0)
@@ -54,7 +78,6 @@ package final class Transfer {
     private var measured = TransferMetrics()
     private var judged: Verdict?
     private var judgedProxy: Verdict?
-    private var hasResponse = false
     /// The number of transfers that the object has served.
     private var uses: UInt64 = 0
     // Why unowned holds: `forget` disarms the timer before the transfer is released.
@@ -67,8 +90,8 @@ package final class Transfer {
     // The request's body.
     private var upload: UploadQueue?
     private(set) var trailersToSend = Fields()
-    private var isHoldingBody = false
-    private var waitsForBody = false
+    private var hold = Hold.none
+    private var awaited = Awaited.origin
     /// Fires when the body has waited long enough for `100 Continue`; nil if it does not wait any more.
     private var expectation: LoopTimer?
 
@@ -96,7 +119,7 @@ package final class Transfer {
 
     /// Moves bytes from a socket to the connection, unseen, as the next ones of a `.stream` body.
     package func moveBody(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling {
-        guard self.expectation == nil, !self.isHoldingBody, self.carrier?.takesPipes == true else { return .isUnfit }
+        guard self.expectation == nil, self.hold != .held, self.carrier?.takesPipes == true else { return .isUnfit }
         guard self.unsentBodyBytes == 0 else { return .mustWait }
         let filling = self.upload?.fill(from: descriptor, atMost: limit, on: self.pool.loop) ?? .isUnfit
         if case .outcome(.bytes) = filling { self.sendOn() }
@@ -112,11 +135,11 @@ package final class Transfer {
     }
 
     /// Holds back the rest of the body; bytes that the connection has taken are still sent.
-    package func holdBody() { self.isHoldingBody = true }
+    package func holdBody() { if self.hold == .none { self.hold = .held } }
 
     /// Continues to send the body.
     package func releaseBody() {
-        self.isHoldingBody = false
+        if self.hold == .held { self.hold = .none }
         self.sendOn()
     }
 
@@ -157,6 +180,7 @@ package final class Transfer {
 
     func begin(_ request: consuming TransferRequest, by proxy: ProxyLink?, delegate: any TransferDelegate) {
         self.delegate = delegate
+        self.proxy = proxy
         self.start = self.pool.loop.turnTime
         let asked = AskedRequest(consume request)
         self.asked = asked
@@ -175,15 +199,7 @@ package final class Transfer {
             // Why unowned holds: `forget` disarms the timer before the transfer is released.
             self.expectation = LoopTimer { [unowned self] in self.stopExpecting() }
         }
-        if asked.request.connectOnly {
-            self.makeConnection(by: proxy)
-        } else {
-            let host = self.pool.host(for: asked.request, by: proxy)
-            self.host = host
-            host.users += 1
-            // The host's limit does not count connections that may be switched.
-            if asked.request.upgrade == nil { self.takePlace(at: host) } else { self.makeConnection(by: proxy) }
-        }
+        if asked.request.connectOnly { self.makeConnection(for: .itself) } else { self.enterHost() }
         // A connection that is being made has its own time limit.
         if !asked.request.connectOnly { self.pool.loop.arm(self.silence, at: self.nextCheck) }
     }
@@ -196,30 +212,33 @@ package final class Transfer {
         self.pool.loop.atEndOfTurn(self)
     }
 
-    private func takePlace(at host: OriginHost) {
-        if host.speaksHTTP2 == true { return self.connect() }
-        if host.places?.take(self, for: self.asked.request.client) == false {
+    private func enterHost() {
+        let (host, admission) = self.pool.enter(self, by: self.proxy)
+        switch admission {
+        case .queued:
+            self.standing = .withoutPlace(host)
             self.stage = .waiting
-        } else {
-            self.hasPlace = host.places != nil
+        case .counted:
+            self.standing = .withPlace(host)
             self.connect()
+        case .uncounted:
+            self.standing = .withoutPlace(host)
+            self.goOnConnecting(over: .any)
         }
     }
 
-    /// Gives the transfer a place for one of the host's connections; ``goOnWithPlace()`` follows.
+    /// Continues with a place for one of the host's connections.
     func gotPlace() {
-        guard case .waiting = self.stage else { preconditionFailure("BUG: a place is given to who does not wait") }
-        self.hasPlace = true
-    }
-
-    /// Continues, unless the transfer was cancelled since it got its place.
-    func goOnWithPlace() {
-        guard case .waiting = self.stage, self.hasPlace else { return }
+        guard case .waiting = self.stage, case .withoutPlace(let host) = self.standing else {
+            preconditionFailure("BUG: a place is given to a transfer that does not wait")
+        }
+        self.standing = .withPlace(host)
+        self.stage = .none
         if !self.asked.request.limitsWaiting {
             self.connectDeadline = self.pool.loop.turnTime + self.asked.request.connectTimeout
         }
-        self.connect()
         self.pool.loop.arm(self.silence, at: self.nextCheck)
+        self.connect()
     }
 
     /// Ends the transfer with an error of Pintle's own; does nothing if it is over.
@@ -231,33 +250,33 @@ package final class Transfer {
 
     // MARK: Getting a connection
 
-    private func connect(again: Bool = false) {
+    private var host: HostNumber? {
+        switch self.standing {
+        case .none: nil
+        case .withoutPlace(let host), .withPlace(let host): host
+        }
+    }
+
+    /// The proxy that gets the request itself; nil if it goes to its origin.
+    var forwarder: ProxyServer? { self.asked.request.forwarder(self.proxy) }
+
+    private func connect(over choice: TransferPool.State.Choice = .any) {
         guard let host else { preconditionFailure("BUG: a transfer without a host is connected") }
-        if !again, let connection = host.connectionOfHTTP2() { return self.use(connection) }
-        while !again, let connection = host.takeIdle(for: self.asked.request.owner) {
-            self.pool.unkeep(connection)
-            guard connection.made.isTrusted(at: .now) else {
-                connection.close()
-                continue
+        let uses = self.uses
+        while true {
+            switch self.pool.connect(self, at: host, over: choice) {
+            case .use(let connection):
+                guard connection.retireIfUnfit() else { return self.use(connection) }
+                // A transfer that has lost its stream by that has cancelled this one.
+                guard self.uses == uses else { return }
+            case .dial: return self.makeConnection(for: .itself)
+            case .dialForAll: return self.makeConnection(for: .all)
+            case .join: return self.stage = .joining
             }
-            return self.use(connection)
-        }
-        if host.speaksHTTP2 == false { self.makeConnection(by: host.proxy) } else { self.join(host) }
-    }
-
-    /// Waits for the connection that is being made, or makes it: if it turns out to use HTTP/2, all transfers share it.
-    private func join(_ host: OriginHost) {
-        if host.isBeingJoined {
-            self.stage = .joining
-            host.joining.append(self)
-        } else {
-            host.isBeingJoined = true
-            self.isJoined = true
-            self.makeConnection(by: host.proxy)
         }
     }
 
-    private func makeConnection(by proxy: ProxyLink?) {
+    private func makeConnection(for beneficiary: Beneficiary) {
         let protocols =
             switch self.pool.configuration.httpVersion {
             case _ where self.asked.request.wantsConnection: ["http/1.1"]
@@ -266,8 +285,8 @@ package final class Transfer {
             case .http2: ["h2"]
             }
         self.attemptStart = self.pool.loop.turnTime
-        let attempt = ConnectionAttempt(for: self.asked.request, by: proxy, protocols: protocols, in: self.pool)
-        self.stage = .connecting(attempt)
+        let attempt = ConnectionAttempt(for: self.asked.request, by: self.proxy, protocols: protocols, in: self.pool)
+        self.stage = .connecting(attempt, for: beneficiary)
         attempt.begin(within: max(.milliseconds(1), self.connectDeadline - self.attemptStart)) { [unowned self] in
             // Why unowned holds: an attempt is cancelled before its transfer is released.
             self.attempted($0, $1)
@@ -275,10 +294,9 @@ package final class Transfer {
     }
 
     private func attempted(_ result: Result<EstablishedConnection, SessionError>, _ metrics: TransferMetrics) {
-        self.stage = .none
+        let others = self.endAttempt()
         self.measured = metrics
         self.measured.delay(by: .nanoseconds((self.attemptStart - self.start).nanoseconds))
-        let others = self.leaveJoining()
         switch result {
         case .failure(let error):
             self.goOn(others)
@@ -288,13 +306,12 @@ package final class Transfer {
             self.judgedProxy = made.proxyVerdict
             guard let host else { return self.handOff(ConnectionHandoff(connection: made)) }
             if self.asked.request.upgrade != nil { return self.use(HTTP1Connection(made, to: host, pool: self.pool)) }
-            let speaksHTTP2 = made.speaksHTTP2 || host.knowsHTTP2
-            if speaksHTTP2 {
-                HTTP2Connection(made, to: host, pool: self.pool).carry(self)
-            } else {
-                self.use(HTTP1Connection(made, to: host, pool: self.pool))
+            let version = self.pool.version(of: made, at: host)
+            switch version {
+            case .http1: self.use(HTTP1Connection(made, to: host, pool: self.pool))
+            case .http2: HTTP2Connection(made, to: host, pool: self.pool).carry(self)
             }
-            self.pool.note(speaksHTTP2: speaksHTTP2, at: host)
+            self.pool.note(version, at: host, by: self.proxy)
             self.goOn(others)
         }
     }
@@ -303,36 +320,37 @@ package final class Transfer {
     ///
     /// - Returns: true if it does.
     private func connectAgain(after error: SessionError) -> Bool {
-        guard self.asked.request.retries.onConnectFailure, error.isConnectFailure, self.host != nil,
-            self.retries < self.asked.request.retries.limit, RequestHead.isIdempotent(self.asked.request.method),
+        let request = self.asked.request
+        guard self.host != nil,
+            self.attempts.mayConnectAgain(after: error, with: request.method, by: request.retries),
             self.upload?.rewind() ?? true
         else { return false }
-        self.retries += 1
+        let wait = self.attempts.noteConnection()
         // Why unowned holds: `leaveStage` disarms the timer before the transfer is released.
-        let timer = LoopTimer { [unowned self] in self.goOnConnecting() }
+        let timer = LoopTimer { [unowned self] in self.pauseEnded() }
         self.stage = .pausing(timer)
-        self.pool.loop.arm(timer, at: self.pool.loop.turnTime + TransferRetries.wait(before: self.retries))
+        self.pool.loop.arm(timer, at: self.pool.loop.turnTime + wait)
         return true
     }
 
-    private func goOnConnecting() {
-        guard case .pausing = self.stage, let host else { preconditionFailure("BUG: what does not wait goes on") }
+    private func pauseEnded() {
+        guard case .pausing = self.stage else { preconditionFailure("BUG: what does not wait goes on") }
         self.stage = .none
         self.connectDeadline = self.pool.loop.turnTime + self.asked.request.connectTimeout
-        if self.asked.request.upgrade != nil {
-            self.makeConnection(by: host.proxy)
-        } else {
-            self.connect(again: self.wasSentAgain)
-        }
+        self.goOnConnecting(over: self.attempts.choice)
     }
 
-    /// Takes the transfers that wait for the connection that this one makes.
-    private func leaveJoining() -> [Transfer] {
-        guard self.isJoined, let host else { return [] }
-        self.isJoined = false
-        host.isBeingJoined = false
-        defer { host.joining.removeAll() }
-        return host.joining
+    private func goOnConnecting(over choice: TransferPool.State.Choice) {
+        // A connection that may be switched is made for the request alone.
+        if self.asked.request.upgrade != nil { self.makeConnection(for: .itself) } else { self.connect(over: choice) }
+    }
+
+    /// Leaves the stage of making a connection, and returns the transfers that wait for it.
+    private func endAttempt() -> [Transfer] {
+        let stage = self.stage
+        self.stage = .none
+        guard case .connecting(_, for: .all) = stage, let host else { return [] }
+        return self.pool.endAttempt(at: host)
     }
 
     private func goOn(_ others: [Transfer]) {
@@ -346,15 +364,19 @@ package final class Transfer {
         self.connect()
     }
 
+    private func use(_ connection: PooledConnection) {
+        switch connection {
+        case .http1(let connection): self.use(connection)
+        case .http2(let connection):
+            self.note(connection.made, isKept: true)
+            connection.carry(self)
+        }
+    }
+
     private func use(_ connection: HTTP1Connection) {
         self.stage = .carried(connection)
         self.note(connection.made, isKept: connection.isKept)
         connection.take(for: self)
-    }
-
-    private func use(_ connection: HTTP2Connection) {
-        self.note(connection.made, isKept: true)
-        connection.carry(self)
     }
 
     /// From here on a stream of HTTP/2 carries the transfer.
@@ -382,57 +404,19 @@ package final class Transfer {
     /// - Parameter afterUse: true if the connection has carried an earlier response.
     func lost(_ failure: CarrierFailure, afterUse: Bool, received: ResponsePart) {
         self.stage = .none
-        let peer = self.asked.request.authority
-        switch failure {
-        // A response shows that the request was seen, whatever the peer says about it.
-        case .refused where received == .nothing && self.maySendAgain: return self.sendAgain(isUntouched: true)
-        case .unseen where received == .nothing && self.turnedAway < Self.mostTurnedAway:
-            return self.sendAgain(isUntouched: true, wasTurnedAway: true)
-        case .closed, .broken, .brokenFrames:
-            if received == .nothing, afterUse, self.maySendAgain { return self.sendAgain() }
-        case .malformed, .reset, .refused, .unseen, .excessive: break
-        }
-        let isBehindHead: SessionError.Code = received.hasHead ? .truncated : .connectionBroken
-        switch failure {
-        case .malformed(let error):
-            self.tellEnd(.malformedResponse, "the response of \(peer) is malformed: \(error.message)")
-        case .broken(let cause): self.tellEnd(isBehindHead, "the connection to \(peer) broke", cause)
-        case .closed:
-            switch received {
-            case .nothing: self.tellEnd(.connectionBroken, "\(peer) closed without a response")
-            case .bytes: self.tellEnd(.malformedResponse, "\(peer) sent no complete response head")
-            case .chunks: self.tellEnd(.truncated, "\(peer) sent no last chunk")
-            case .head: self.tellEnd(.truncated, "\(peer) closed before the response was complete")
-            }
-        case .reset, .refused, .unseen: self.tellEnd(isBehindHead, "\(peer) ended the stream of HTTP/2")
-        case .excessive:
-            self.tellEnd(isBehindHead, "\(peer) sent more frames of a few bytes than are held until they are taken")
-        case .brokenFrames where received.hasHead: self.tellEnd(.truncated, "the connection to \(peer) broke")
-        case .brokenFrames:
-            self.tellEnd(.malformedResponse, "the response of \(peer) is not HTTP", "its frames break HTTP/2")
-        }
+        let resend = self.attempts.resend(
+            after: failure, afterUse: afterUse, received: received, by: self.asked.request.retries)
+        if let resend { return self.send(again: resend) }
+        self.tellEnd(failure.error(of: self.asked.request.authority, after: received))
     }
 
     private func tellEnd(_ code: SessionError.Code, _ message: String, _ cause: String? = nil) {
         self.tellEnd(SessionError(code, message, cause: cause))
     }
 
-    /// True if the request may be sent once more.
-    private var maySendAgain: Bool {
-        !self.wasSentAgain && self.asked.request.retries.onStaleConnection
-            && self.retries < self.asked.request.retries.limit
-    }
-
-    /// Sends the request once more on a new connection, as RFC 9112 §9.3.1 allows if a kept one was closed while the request
-    /// was on its way.
-    ///
-    /// - Parameters:
-    ///   - isUntouched: true if the peer has not processed the request.
-    ///   - wasTurnedAway: true if the peer took no more requests when this one came. Any other connection to it will do then,
-    ///     an existing one or a new one.
-    private func sendAgain(isUntouched: Bool = false, wasTurnedAway: Bool = false) {
+    private func send(again resend: TransferAttempts.Resend) {
         let peer = self.asked.request.authority
-        guard self.asked.request.isRepeatable || isUntouched else {
+        guard self.asked.request.isRepeatable || resend != .lost else {
             return self.tellEnd(
                 .connectionBroken, "\(peer) closed without a response", "the request is not sent again")
         }
@@ -442,14 +426,9 @@ package final class Transfer {
         self.delegate?.bodyBeginsAgain()
         // The delegate has cancelled the transfer.
         guard self.isRunning else { return }
-        if wasTurnedAway {
-            self.turnedAway += 1
-        } else {
-            self.wasSentAgain = true
-            self.retries += 1
-        }
+        let choice = self.attempts.note(resend)
         self.connectDeadline = self.pool.loop.turnTime + self.asked.request.connectTimeout
-        self.connect(again: !wasTurnedAway)
+        self.connect(over: choice)
     }
 
     // MARK: For the connection
@@ -457,12 +436,12 @@ package final class Transfer {
     /// The body's next step; asked when there is room for it.
     var nextStep: BodyStep {
         guard let upload else { return .end }
-        if self.expectation != nil || self.isHoldingBody && !self.hasResponse {
+        if self.expectation != nil || self.hold == .held {
             self.beginToExpect()
-            self.waitsForBody = true
+            self.awaited = .body
             return .wait
         }
-        self.waitsForBody = upload.byteCount == 0 && !upload.isComplete
+        self.awaited = upload.byteCount == 0 && !upload.isComplete ? .body : .origin
         if upload.byteCount > 0 { return .bytes }
         return upload.isComplete ? .end : .wait
     }
@@ -496,14 +475,14 @@ package final class Transfer {
 
     func received(_ head: ResponseHead, length: UInt64?, version: String) {
         self.noteArrival()
-        self.hasResponse = true
+        self.hold = .ended
         self.upload?.forgetSent()
         let isStream = Self.isStream(head.fields)
         self.silenceLimit =
             (isStream ? self.asked.request.streamTimeout : self.asked.request.bodyTimeout) ?? self.asked.request.timeout
         self.measured.httpVersion = version
         // The origin does not want the rest of the body.
-        if head.status >= 300 { self.waitsForBody = false }
+        if head.status >= 300 { self.awaited = .origin }
         let uses = self.uses
         // First: the delegate may end this transfer and reuse the object, and so may the sending here, which `uses` shows.
         self.stopExpecting()
@@ -579,14 +558,14 @@ package final class Transfer {
 
     private func leaveStage() {
         let stage = self.stage
-        self.stage = .none
+        let others = self.endAttempt()
         switch stage {
         case .none, .waiting: break
-        case .connecting(let attempt):
+        case .connecting(let attempt, _):
             attempt.cancel()
-            self.goOn(self.leaveJoining())
+            self.goOn(others)
         case .pausing(let timer): self.pool.loop.disarm(timer)
-        case .joining: self.host?.joining.removeAll { $0 === self }
+        case .joining: if let host { self.pool.stopJoining(self, at: host) }
         case .carried(let carrier): carrier.abandon()
         }
     }
@@ -598,24 +577,21 @@ package final class Transfer {
     private func end(telling tell: (any TransferDelegate, TransferMetrics) -> Void) {
         guard let delegate else { preconditionFailure("BUG: a transfer ends that does not run") }
         self.measured.total = self.elapsed
-        self.measured.retries = self.retries + self.turnedAway
-        self.giveBackPlace()
+        self.measured.retries = self.attempts.count
+        self.leaveHost()
         self.delegate = nil
         tell(delegate, self.measured)
         self.forget()
     }
 
-    private func giveBackPlace() {
-        // A bare connection has no place, and an ended transfer has given it back.
-        guard let host else { return }
-        self.host = nil
-        host.users -= 1
-        if self.hasPlace {
-            self.hasPlace = false
-            self.pool.giveBackPlace(at: host, of: self.asked.request.client)
-        } else {
-            host.places?.remove(self)
-            self.pool.forget(host)
+    private func leaveHost() {
+        let standing = self.standing
+        self.standing = .none
+        switch standing {
+        // It makes a bare connection, or has ended before.
+        case .none: break
+        case .withoutPlace(let host): self.pool.leave(host, self, hasPlace: false)
+        case .withPlace(let host): self.pool.leave(host, self, hasPlace: true)
         }
     }
 
@@ -624,7 +600,7 @@ package final class Transfer {
         self.uses += 1
         self.stage = .none
         self.delegate = nil
-        self.giveBackPlace()
+        self.leaveHost()
         self.pool.loop.disarm(self.silence)
         if let expectation { self.pool.loop.disarm(expectation) }
         self.expectation = nil
@@ -634,12 +610,12 @@ package final class Transfer {
         self.trailersToSend = Fields()
         self.measured = TransferMetrics()
         (self.judged, self.judgedProxy) = (nil, nil)
-        (self.wasSentAgain, self.retries, self.turnedAway) = (false, 0, 0)
-        self.hasResponse = false
+        self.proxy = nil
+        self.attempts = TransferAttempts()
         self.isReadingPaused = false
         self.takesPipes = false
-        self.isHoldingBody = false
-        self.waitsForBody = false
+        self.hold = .none
+        self.awaited = .origin
         self.pool.retire(self)
     }
 
@@ -660,7 +636,7 @@ package final class Transfer {
             if self.asked.request.limitsWaiting, self.connectDeadline <= now { return self.failToWait() }
             self.lastActivity = now
         case .connecting, .joining, .pausing: self.lastActivity = now
-        case .carried: if self.isReadingPaused || self.waitsForBody { self.lastActivity = now }
+        case .carried: if self.isReadingPaused || self.awaited == .body { self.lastActivity = now }
         // A transfer that has ended needs no check.
         case .none: return
         }
@@ -676,7 +652,7 @@ package final class Transfer {
     }
 
     private func failToWait() {
-        let host = self.asked.request.forwarder(self.host?.proxy)?.authority ?? self.asked.request.authority
+        let host = self.forwarder?.authority ?? self.asked.request.authority
         self.fail(
             .overloaded,
             "none of the \(self.pool.configuration.connectionsPerHost) connections to \(host) that connections_per_host "

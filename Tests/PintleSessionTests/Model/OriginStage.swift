@@ -31,13 +31,17 @@ final class OriginStage: @unchecked Sendable {
             handshake: nil, judge: nil, proxy: nil, names: self.engine.names, memory: self.memory)
     }
 
-    /// The origin as the pool knows it.
-    var host: OriginHost {
-        self.pool.host(
-            for: TransferRequest(
-                method: "GET", scheme: .http, authority: Authority(host: "127.0.0.1", port: UInt16(self.listener.port)),
-                path: "/"), by: nil)
+    /// The origin in the pool; nil if it has neither connections nor transfers there.
+    var host: HostNumber? {
+        let request = TransferRequest(
+            method: "GET", scheme: .http, authority: Authority(host: "127.0.0.1", port: UInt16(self.listener.port)),
+            path: "/")
+        var state = self.pool.state
+        return state.host(of: request.connectionKey(by: nil))
     }
+
+    /// True while a connection is being made for which requests wait.
+    var awaitsConnection: Bool { self.host.map(self.pool.state.awaitsConnection) ?? false }
 
     /// Plays a course.
     ///
@@ -119,8 +123,8 @@ final class OriginPlay: TurnEndWork {
         }
         // The session reads all that a connection brings before it hears of its end.
         let open = self.record.peers.count { !$0.isOver }
-        guard !self.stage.host.isBeingJoined, self.record.peers.allSatisfy(\.isSettled),
-            self.stage.host.http2.count <= open
+        guard !self.stage.awaitsConnection, self.record.peers.allSatisfy(\.isSettled),
+            self.stage.pool.shared.count <= open
         else {
             settling.quiet = 0
             return false
@@ -145,7 +149,7 @@ final class OriginPlay: TurnEndWork {
         (self.record.hasEndedConnection, self.record.hasEndedUntold) = (false, false)
         self.hasClientActed = false
         if self.phase == .closing { return self.checkLeft() }
-        for connection in self.stage.host.http2
+        for connection in self.stage.pool.shared
         where !self.connections.contains(where: { $0.connection === connection }) {
             self.connections.append(Weak(connection: connection))
         }
@@ -207,7 +211,7 @@ final class OriginPlay: TurnEndWork {
 
     /// No connection so far carries another request.
     private func endVerdict() {
-        for connection in self.stage.host.http2 { connection.leave() }
+        for connection in self.stage.pool.shared { connection.leave() }
         for peer in self.record.peers { peer.takesNoMore = true }
     }
 
@@ -259,10 +263,7 @@ final class OriginPlay: TurnEndWork {
         if self.stage.pool.runningCount != 0 {
             self.record.breach("\(self.stage.pool.runningCount) transfers are kept")
         }
-        let host = self.stage.host
-        if host.connectionCount != 0 || host.users != 0 || !host.http2.isEmpty {
-            self.record.breach("the origin is kept: \(host.connectionCount) connections, \(host.users) users")
-        }
+        if self.stage.host != nil { self.record.breach("the origin is kept") }
         if self.stage.memory.read().held != 0 { self.record.breach("\(self.stage.memory.read().held) bytes stay held") }
         if self.connections.contains(where: { $0.connection != nil }) { self.record.breach("a connection is kept") }
     }
