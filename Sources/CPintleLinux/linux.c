@@ -95,19 +95,39 @@ int pintle_file_watch_writes(int watch, const char *file) { return inotify_add_w
 
 void pintle_file_watch_remove(int watch, int number) { inotify_rm_watch(watch, number); }
 
-// The first object is the program.
+// True if the pages at an address are those of a file, and not written to. Otherwise the program was unpacked into memory, or
+// moved to larger pages.
+static int is_file(uintptr_t address) {
+    FILE *maps = fopen("/proc/self/maps", "re");
+    if (!maps) return 0;
+    char line[512];
+    unsigned long first, after, inode;
+    char access[8];
+    int found = 0;
+    // A longer line is a path; what follows of it is no range.
+    while (!found && fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%lx-%lx %7s %*s %*s %lu", &first, &after, access, &inode) != 4) continue;
+        if (first > address || address >= after) continue;
+        found = 1 + (inode != 0 && access[1] == '-');
+    }
+    fclose(maps);
+    return found == 2;
+}
+
+// Called with the program first. It has no text relocations, with which lld refuses to link.
 static int release_object(struct dl_phdr_info *object, size_t size, void *unused) {
     (void)size;
     (void)unused;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     for (int index = 0; index < object->dlpi_phnum; index++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[index];
-        // Pages of a writable part have values that the file does not have, those that the loader protects afterwards as well.
+        // A writable part has values that the file does not have; so has RELRO, which lies in one.
         if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
-        uintptr_t start = (object->dlpi_addr + part->p_vaddr) & ~(page - 1);
-        uintptr_t end = object->dlpi_addr + part->p_vaddr + part->p_filesz;
-        // It has no effect on pages that are locked in memory.
-        (void)madvise((void *)start, end - start, MADV_DONTNEED);
+        // Whole pages alone: the pages at the edges may be those of other parts, too.
+        uintptr_t start = (object->dlpi_addr + part->p_vaddr + page - 1) & ~(page - 1);
+        uintptr_t end = (object->dlpi_addr + part->p_vaddr + part->p_filesz) & ~(page - 1);
+        // Has no effect on pages that are locked in memory.
+        if (start < end && is_file(start)) (void)madvise((void *)start, end - start, MADV_DONTNEED);
     }
     return 1;
 }

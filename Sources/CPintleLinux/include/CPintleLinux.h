@@ -95,7 +95,7 @@ enum {
     PINTLE_ADDRESS_TENTATIVE = 0x40,
 };
 
-/// Gives the pages of the program's code and constants back. A page that is used again comes from the kernel's cache of the file.
+/// Gives the pages of the program's file back that are never written. One that is used again comes from the kernel's cache.
 void pintle_release_program(void);
 
 /// A non-blocking, close-on-exec socket to the kernel's routing tables of the calling thread's network namespace. With

@@ -106,8 +106,8 @@ final class Worker: @unchecked Sendable {
 
     // MARK: Work on other threads
 
-    /// Keeps `proceed`, and what it refers to, until the work of an exchange on another thread is done. That thread gets the
-    /// exchange's number alone, because an exchange must be released on its loop.
+    /// Keeps `proceed`, and what it refers to, until the work of an exchange on another thread is done. That thread gets
+    /// nothing that holds the exchange, which must be released on its loop.
     ///
     /// - Returns: called with the result, on any thread; `proceed` follows in a later turn, unless ``stopWaiting(as:)`` comes first.
     private func wait<Value: Sendable>(

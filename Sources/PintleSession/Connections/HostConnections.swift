@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import NIOCore
+
 /// The client of a transfer, by which the limits of a session tell clients apart.
 package struct TransferClient: Hashable, Sendable {
     private let high: UInt64
@@ -26,7 +28,8 @@ struct HostConnections<Ticket: Equatable> {
     /// The connections that clients have beyond their halves, together.
     private var excess = 0
     private var shares: [TransferClient?: Int] = [:]
-    private var waiting: [Waiting] = []
+    /// The first of a long queue is taken out without moving the others.
+    private var waiting: CircularBuffer<Waiting> = []
 
     /// - Parameter limit: the highest number of connections, at least one.
     init(limit: Int) {
@@ -66,21 +69,22 @@ struct HostConnections<Ticket: Equatable> {
     ///
     /// - Parameter unlimited: true if the host carries any number of transfers on one connection.
     mutating func next(unlimited: Bool) -> Ticket? {
-        guard !self.waiting.isEmpty, let place = unlimited ? 0 : self.nextPlace else { return nil }
-        let next = self.waiting.remove(at: place)
+        let first = self.waiting.startIndex
+        guard !self.waiting.isEmpty, let place = unlimited ? first : self.nextPlace else { return nil }
+        let next = place == first ? self.waiting.removeFirst() : self.waiting.remove(at: place)
         self.give(next.client, self.shares[next.client, default: 0])
         return next.ticket
     }
 
     /// The first waiting ticket of a client with less than half; if there is none, the first of all.
-    private var nextPlace: Int? {
+    private var nextPlace: CircularBuffer<Waiting>.Index? {
         if self.inUse - self.excess < self.limit,
             let place = self.waiting.firstIndex(where: { self.isPreferred($0.client) })
         {
             return place
         }
         let isAnyPreferred = self.inUse < self.limit && self.waiting.contains { self.isPreferred($0.client) }
-        return self.inUse < self.limit && !isAnyPreferred ? 0 : nil
+        return self.inUse < self.limit && !isAnyPreferred ? self.waiting.startIndex : nil
     }
 
     private func isPreferred(_ client: TransferClient?) -> Bool { self.shares[client, default: 0] < self.half }

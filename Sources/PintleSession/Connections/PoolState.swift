@@ -368,6 +368,11 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
 
     // MARK: The end
 
+    /// The host's connections of HTTP/2 that take more streams, now or later.
+    func shared(at host: HostNumber) -> [Connection] {
+        self.hosts[host.index].shared.map { self.connections.connection($0) }
+    }
+
     /// The connections of HTTP/2 that take more streams, now or later.
     var shared: [Connection] { self.hosts.flatMap(\.shared).map { self.connections.connection($0) } }
 

@@ -164,6 +164,12 @@ final class TransferPool: @unchecked Sendable {
         return self.state.connect(transfer, at: host, for: owner?.isBound == true ? owner : nil, over: choice)
     }
 
+    /// Lets the host's connections of HTTP/2 that cannot carry another transfer leave. Also those without room: requests of which
+    /// nothing was sent must not be sent to a peer that is no longer trusted.
+    func retireUnfit(at host: HostNumber) {
+        for connection in self.state.shared(at: host) { _ = connection.retireIfUnfit() }
+    }
+
     /// The connection that others wait for has come, or will not come.
     ///
     /// - Returns: those that waited for it.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 internal import PintleSystem
 
 /// The tasks of a session that have not ended, and the phase of the session.

@@ -199,9 +199,11 @@ package final class Transfer {
             // Why unowned holds: `forget` disarms the timer before the transfer is released.
             self.expectation = LoopTimer { [unowned self] in self.stopExpecting() }
         }
-        if asked.request.connectOnly { self.makeConnection(for: .itself) } else { self.enterHost() }
         // A connection that is being made has its own time limit.
-        if !asked.request.connectOnly { self.pool.loop.arm(self.silence, at: self.nextCheck) }
+        if asked.request.connectOnly { return self.makeConnection(for: .itself) }
+        // Before, because the transfer may have ended afterwards.
+        self.pool.loop.arm(self.silence, at: self.nextCheck)
+        self.enterHost()
     }
 
     /// Fails at the end of this turn, because the session is closed.
@@ -263,6 +265,11 @@ package final class Transfer {
     private func connect(over choice: TransferPool.State.Choice = .any) {
         guard let host else { preconditionFailure("BUG: a transfer without a host is connected") }
         let uses = self.uses
+        if choice == .any {
+            self.pool.retireUnfit(at: host)
+            // A transfer that has lost its stream by that has cancelled this one.
+            guard self.uses == uses else { return }
+        }
         while true {
             switch self.pool.connect(self, at: host, over: choice) {
             case .use(let connection):
