@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import NIOCore
 import PintleMessage
 import PintleSession
@@ -31,6 +32,7 @@ final class LibraryStage {
     private var current = -1
 
     private static let engine = Result { try Engine(threads: 1) }
+    private static let executor = StageExecutor()
 
     private init(_ way: OriginWay) throws {
         self.way = way
@@ -107,7 +109,7 @@ final class LibraryStage {
             let asked = Asked(method: request.method, outcome: Watched(nil))
             let (session, before) = (self.session, self.running)
             let ready = try request.request(by: self.way, originPort: self.origin.port)
-            self.running = Task {
+            self.running = Task(executorPreference: Self.executor) {
                 await before?.value
                 do throws(SessionError) {
                     let result = try await session.data(for: ready, from: request.source)
@@ -229,5 +231,15 @@ private struct PlainResponse: Equatable, CustomStringConvertible {
             rest = rest[end.upperBound...].dropFirst(size + 2)
         }
         return body
+    }
+}
+
+/// Runs the tasks of stages. Tests that compute for minutes may hold all threads on which tasks run otherwise.
+private final class StageExecutor: TaskExecutor {
+    private let queue = DispatchQueue(label: "pintle.stage", attributes: .concurrent)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        self.queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
