@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 stories='/(SharedCache|DiskCache|Exchange|HTTP2ClientStream|HTTP1Connection|Transfer|SocketChannel|WebSocketLink)[.]swift$'
 
 # Rooms in which a guard that returns without an action says why.
-guarded='PintleProxy PintleSession PintleLoop PintleCache PintleCacheStore PintleHTTPCache'
+guarded='PintleProxy PintleSession PintleExtras PintleLoop PintleCache PintleCacheStore PintleHTTPCache'
 
 find Examples Fuzz Sources Tests -name '*.swift' -print0 | sort -z | xargs -0 awk \
     -v stories="$stories" -v guarded="$guarded" '

@@ -71,6 +71,7 @@ extension TransferOperation {
         }
         guard !isCycle else { throw DependencyCycle(operation: self, dependency: other) }
         other.finished.then { [weak self] in
+            // No queue waits to start it: it is in none, was let start already, or has been released.
             guard case .waiting(let ask) = self?.status.withLock({ $0.place }) else { return }
             ask()
         }

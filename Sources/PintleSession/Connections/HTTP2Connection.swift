@@ -169,7 +169,8 @@ final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
     /// Removes a stream that is over.
     func ended(_ stream: HTTP2Stream) {
         if let number = stream.number { self.streamsByNumber[number] = nil }
-        // A stream ends twice if its transfer takes the last frames later: for the connection, then for the transfer.
+        // A stream ends twice if its transfer takes the last frames later: for the connection, then for the transfer. Without
+        // a number the connection is over.
         guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil, let number else { return }
         if self.pool.endedStream(on: number) { self.close() }
     }
