@@ -10,13 +10,13 @@ struct HostNumber: Equatable {
 /// The decisions of a pool of connections: the connection that a request gets, the time for which one is kept, and the one that
 /// is closed first.
 ///
-/// A value without sockets, timers and clock: an event is a method, and its result says what is to be done. ``TransferPool``
-/// does it. A ticket stands for a transfer.
+/// It has no sockets, timers or clock: an event is a method, and its result says what is to be done. ``TransferPool`` does it. A
+/// ticket stands for a transfer.
 ///
-/// The value calls nothing, so that the compiler can prove that no two accesses to it overlap. A request over a kept connection
-/// takes no memory here.
-struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable> {
-    private struct Host {
+/// It calls nothing, and a class keeps its state where it is, so that the compiler can prove that no two accesses overlap, and
+/// checks none while it runs. A request over a kept connection takes no memory here.
+final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable> {
+    private final class Host {
         /// Nil if the number is free.
         var key: Key?
         var version: OriginVersion
@@ -32,6 +32,10 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
         var connections = 0
         /// The number of transfers that use the host, or wait for it.
         var users = 0
+
+        init(_ key: Key, _ version: OriginVersion, _ places: HostConnections<Ticket>?) {
+            (self.key, self.version, self.places) = (key, version, places)
+        }
     }
 
     private enum Phase {
@@ -40,7 +44,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
         case ended
     }
 
-    private var limits: Limits
+    private let limits: Limits
     private var phase = Phase.open
     private var hosts: [Host] = []
     private var free: [Int] = []
@@ -62,7 +66,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     // MARK: Hosts
 
     /// Returns the host with the connections of a key; nil if it has neither connections nor transfers.
-    mutating func host(of key: Key) -> HostNumber? {
+    func host(of key: Key) -> HostNumber? {
         if let latest, self.hosts[latest].key == key { return HostNumber(index: latest) }
         guard let index = self.numbers[key] else { return nil }
         self.latest = index
@@ -70,11 +74,10 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     }
 
     /// Adds a host that ``host(of:)`` does not know. If its version is unknown, the remembered one counts.
-    mutating func addHost(_ key: Key, _ version: OriginVersion) -> HostNumber {
+    func addHost(_ key: Key, _ version: OriginVersion) -> HostNumber {
         let remembered = version == .unknown ? self.versions[key].map(OriginVersion.known) : nil
         let host = Host(
-            key: key, version: remembered ?? version,
-            places: self.limits.perHost > 0 ? HostConnections(limit: self.limits.perHost) : nil)
+            key, remembered ?? version, self.limits.perHost > 0 ? HostConnections(limit: self.limits.perHost) : nil)
         let index = self.free.popLast() ?? self.hosts.count
         if index < self.hosts.count { self.hosts[index] = host } else { self.hosts.append(host) }
         self.numbers[key] = index
@@ -92,7 +95,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     /// Notes the version on a new connection. Transfers may be admitted by it: see ``admitNext(at:)``.
     ///
     /// - Parameter isRemembered: true if it counts for the same key later, when the host has no connections.
-    mutating func note(_ version: ConnectionVersion, at host: HostNumber, isRemembered: Bool) {
+    func note(_ version: ConnectionVersion, at host: HostNumber, isRemembered: Bool) {
         switch self.hosts[host.index].version {
         case .known(version): return
         case .priorKnowledge where version == .http2: return
@@ -114,7 +117,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     }
 
     /// Drops a host, unless it has connections or transfers.
-    private mutating func forgetIfUnused(_ host: HostNumber) {
+    private func forgetIfUnused(_ host: HostNumber) {
         let index = host.index
         guard self.hosts[index].users == 0, self.hosts[index].connections == 0, let key = self.hosts[index].key else {
             return
@@ -128,7 +131,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     // MARK: Transfers
 
     /// A transfer comes to a host.
-    mutating func enter(_ ticket: Ticket, at host: HostNumber, of client: TransferClient?) -> Admission {
+    func enter(_ ticket: Ticket, at host: HostNumber, of client: TransferClient?) -> Admission {
         self.hosts[host.index].users += 1
         // Any number of transfers share a connection of HTTP/2.
         if self.speaksHTTP2(host) { return .uncounted }
@@ -137,24 +140,24 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     }
 
     /// A transfer comes to a host whose connection may be switched to another protocol: the limit does not count it.
-    mutating func enterUncounted(at host: HostNumber) { self.hosts[host.index].users += 1 }
+    func enterUncounted(at host: HostNumber) { self.hosts[host.index].users += 1 }
 
     /// A transfer gives its place back. Others may be admitted by it: see ``admitNext(at:)``.
-    mutating func giveBackPlace(at host: HostNumber, of client: TransferClient?) {
+    func giveBackPlace(at host: HostNumber, of client: TransferClient?) {
         self.hosts[host.index].places?.giveBack(of: client)
     }
 
     /// Admits the next transfer that waits for a place, and gives it one; nil if there is no transfer, or no place.
-    mutating func admitNext(at host: HostNumber) -> Ticket? {
+    func admitNext(at host: HostNumber) -> Ticket? {
         let isUnlimited = self.speaksHTTP2(host)
         return self.hosts[host.index].places?.next(unlimited: isUnlimited)
     }
 
     /// A transfer that has no place waits for none any more.
-    mutating func withdraw(_ ticket: Ticket, at host: HostNumber) { self.hosts[host.index].places?.remove(ticket) }
+    func withdraw(_ ticket: Ticket, at host: HostNumber) { self.hosts[host.index].places?.remove(ticket) }
 
     /// A transfer leaves its host. It has no place, waits for none, and has no connection.
-    mutating func leave(_ host: HostNumber) {
+    func leave(_ host: HostNumber) {
         precondition(self.hosts[host.index].users > 0, "BUG: a transfer leaves a host that it has not entered")
         self.hosts[host.index].users -= 1
         self.forgetIfUnused(host)
@@ -163,7 +166,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     /// A transfer that was admitted needs a connection.
     ///
     /// - Parameter owner: the owner of connections on which its client has logged in; nil if there are none.
-    mutating func connect(_ ticket: Ticket, at host: HostNumber, for owner: Owner?, over choice: Choice) -> Step {
+    func connect(_ ticket: Ticket, at host: HostNumber, for owner: Owner?, over choice: Choice) -> Step {
         if choice == .any, let number = self.sharedWithRoom(at: host) ?? self.takeIdle(at: host, for: owner) {
             return .use(self.connections.connection(number))
         }
@@ -184,7 +187,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     }
 
     /// Takes the most recent idle connection of the owner; if there is none, the most recent one without an owner.
-    private mutating func takeIdle(at host: HostNumber, for owner: Owner?) -> ConnectionNumber? {
+    private func takeIdle(at host: HostNumber, for owner: Owner?) -> ConnectionNumber? {
         guard let last = self.hosts[host.index].idle.last else { return nil }
         let place: Int
         if owner == nil, self.isIdle(last, of: nil) {
@@ -218,7 +221,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     /// The connection for all has come, or will not come.
     ///
     /// - Returns: the transfers that waited for it, which need a connection now.
-    mutating func endAttempt(at host: HostNumber) -> [Ticket] {
+    func endAttempt(at host: HostNumber) -> [Ticket] {
         guard let joining = self.hosts[host.index].joining else {
             preconditionFailure("BUG: an attempt ends that was not under way")
         }
@@ -227,14 +230,14 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     }
 
     /// A transfer waits no longer for the connection that is being made.
-    mutating func stopJoining(_ ticket: Ticket, at host: HostNumber) {
+    func stopJoining(_ ticket: Ticket, at host: HostNumber) {
         self.hosts[host.index].joining?.removeAll { $0 == ticket }
     }
 
     // MARK: Connections
 
     /// A connection was made for a transfer at the host.
-    mutating func opened(
+    func opened(
         _ connection: Connection, at host: HostNumber, _ version: ConnectionVersion
     ) -> ConnectionNumber {
         self.hosts[host.index].connections += 1
@@ -251,7 +254,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     /// or it itself: see ``closeSurplus()``.
     ///
     /// - Parameter owner: its owner, if a client has logged in on it.
-    mutating func keep(_ number: ConnectionNumber, for owner: Owner?, at now: NIODeadline) {
+    func keep(_ number: ConnectionNumber, for owner: Owner?, at now: NIODeadline) {
         guard case .busy = self.connections.use(of: number) else {
             preconditionFailure("BUG: a connection is kept that carries no transfer")
         }
@@ -261,7 +264,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     }
 
     /// A transfer is carried by a stream of the connection.
-    mutating func beganStream(on number: ConnectionNumber) {
+    func beganStream(on number: ConnectionNumber) {
         switch self.connections.use(of: number) {
         case .shared(let streams, let most):
             self.connections.unkeep(number)
@@ -274,7 +277,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     }
 
     /// A stream is over.
-    mutating func endedStream(on number: ConnectionNumber, at now: NIODeadline) -> StreamEnd {
+    func endedStream(on number: ConnectionNumber, at now: NIODeadline) -> StreamEnd {
         switch self.connections.use(of: number) {
         case .shared(let streams, let most) where streams > 0:
             self.connections.set(number, .shared(streams: streams - 1, most: most))
@@ -290,7 +293,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     }
 
     /// The peer allows so many streams at a time.
-    mutating func allow(streams most: Int, on number: ConnectionNumber) {
+    func allow(streams most: Int, on number: ConnectionNumber) {
         // A connection that takes no more streams has no use for the number.
         guard case .shared(let streams, _) = self.connections.use(of: number) else { return }
         self.connections.set(number, .shared(streams: streams, most: most))
@@ -299,7 +302,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     /// The connection takes no more streams.
     ///
     /// - Returns: true if it is to be closed, because it carries none. False if it is about to be closed already.
-    mutating func leaves(_ number: ConnectionNumber) -> Bool {
+    func leaves(_ number: ConnectionNumber) -> Bool {
         guard case .shared(let streams, _) = self.connections.use(of: number) else { return false }
         if streams == 0 {
             self.willClose(number)
@@ -311,7 +314,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     }
 
     /// A connection is closed, or was handed over. Its number may be another's from here on.
-    mutating func closed(_ number: ConnectionNumber) {
+    func closed(_ number: ConnectionNumber) {
         self.withdraw(number)
         let host = self.connections.host(of: number)
         self.connections.remove(number)
@@ -320,7 +323,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     }
 
     /// Offers a connection to no transfer any more.
-    private mutating func withdraw(_ number: ConnectionNumber) {
+    private func withdraw(_ number: ConnectionNumber) {
         let index = self.connections.host(of: number).index
         switch self.connections.use(of: number) {
         case .idle: self.hosts[index].idle.removeAll { $0 == number }
@@ -330,7 +333,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
         self.connections.unkeep(number)
     }
 
-    private mutating func willClose(_ number: ConnectionNumber) {
+    private func willClose(_ number: ConnectionNumber) {
         self.withdraw(number)
         self.connections.set(number, .closing)
     }
@@ -342,25 +345,25 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
 
     /// Returns the next idle connection to be closed because there are too many connections, the oldest first; nil if no more
     /// are to be.
-    mutating func closeSurplus() -> Connection? {
+    func closeSurplus() -> Connection? {
         let most = self.phase == .ended ? 0 : self.limits.idle
         return self.connections.openCount > most ? self.closeOldest() : nil
     }
 
     /// Returns the next idle connection to be closed because it was kept long enough; nil if no more are to be.
-    mutating func closeExpired(at now: NIODeadline) -> Connection? {
+    func closeExpired(at now: NIODeadline) -> Connection? {
         guard let end = self.nextExpiry, end <= now else { return nil }
         return self.closeOldest()
     }
 
     /// Returns the next idle connection to be closed that was kept at a time, or before; nil if no more are to be.
-    mutating func closeIdle(since time: NIODeadline) -> Connection? {
+    func closeIdle(since time: NIODeadline) -> Connection? {
         guard let oldest = self.connections.oldest, oldest.since <= time else { return nil }
         return self.closeOldest()
     }
 
     /// Returns the connection that has been idle for the longest time, to be closed; nil if there is none.
-    mutating func closeOldest() -> Connection? {
+    func closeOldest() -> Connection? {
         guard let oldest = self.connections.oldest else { return nil }
         self.willClose(oldest.number)
         return self.connections.connection(oldest.number)
@@ -380,7 +383,7 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
     ///
     /// - Parameter isFinal: true if no connection is kept from here on, either.
     /// - Returns: the connections to be closed: idle ones, and those of HTTP/2. Others end with their transfers.
-    mutating func end(isFinal: Bool) -> [Connection] {
+    func end(isFinal: Bool) -> [Connection] {
         if isFinal { self.phase = .ended }
         self.versions.removeAll()
         var closing: [Connection] = []

@@ -6,8 +6,9 @@ public import Glibc
 ///
 /// Not `Synchronization.Mutex`: its futex is invisible to ThreadSanitizer on Linux, which then reports false races.
 /// The closure of ``withLock(_:)`` must never call code of other modules.
-// Unchecked because the compiler cannot see that the value is only accessed between lock and unlock.
-package struct Locked<Value: Sendable>: @unchecked Sendable {
+// Unchecked because the compiler cannot see that the value is only accessed between lock and unlock. `@usableFromInline` because
+// other rooms get no inlinable members of a type that is only `package`.
+@usableFromInline package struct Locked<Value: Sendable>: @unchecked Sendable {
     @usableFromInline let storage: LockedStorage<Value>
 
     /// Creates an unlocked mutex that guards `value`.
