@@ -17,6 +17,7 @@ struct ConnectionKey: Hashable {
 
 extension TransferRequest {
     /// Returns the key of the connections that carry the request through `proxy`.
+    @inline(__always)  // A call would copy the request.
     func connectionKey(by proxy: ProxyLink?) -> ConnectionKey {
         ConnectionKey(
             scheme: self.scheme, authority: self.forwarder(proxy)?.authority ?? self.authority,
@@ -25,7 +26,7 @@ extension TransferRequest {
 
     /// Returns the proxy that gets the request itself, in absolute form (RFC 9112 §3.2.2); nil if it goes to its origin,
     /// perhaps through a tunnel.
-    @inline(__always)  // A call would copy the request.
+    @inline(__always)  // As above.
     func forwarder(_ proxy: ProxyLink?) -> ProxyServer? {
         guard let server = proxy?.server, server.forwards, self.scheme == .http, !self.wantsConnection else {
             return nil

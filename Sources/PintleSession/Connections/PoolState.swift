@@ -10,13 +10,13 @@ struct HostNumber: Equatable {
 /// The decisions of a pool of connections: the connection that a request gets, the time for which one is kept, and the one that
 /// is closed first.
 ///
-/// It has no sockets, timers or clock: an event is a method, and its result says what is to be done. ``TransferPool`` does it. A
-/// ticket stands for a transfer.
+/// A value without sockets, timers and clock: an event is a method, and its result says what is to be done. ``TransferPool``
+/// does it. A ticket stands for a transfer.
 ///
-/// It calls nothing, and a class keeps its state where it is, so that the compiler can prove that no two accesses overlap, and
-/// checks none while it runs. A request over a kept connection takes no memory here.
-final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable> {
-    private final class Host {
+/// The value calls nothing, so that the compiler can prove that no two accesses to it overlap. A request over a kept connection
+/// takes no memory here.
+struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable> {
+    private struct Host {
         /// Nil if the number is free.
         var key: Key?
         var version: OriginVersion
@@ -32,10 +32,6 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
         var connections = 0
         /// The number of transfers that use the host, or wait for it.
         var users = 0
-
-        init(_ key: Key, _ version: OriginVersion, _ places: HostConnections<Ticket>?) {
-            (self.key, self.version, self.places) = (key, version, places)
-        }
     }
 
     private enum Phase {
@@ -66,18 +62,19 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     // MARK: Hosts
 
     /// Returns the host with the connections of a key; nil if it has neither connections nor transfers.
-    func host(of key: Key) -> HostNumber? {
-        if let latest, self.hosts[latest].key == key { return HostNumber(index: latest) }
+    mutating func host(of key: Key) -> HostNumber? {
+        if let latest, case let known? = self.hosts[latest].key, known == key { return HostNumber(index: latest) }
         guard let index = self.numbers[key] else { return nil }
         self.latest = index
         return HostNumber(index: index)
     }
 
     /// Adds a host that ``host(of:)`` does not know. If its version is unknown, the remembered one counts.
-    func addHost(_ key: Key, _ version: OriginVersion) -> HostNumber {
+    mutating func addHost(_ key: Key, _ version: OriginVersion) -> HostNumber {
         let remembered = version == .unknown ? self.versions[key].map(OriginVersion.known) : nil
         let host = Host(
-            key, remembered ?? version, self.limits.perHost > 0 ? HostConnections(limit: self.limits.perHost) : nil)
+            key: key, version: remembered ?? version,
+            places: self.limits.perHost > 0 ? HostConnections(limit: self.limits.perHost) : nil)
         let index = self.free.popLast() ?? self.hosts.count
         if index < self.hosts.count { self.hosts[index] = host } else { self.hosts.append(host) }
         self.numbers[key] = index
@@ -95,7 +92,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     /// Notes the version on a new connection. Transfers may be admitted by it: see ``admitNext(at:)``.
     ///
     /// - Parameter isRemembered: true if it counts for the same key later, when the host has no connections.
-    func note(_ version: ConnectionVersion, at host: HostNumber, isRemembered: Bool) {
+    mutating func note(_ version: ConnectionVersion, at host: HostNumber, isRemembered: Bool) {
         switch self.hosts[host.index].version {
         case .known(version): return
         case .priorKnowledge where version == .http2: return
@@ -117,7 +114,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     }
 
     /// Drops a host, unless it has connections or transfers.
-    private func forgetIfUnused(_ host: HostNumber) {
+    private mutating func forgetIfUnused(_ host: HostNumber) {
         let index = host.index
         guard self.hosts[index].users == 0, self.hosts[index].connections == 0, let key = self.hosts[index].key else {
             return
@@ -131,7 +128,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     // MARK: Transfers
 
     /// A transfer comes to a host.
-    func enter(_ ticket: Ticket, at host: HostNumber, of client: TransferClient?) -> Admission {
+    mutating func enter(_ ticket: Ticket, at host: HostNumber, of client: TransferClient?) -> Admission {
         self.hosts[host.index].users += 1
         // Any number of transfers share a connection of HTTP/2.
         if self.speaksHTTP2(host) { return .uncounted }
@@ -140,24 +137,24 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     }
 
     /// A transfer comes to a host whose connection may be switched to another protocol: the limit does not count it.
-    func enterUncounted(at host: HostNumber) { self.hosts[host.index].users += 1 }
+    mutating func enterUncounted(at host: HostNumber) { self.hosts[host.index].users += 1 }
 
     /// A transfer gives its place back. Others may be admitted by it: see ``admitNext(at:)``.
-    func giveBackPlace(at host: HostNumber, of client: TransferClient?) {
+    mutating func giveBackPlace(at host: HostNumber, of client: TransferClient?) {
         self.hosts[host.index].places?.giveBack(of: client)
     }
 
     /// Admits the next transfer that waits for a place, and gives it one; nil if there is no transfer, or no place.
-    func admitNext(at host: HostNumber) -> Ticket? {
+    mutating func admitNext(at host: HostNumber) -> Ticket? {
         let isUnlimited = self.speaksHTTP2(host)
         return self.hosts[host.index].places?.next(unlimited: isUnlimited)
     }
 
     /// A transfer that has no place waits for none any more.
-    func withdraw(_ ticket: Ticket, at host: HostNumber) { self.hosts[host.index].places?.remove(ticket) }
+    mutating func withdraw(_ ticket: Ticket, at host: HostNumber) { self.hosts[host.index].places?.remove(ticket) }
 
     /// A transfer leaves its host. It has no place, waits for none, and has no connection.
-    func leave(_ host: HostNumber) {
+    mutating func leave(_ host: HostNumber) {
         precondition(self.hosts[host.index].users > 0, "BUG: a transfer leaves a host that it has not entered")
         self.hosts[host.index].users -= 1
         self.forgetIfUnused(host)
@@ -166,7 +163,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     /// A transfer that was admitted needs a connection.
     ///
     /// - Parameter owner: the owner of connections on which its client has logged in; nil if there are none.
-    func connect(_ ticket: Ticket, at host: HostNumber, for owner: Owner?, over choice: Choice) -> Step {
+    mutating func connect(_ ticket: Ticket, at host: HostNumber, for owner: Owner?, over choice: Choice) -> Step {
         if choice == .any, let number = self.sharedWithRoom(at: host) ?? self.takeIdle(at: host, for: owner) {
             return .use(self.connections.connection(number))
         }
@@ -187,7 +184,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     }
 
     /// Takes the most recent idle connection of the owner; if there is none, the most recent one without an owner.
-    private func takeIdle(at host: HostNumber, for owner: Owner?) -> ConnectionNumber? {
+    private mutating func takeIdle(at host: HostNumber, for owner: Owner?) -> ConnectionNumber? {
         guard let last = self.hosts[host.index].idle.last else { return nil }
         let place: Int
         if owner == nil, self.isIdle(last, of: nil) {
@@ -221,7 +218,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     /// The connection for all has come, or will not come.
     ///
     /// - Returns: the transfers that waited for it, which need a connection now.
-    func endAttempt(at host: HostNumber) -> [Ticket] {
+    mutating func endAttempt(at host: HostNumber) -> [Ticket] {
         guard let joining = self.hosts[host.index].joining else {
             preconditionFailure("BUG: an attempt ends that was not under way")
         }
@@ -230,14 +227,14 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     }
 
     /// A transfer waits no longer for the connection that is being made.
-    func stopJoining(_ ticket: Ticket, at host: HostNumber) {
+    mutating func stopJoining(_ ticket: Ticket, at host: HostNumber) {
         self.hosts[host.index].joining?.removeAll { $0 == ticket }
     }
 
     // MARK: Connections
 
     /// A connection was made for a transfer at the host.
-    func opened(
+    mutating func opened(
         _ connection: Connection, at host: HostNumber, _ version: ConnectionVersion
     ) -> ConnectionNumber {
         self.hosts[host.index].connections += 1
@@ -254,7 +251,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     /// or it itself: see ``closeSurplus()``.
     ///
     /// - Parameter owner: its owner, if a client has logged in on it.
-    func keep(_ number: ConnectionNumber, for owner: Owner?, at now: NIODeadline) {
+    mutating func keep(_ number: ConnectionNumber, for owner: Owner?, at now: NIODeadline) {
         guard case .busy = self.connections.use(of: number) else {
             preconditionFailure("BUG: a connection is kept that carries no transfer")
         }
@@ -264,7 +261,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     }
 
     /// A transfer is carried by a stream of the connection.
-    func beganStream(on number: ConnectionNumber) {
+    mutating func beganStream(on number: ConnectionNumber) {
         switch self.connections.use(of: number) {
         case .shared(let streams, let most):
             self.connections.unkeep(number)
@@ -277,7 +274,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     }
 
     /// A stream is over.
-    func endedStream(on number: ConnectionNumber, at now: NIODeadline) -> StreamEnd {
+    mutating func endedStream(on number: ConnectionNumber, at now: NIODeadline) -> StreamEnd {
         switch self.connections.use(of: number) {
         case .shared(let streams, let most) where streams > 0:
             self.connections.set(number, .shared(streams: streams - 1, most: most))
@@ -293,7 +290,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     }
 
     /// The peer allows so many streams at a time.
-    func allow(streams most: Int, on number: ConnectionNumber) {
+    mutating func allow(streams most: Int, on number: ConnectionNumber) {
         // A connection that takes no more streams has no use for the number.
         guard case .shared(let streams, _) = self.connections.use(of: number) else { return }
         self.connections.set(number, .shared(streams: streams, most: most))
@@ -302,7 +299,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     /// The connection takes no more streams.
     ///
     /// - Returns: true if it is to be closed, because it carries none. False if it is about to be closed already.
-    func leaves(_ number: ConnectionNumber) -> Bool {
+    mutating func leaves(_ number: ConnectionNumber) -> Bool {
         guard case .shared(let streams, _) = self.connections.use(of: number) else { return false }
         if streams == 0 {
             self.willClose(number)
@@ -314,7 +311,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     }
 
     /// A connection is closed, or was handed over. Its number may be another's from here on.
-    func closed(_ number: ConnectionNumber) {
+    mutating func closed(_ number: ConnectionNumber) {
         self.withdraw(number)
         let host = self.connections.host(of: number)
         self.connections.remove(number)
@@ -323,7 +320,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     }
 
     /// Offers a connection to no transfer any more.
-    private func withdraw(_ number: ConnectionNumber) {
+    private mutating func withdraw(_ number: ConnectionNumber) {
         let index = self.connections.host(of: number).index
         switch self.connections.use(of: number) {
         case .idle: self.hosts[index].idle.removeAll { $0 == number }
@@ -333,7 +330,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
         self.connections.unkeep(number)
     }
 
-    private func willClose(_ number: ConnectionNumber) {
+    private mutating func willClose(_ number: ConnectionNumber) {
         self.withdraw(number)
         self.connections.set(number, .closing)
     }
@@ -345,25 +342,25 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
 
     /// Returns the next idle connection to be closed because there are too many connections, the oldest first; nil if no more
     /// are to be.
-    func closeSurplus() -> Connection? {
+    mutating func closeSurplus() -> Connection? {
         let most = self.phase == .ended ? 0 : self.limits.idle
         return self.connections.openCount > most ? self.closeOldest() : nil
     }
 
     /// Returns the next idle connection to be closed because it was kept long enough; nil if no more are to be.
-    func closeExpired(at now: NIODeadline) -> Connection? {
+    mutating func closeExpired(at now: NIODeadline) -> Connection? {
         guard let end = self.nextExpiry, end <= now else { return nil }
         return self.closeOldest()
     }
 
     /// Returns the next idle connection to be closed that was kept at a time, or before; nil if no more are to be.
-    func closeIdle(since time: NIODeadline) -> Connection? {
+    mutating func closeIdle(since time: NIODeadline) -> Connection? {
         guard let oldest = self.connections.oldest, oldest.since <= time else { return nil }
         return self.closeOldest()
     }
 
     /// Returns the connection that has been idle for the longest time, to be closed; nil if there is none.
-    func closeOldest() -> Connection? {
+    mutating func closeOldest() -> Connection? {
         guard let oldest = self.connections.oldest else { return nil }
         self.willClose(oldest.number)
         return self.connections.connection(oldest.number)
@@ -383,7 +380,7 @@ final class PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equat
     ///
     /// - Parameter isFinal: true if no connection is kept from here on, either.
     /// - Returns: the connections to be closed: idle ones, and those of HTTP/2. Others end with their transfers.
-    func end(isFinal: Bool) -> [Connection] {
+    mutating func end(isFinal: Bool) -> [Connection] {
         if isFinal { self.phase = .ended }
         self.versions.removeAll()
         var closing: [Connection] = []

@@ -26,7 +26,7 @@ final class TransferPool: @unchecked Sendable {
     let memory: MemoryBudget?
     /// The proxy of the session's configuration.
     private let proxy: ProxyLink?
-    private let state: State
+    private var state: State
     /// Running transfers, each at its ``Transfer/place``.
     private var running: [Transfer] = []
     /// Finished transfers, for reuse by later requests.
@@ -115,15 +115,15 @@ final class TransferPool: @unchecked Sendable {
 
     // MARK: Hosts
 
-    /// Returns the host with the connections that may carry `request`.
-    private func host(for request: TransferRequest, by proxy: ProxyLink?) -> HostNumber {
-        let key = request.connectionKey(by: proxy)
+    /// Returns the host with the connections that may carry the request.
+    private func host(for asked: AskedRequest, by proxy: ProxyLink?) -> HostNumber {
+        let key = asked.request.connectionKey(by: proxy)
         if let host = self.state.host(of: key) { return host }
         let version: OriginVersion =
             switch self.configuration.httpVersion {
             case .http1: .known(.http1)
             // A proxy that forwards is addressed in HTTP/1.1 nevertheless.
-            case .http2: request.forwarder(proxy) == nil ? .priorKnowledge : .known(.http1)
+            case .http2: asked.request.forwarder(proxy) == nil ? .priorKnowledge : .known(.http1)
             case .automatic: key.scheme == .http ? .known(.http1) : .unknown
             }
         return self.state.addHost(key, version)
@@ -132,7 +132,7 @@ final class TransferPool: @unchecked Sendable {
     /// A transfer comes to the host of its request.
     func enter(_ transfer: Transfer, by proxy: ProxyLink?) -> (HostNumber, State.Admission) {
         let asked = transfer.asked
-        let host = self.host(for: asked.request, by: proxy)
+        let host = self.host(for: asked, by: proxy)
         guard asked.request.upgrade == nil else {
             // The host's limit does not count connections that may be switched.
             self.state.enterUncounted(at: host)
