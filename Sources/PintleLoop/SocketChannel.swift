@@ -30,6 +30,24 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         case closed
     }
 
+    /// The input of the socket.
+    private enum Input {
+        /// The pipeline asks for no bytes.
+        case unwanted
+        case wanted
+        /// The peer has sent everything, or the input was closed from this side.
+        case closed
+    }
+
+    /// The room for bytes that are to be sent.
+    private enum Room {
+        case open
+        /// The pipeline was told that too many bytes wait.
+        case full
+        /// The pipeline was told, and a sender waits for room in the socket for bytes in a pipe.
+        case awaited
+    }
+
     package let allocator = ByteBufferAllocator()
     package let eventLoop: any EventLoop
     package let loop: Loop
@@ -44,7 +62,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         if !self.isOver { self.madePipeline = pipeline }
         return pipeline
     }
-    package var isWritable: Bool { self.writable }
+    package var isWritable: Bool { self.room == .open }
     package var isActive: Bool { self.state == .active }
     package var _channelCore: any ChannelCore { self }
 
@@ -58,12 +76,10 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     private var state = State.fresh
     private var output = Output.open
     private var writes = PendingWrites()
-    private var writable = true
-    /// True if a sender waits for room in the socket for bytes in a pipe.
-    private var wantsRoom = false
+    private var room = Room.open
+    private var input = Input.unwanted
+    /// The NIO option.
     private var autoRead = true
-    private var wantsRead = false
-    private var inputClosed = false
     /// True if the pipeline hears that the peer has sent everything (`ChannelEvent.inputClosed`), and the channel stays
     /// open for writing; otherwise it closes.
     package var allowsHalfClosure = false
@@ -154,12 +170,9 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     package func setAutoRead(_ on: Bool) {
         guard self.autoRead != on else { return }
         self.autoRead = on
-        if on {
-            self.read0()
-        } else {
-            self.wantsRead = false
-            self.updateInterest()
-        }
+        if on { return self.read0() }
+        if self.input == .wanted { self.input = .unwanted }
+        self.updateInterest()
     }
 
     /// Resets the connection, so that the peer does not see an orderly end; unsent bytes are dropped. Idempotent.
@@ -211,16 +224,10 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     }
 
     private func waitForRoom() {
-        self.wantsRoom = true
+        let wasWritable = self.isWritable
+        self.room = .awaited
         self.updateInterest()
-        self.becomeUnwritable()
-    }
-
-    private func becomeUnwritable() {
-        // The pipeline knows already.
-        guard self.writable else { return }
-        self.writable = false
-        self.pipeline.syncOperations.fireChannelWritabilityChanged()
+        if wasWritable { self.pipeline.syncOperations.fireChannelWritabilityChanged() }
     }
 
     /// Releases the socket, open, to a new owner.
@@ -234,7 +241,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         guard !self.isOver, self.output == .open else { return nil }
         self.state = .released
         var released = DetachedSocket(self.socket)
-        released.isInputEnded = self.inputClosed
+        released.isInputEnded = self.input == .closed
         released.unsent = self.writes.unsent
         self.pipeReader = nil
         self.failWrites(ChannelError.ioOnClosedChannel)
@@ -292,7 +299,10 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
             return
         }
         self.writes.append(self.unwrapData(data, as: ByteBuffer.self), promise: promise)
-        if self.writes.byteCount > PendingWrites.highWaterMark { self.becomeUnwritable() }
+        if self.writes.byteCount > PendingWrites.highWaterMark, self.isWritable {
+            self.room = .full
+            self.pipeline.syncOperations.fireChannelWritabilityChanged()
+        }
     }
 
     package func flush0() {
@@ -305,9 +315,9 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
 
     package func read0() {
         // No more will come.
-        guard self.state == .active, !self.inputClosed else { return }
-        let wantedBefore = self.wantsRead
-        self.wantsRead = true
+        guard self.state == .active, self.input != .closed else { return }
+        let wantedBefore = self.input == .wanted
+        self.input = .wanted
         self.updateInterest()
         // Epoll reports nothing about bytes that a transport has taken in already.
         if !self.takesPipes, !wantedBefore, !self.isReading { self.loop.execute { self.readReady() } }
@@ -324,7 +334,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
             if self.writes.isEmpty { self.shutdownOutput() }
             promise?.succeed()
         case .input:
-            self.inputClosed = true
+            self.input = .closed
             shutdown(self.socket.descriptor, Int32(SHUT_RD))
             self.updateInterest()
             promise?.succeed()
@@ -384,7 +394,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
             self.updateInterest()
         }
         var reads = 0
-        while self.state == .active, self.wantsRead, !self.inputClosed {
+        while self.state == .active, self.input == .wanted {
             if let outcome = self.pipeReader?.moveBytes(from: self.socket.descriptor) {
                 guard case .bytes = outcome else {
                     if case .wouldBlock(let readiness) = outcome { self.socket.readNeeds = readiness }
@@ -406,7 +416,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
                 return self.receivedNothing(outcome)
             }
             let mayHaveMore = buffer.writableBytes == 0 || !self.takesPipes
-            self.wantsRead = false
+            self.input = .unwanted
             self.pipeline.syncOperations.fireChannelRead(NIOAny(buffer))
             self.loop.giveBack(buffer)
             self.pipeline.syncOperations.fireChannelReadComplete()
@@ -429,7 +439,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     }
 
     private func endOfInput() {
-        self.inputClosed = true
+        self.input = .closed
         self.updateInterest()
         if self.allowsHalfClosure {
             self.pipeline.syncOperations.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
@@ -449,11 +459,11 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.settleAccount()
         // The rest waits for the socket, or a handler has closed the channel.
         guard isWritten, self.state == .active else { return }
-        self.wantsRoom = false
+        if self.room == .awaited { self.room = .full }
         self.updateInterest()
         if self.output != .open, self.writes.isEmpty { self.shutdownOutput() }
-        if !self.writable, self.writes.byteCount < PendingWrites.lowWaterMark {
-            self.writable = true
+        if self.room == .full, self.writes.byteCount < PendingWrites.lowWaterMark {
+            self.room = .open
             self.pipeline.syncOperations.fireChannelWritabilityChanged()
         }
     }
@@ -484,7 +494,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.failWrites(error)
         self.loop.execute {
             // A full buffer may be followed by another one.
-            for _ in 0..<Self.mostReadsBeforeFailing where self.state == .active && !self.inputClosed {
+            for _ in 0..<Self.mostReadsBeforeFailing where self.state == .active && self.input != .closed {
                 self.readReady()
             }
             self.fail(error)
@@ -507,7 +517,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         }
         self.output = .closed
         if wasEnding { self.updateInterest() }
-        if self.inputClosed { self.closeAll(ChannelError.eof) }
+        if self.input == .closed { self.closeAll(ChannelError.eof) }
     }
 
     /// Tells a transport's peer that the output has ended: closing a bare socket does so, closing a transport does not. If
@@ -548,8 +558,8 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         // While a read is in progress the next one is not requested yet: an answer written meanwhile would remove the
         // interest for a moment, which costs two system calls.
         guard self.state == .active, !self.isReading else { return }
-        let waitsToWrite = !self.writes.isFlushed || self.output == .ending || self.wantsRoom
-        let wanted = self.socket.needs(toRead: self.wantsRead && !self.inputClosed, toWrite: waitsToWrite)
+        let waitsToWrite = !self.writes.isFlushed || self.output == .ending || self.room == .awaited
+        let wanted = self.socket.needs(toRead: self.input == .wanted, toWrite: waitsToWrite)
         self.socket.watch(for: wanted, by: self, on: self.loop)
     }
 }
@@ -562,6 +572,6 @@ extension SocketChannel: DescriptorWatcher {
         guard self.state == .active, readiness.isBroken else { return }
         if let error = self.socket.error() { return self.fail(error) }
         // Both directions are closed; earlier bytes are read when they are wanted.
-        if !self.wantsRead || self.inputClosed || self.waitsToMove { self.socket.unwatch(on: self.loop) }
+        if self.input != .wanted || self.waitsToMove { self.socket.unwatch(on: self.loop) }
     }
 }

@@ -32,6 +32,13 @@ package struct PlannedRequest: Sendable {
     /// True if no breach is reported, no upgrade is offered and the response may be anything.
     package var isPlain: Bool { self.judge == nil && self.offer == nil && self.breaches.isEmpty }
 
+    /// Moves the request out: a copy would retain each of its parts.
+    package mutating func takeTransfer() -> TransferRequest {
+        var taken = TransferRequest.none
+        swap(&taken, &self.transfer)
+        return taken
+    }
+
     /// The number of bytes of the body if it is complete, else zero.
     package var wholeBytes: Int {
         if case .bytes(let bytes) = self.transfer.body { return bytes.readableBytes }

@@ -103,11 +103,10 @@ final class Exchange: TransferDelegate {
 
     /// Continues with the request to which a redirect leads.
     private func follow(_ hop: RedirectTrail.Hop) {
-        self.answer = .none
+        (self.answer, self.requestTrailers) = (.none, Fields())
         self.cancelOrigin()
         self.request = ReceivedRequest(hop.head, self.request.framing)
         self.upload.beginAgain()
-        self.requestTrailers = Fields()
         self.report.note(redirect: hop.plan, in: self.active)
         self.perform(hop.plan, hop.body)
     }
@@ -178,6 +177,7 @@ final class Exchange: TransferDelegate {
         self.held.wholeBody = planned.wholeBytes + (self.trail?.heldBytes ?? 0)
         self.lateness = self.lateness ?? ResponseDeadline(decision.route, on: self.worker.loop, for: self)
         self.active.cookies.fill(&planned.transfer, of: decision)
+        let takesBody = planned.transfer.body.isStreamed
         // A remembered lookup has just failed in `makeRequest`; so it is not tried again here.
         let noted = self.request.question
         let mayBeKept = !self.client.owner.isBound && !planned.transfer.fields.logConnectionIn
@@ -187,8 +187,8 @@ final class Exchange: TransferDelegate {
             if self.active.cookies.addsNothing(to: decision) { self.request.note(question) }
             if self.answerPromptly(question) { return }
         }
-        self.open(planned.transfer, in: self.active.session(for: decision.trust).session, question)
-        guard case .stream = planned.transfer.body, let origin else {
+        self.open(planned.takeTransfer(), in: self.active.session(for: decision.trust).session, question)
+        guard takesBody, let origin else {
             self.upload.stop()
             return self.countUpload()
         }

@@ -10,6 +10,15 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
 
+    /// The parts of the request that were passed to the codec.
+    private enum Sent {
+        case nothing
+        case head
+        case all
+        /// All was sent to the peer, too: nothing waits for a window or in a queue.
+        case toPeer
+    }
+
     /// Nil when the transfer is over.
     private(set) var transfer: Transfer?
     private let connection: HTTP2Connection
@@ -19,12 +28,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private(set) var number: Int?
     /// The cost of frames that have arrived and were not taken, in bytes; the connection counts it, too.
     var untaken = 0
-    /// True once the head of the request was passed to the codec.
-    private var hasBegun = false
+    private var sent = Sent.nothing
     private var received = ResponsePart.nothing
-    private var hasSentAll = false
-    /// True once the end of the request was sent to the peer, and does not wait for a window or in a queue.
-    private var isEndWritten = false
     /// The unsent bytes of a body with a declared length.
     private var owedBytes: UInt64?
     /// The missing bytes of the response's body; nil if unknown.
@@ -72,12 +77,11 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         guard let transfer, let channel else { return }
         // Beginning a stream now would be an error of the connection, and would end the other streams too.
         guard !self.connection.takesNoMore else { return self.failed(.unseen) }
-        self.hasBegun = true
         transfer.beganToSend()
         let request = transfer.asked.request
         let isStreamed = if case .stream = request.body { true } else { false }
         let endsHere = !isStreamed && (request.body.length ?? 0) == 0
-        self.hasSentAll = endsHere
+        self.sent = endsHere ? .all : .head
         self.owedBytes = request.body.length
         let head = HTTP2Frame.FramePayload.headers(.init(headers: .init(request), endStream: endsHere))
         let written = self.writtenPromise(on: channel, endsRequest: endsHere)
@@ -103,7 +107,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         let promise = channel.eventLoop.makePromise(of: Void.self)
         guard endsRequest else { return promise }
         let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
-        promise.futureResult.whenSuccess { box.value.isEndWritten = true }
+        promise.futureResult.whenSuccess { box.value.sent = .toPeer }
         return promise
     }
 
@@ -131,7 +135,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         // The codec would lose content that it keeps after an unsent head, and a long body cannot be sent twice.
         guard self.connection.hasSentHead(of: self) else { return false }
         var hasWritten = false
-        while let transfer, channel.isWritable, !self.hasSentAll {
+        while let transfer, channel.isWritable, self.sent == .head {
             switch transfer.nextStep {
             case .wait: return hasWritten
             case .bytes:
@@ -151,7 +155,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
                 transfer.fail(.cannotSend, "the body for \(transfer.asked.request.authority) ended before its length")
                 return false
             case .end:
-                self.hasSentAll = true
+                self.sent = .all
                 let trailers = transfer.trailersToSend
                 let last: HTTP2Frame.FramePayload =
                     trailers.isEmpty
@@ -301,12 +305,12 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         guard self.awaitedBytes ?? 0 == 0 else { return self.failed(.closed) }
         self.connection.served(transfer.asked.request.authority)
         // A stream that has ended in both directions is closed (RFC 9113 §5.1). Servers count resets against their clients.
-        self.leave(resetting: !self.isEndWritten)
+        self.leave(resetting: self.sent != .toPeer)
         transfer.finished(trailers: trailers)
     }
 
     /// Called when the connection is over, and the stream with it.
-    func connectionEnded() { self.failed(self.hasBegun ? self.endOfConnection : .unseen) }
+    func connectionEnded() { self.failed(self.sent == .nothing ? .unseen : self.endOfConnection) }
 
     private var endOfConnection: CarrierFailure { self.connection.isBroken ? .brokenFrames : .closed }
 
@@ -327,7 +331,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         self.took(self.untaken)
         if resetting, let channel {
             // Otherwise the codec sends a kept head when the peer has room for it, and the stream never ends.
-            if self.hasBegun, !self.connection.hasSentHead(of: self) {
+            if self.sent != .nothing, !self.connection.hasSentHead(of: self) {
                 channel.writeAndFlush(HTTP2Frame.FramePayload.rstStream(.cancel), promise: nil)
             }
             channel.close(promise: nil)

@@ -26,7 +26,7 @@ final class TransferPool: @unchecked Sendable {
     let memory: MemoryBudget?
     /// The proxy of the session's configuration.
     private let proxy: ProxyLink?
-    private var state: State
+    private(set) var state: State
     /// Running transfers, each at its ``Transfer/place``.
     private var running: [Transfer] = []
     /// Finished transfers, for reuse by later requests.

@@ -301,12 +301,14 @@ package final class Transfer {
     }
 
     private func attempted(_ result: Result<EstablishedConnection, SessionError>, _ metrics: TransferMetrics) {
-        let others = self.endAttempt()
+        let (others, uses, proxy) = (self.endAttempt(), self.uses, self.proxy)
         self.measured = metrics
         self.measured.delay(by: .nanoseconds((self.attemptStart - self.start).nanoseconds))
         switch result {
         case .failure(let error):
             self.goOn(others)
+            // One of the others has cancelled this transfer.
+            guard self.uses == uses else { return }
             if !self.connectAgain(after: error) { self.tellEnd(error) }
         case .success(let made):
             self.judged = made.verdict
@@ -318,7 +320,7 @@ package final class Transfer {
             case .http1: self.use(HTTP1Connection(made, to: host, pool: self.pool))
             case .http2: HTTP2Connection(made, to: host, pool: self.pool).carry(self)
             }
-            self.pool.note(version, at: host, by: self.proxy)
+            self.pool.note(version, at: host, by: proxy)
             self.goOn(others)
         }
     }
@@ -585,8 +587,9 @@ package final class Transfer {
         guard let delegate else { preconditionFailure("BUG: a transfer ends that does not run") }
         self.measured.total = self.elapsed
         self.measured.retries = self.attempts.count
-        self.leaveHost()
+        // The others that get its place may cancel it; it is over by then.
         self.delegate = nil
+        self.leaveHost()
         tell(delegate, self.measured)
         self.forget()
     }

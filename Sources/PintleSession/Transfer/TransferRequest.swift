@@ -106,6 +106,10 @@ package struct TransferRequest: Sendable {
 }
 
 extension TransferRequest {
+    /// The place of a request that was moved away.
+    package static let none = TransferRequest(
+        method: "", scheme: .http, authority: Authority(host: "", port: 0), path: "")
+
     /// True if a connection is made for the request alone.
     var wantsConnection: Bool { self.connectOnly || self.upgrade != nil }
 }
@@ -117,6 +121,5 @@ final class AskedRequest: Sendable {
 
     init(_ request: consuming TransferRequest) { self.request = consume request }
 
-    static let none = AskedRequest(
-        TransferRequest(method: "", scheme: .http, authority: Authority(host: "", port: 0), path: ""))
+    static let none = AskedRequest(TransferRequest.none)
 }

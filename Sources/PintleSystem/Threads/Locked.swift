@@ -28,7 +28,14 @@ public import Glibc
         let made = self.create(minimumCapacity: 1) { buffer in
             buffer.withUnsafeMutablePointerToElements { mutex in
                 mutex.initialize(to: pthread_mutex_t())
-                let code = pthread_mutex_init(mutex, nil)
+                var attributes = pthread_mutexattr_t()
+                pthread_mutexattr_init(&attributes)
+                defer { pthread_mutexattr_destroy(&attributes) }
+                #if DEBUG
+                // A thread that locks twice then hears so, and does not hang.
+                pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ERRORCHECK))
+                #endif
+                let code = pthread_mutex_init(mutex, &attributes)
                 precondition(code == 0, "BUG: pthread_mutex_init failed with \(code)")
             }
             return value
@@ -40,7 +47,9 @@ public import Glibc
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try self.withUnsafeMutablePointers { (value, mutex) throws(Failure) in
-            pthread_mutex_lock(mutex)
+            let code = pthread_mutex_lock(mutex)
+            // EDEADLK, 35, if the thread has the lock already.
+            assert(code == 0, "BUG: pthread_mutex_lock failed with \(code)")
             defer { pthread_mutex_unlock(mutex) }
             return try body(&value.pointee)
         }
