@@ -88,34 +88,6 @@ import Testing
         #expect(UnixTime.now >= self.end)
     }
 
-    /// The next request finds such a connection, although it has no room.
-    @Test func `LOOK-20 a request that waits for room is not sent after the verdict has ended`() async throws {
-        let leaf = try self.pki.leaf(
-            dns: ["localhost"], signedBy: self.root, validity: .window(.seconds(-3600), .seconds(3)))
-        let long = String(repeating: "x", count: 4000)
-        let origin = try NginxOrigin(
-            https: [leaf],
-            locations: """
-                http2_max_concurrent_streams 1;
-                location = /slow { limit_rate 100; return 200 "\(long)"; }
-                """,
-            http2: true)
-        let stage = try self.stage(leaf)
-        // Both get the connection before the origin says how many streams it allows.
-        let slow = try stage.session.dataTask(request(origin.httpsPort, "/slow", scheme: .https, host: "localhost"))
-        let waiting = try stage.session.dataTask(self.asked(origin))
-        slow.resume()
-        waiting.resume()
-        // Another host of the same session.
-        while UnixTime.now < self.end { _ = try await stage.fetch(request(origin.httpPort, "/hello")) }
-        for refused in [try stage.session.dataTask(self.asked(origin)), waiting] {
-            refused.resume()
-            let error = await #expect(throws: SessionError.self) { try await refused.value() }
-            #expect(error?.code == .untrusted, "\(String(describing: error))")
-        }
-        slow.cancel()
-    }
-
     @Test(arguments: [false, true])
     func `LOOK-20 a request that finds a verdict run out goes over a connection of its own`(http2: Bool) async throws {
         let (origin, leaf) = try self.origin(lasting: true, http2: http2)
