@@ -8,12 +8,8 @@ import PintleTrust
 @testable import PintleProxy
 @testable import PintleSession
 
-/// An origin of a course: refuses calls that a transfer would not accept, and compares the body with the client's.
-final class ModelOrigin: OriginStream {
-    let verdict: Verdict? = nil
-    let proxyVerdict: Verdict? = nil
-    let responseVersion = "1.1"
-    private(set) var unsentBodyBytes = 0
+/// An origin of a course: compares the body with the client's.
+final class ModelOrigin: PlayedOrigin {
     /// The number of the request that it is asked for.
     let token: Int
     /// The moment at which it was asked.
@@ -21,34 +17,24 @@ final class ModelOrigin: OriginStream {
     /// The moment at which its answer was complete.
     private(set) var completed: Int?
     private(set) var answer: Course.Answer?
-    private(set) var isOver = false
     /// The connection that it has handed over.
     private(set) var connection: ModelConnection?
     private(set) var hasConfirmed = false
     private(set) var hasRedirected = false
-    private(set) var hasFailed = false
-    var isSlow = false
-    var endsWhenGiven = false
     private let number: Int
-    let request: TransferRequest
     private let record: ModelRecord
-    private var delegate: (any TransferDelegate)?
-    private var received = 0
-    private var hasWholeBody: Bool
-    private var isPaused = false
     private var status: UInt16 = 0
     private var content: ArraySlice<UInt8> = []
 
     init(_ request: TransferRequest, _ record: ModelRecord, _ delegate: any TransferDelegate) {
-        (self.request, self.record, self.delegate) = (request, record, delegate)
         // The request of a tunnel has no fields, but a unique destination.
         let name =
             request.connectOnly
             ? request.authority.host.split(separator: ".").first.map { String($0.dropFirst()) }
             : request.fields.values(of: "X-Token").first
         self.token = name.flatMap { Int($0) } ?? -1
-        (self.number, self.asked) = (record.origins.count, record.now())
-        self.hasWholeBody = !request.body.isStreamed
+        (self.record, self.number, self.asked) = (record, record.origins.count, record.now())
+        super.init(request, delegate)
         if case .bytes(let bytes) = request.body { self.compare(bytes, isWhole: true) }
     }
 
@@ -63,6 +49,10 @@ final class ModelOrigin: OriginStream {
             && self.request.upgrade == nil
     }
 
+    override var hasAnswered: Bool { self.answer != nil }
+
+    override func breach(_ sentence: String) { self.record.breach("origin \(self.number): \(sentence)") }
+
     private var ask: ModelRecord.Ask? { self.record.ask(of: self) }
 
     /// True if the body is the client's, as it came.
@@ -74,11 +64,11 @@ final class ModelOrigin: OriginStream {
     private func compare(_ bytes: ByteBuffer, isWhole: Bool) {
         guard self.hasClientsBody, let ask else { return }
         if !bytes.withUnsafeReadableBytes({ ModelContent.holds(ask.body, at: self.received, $0) }) {
-            self.record.breach("origin \(self.number) gets other bytes than client of request \(self.token) has sent")
+            self.breach("gets other bytes than the client of request \(self.token) has sent")
         }
         let end = self.received + bytes.readableBytes
         if isWhole, end < ask.body.count {
-            self.record.breach("origin \(self.number) gets \(end) bytes of \(ask.body.count) as the whole body")
+            self.breach("gets \(end) bytes of \(ask.body.count) as the whole body")
         }
     }
 
@@ -113,7 +103,7 @@ final class ModelOrigin: OriginStream {
         case .missing: self.status = 404
         case .failure:
             self.status = 503
-            self.hasFailed = true
+            self.noteFailure()
         case .found: self.status = 302
         case .other: self.status = 303
         case .again: self.status = 307
@@ -177,32 +167,11 @@ final class ModelOrigin: OriginStream {
         self.delegate?.originSent(trailers: ["X-Trailer": "\(self.number)"])
     }
 
-    func playEnd() {
+    override func playEnd() {
         self.play(giving: .max)
         guard self.answer != nil, !self.isOver, self.content.isEmpty else { return }
         self.completed = self.record.now()
         self.tellEnd(nil)
-    }
-
-    func playFailure() {
-        guard !self.isOver else { return }
-        self.hasFailed = true
-        self.tellEnd(
-            self.answer == nil
-                ? SessionError(.connectFailure, "nobody is there") : SessionError(.truncated, "it broke off"))
-    }
-
-    private func tellEnd(_ error: SessionError?) {
-        let delegate = self.delegate
-        (self.isOver, self.delegate) = (true, nil)
-        delegate?.originEnded(error, TransferMetrics())
-    }
-
-    func playTaking() {
-        let count = self.unsentBodyBytes
-        guard !self.isOver, count > 0 else { return }
-        self.unsentBodyBytes = 0
-        self.delegate?.originTookBody(count)
     }
 
     /// Hands its connection over, if that was asked for.
@@ -218,9 +187,7 @@ final class ModelOrigin: OriginStream {
             handoff.head = ResponseHead(status: 101, fields: ["Upgrade": name, "Connection": "upgrade"])
             handoff.version = "1.1"
         }
-        let delegate = self.delegate
-        (self.isOver, self.delegate) = (true, nil)
-        delegate?.originHandedOver(handoff, TransferMetrics())
+        self.takeDelegate()?.originHandedOver(handoff, TransferMetrics())
     }
 
     /// Brings it to its end.
@@ -232,52 +199,15 @@ final class ModelOrigin: OriginStream {
         self.playEnd()
     }
 
-    // MARK: Calls of the exchange
+    // MARK: The request's body
 
-    func send(_ bytes: ByteBuffer) {
-        guard !self.isOver, !self.hasWholeBody else {
-            return self.record.breach("origin \(self.number) gets a body that is not streamed, or is over")
-        }
-        self.compare(bytes, isWhole: false)
-        self.received += bytes.readableBytes
-        if let length = self.request.body.length, self.received > length {
-            self.record.breach("origin \(self.number) gets \(self.received) bytes of \(length)")
-        }
-        if self.isSlow { self.unsentBodyBytes += bytes.readableBytes }
-        self.tellGiven()
-    }
+    override func compare(_ bytes: ByteBuffer) { self.compare(bytes, isWhole: false) }
 
-    private func tellGiven() {
-        guard self.endsWhenGiven, self.answer != nil else { return }
-        self.playEnd()
-    }
-
-    func finishBody(trailers: Fields) {
-        guard !self.isOver, !self.hasWholeBody else {
-            return self.record.breach("origin \(self.number): a body ends that is over")
-        }
+    override func compareEnd(trailers: Fields) {
         if let length = self.request.body.length, self.received != length {
-            self.record.breach("origin \(self.number): a body of \(length) bytes ends after \(self.received)")
+            self.breach("a body of \(length) bytes ends after \(self.received)")
         }
         self.compare(ByteBuffer(), isWhole: true)
-        self.hasWholeBody = true
-        self.tellGiven()
-    }
-
-    func pauseReading() { if self.isAsked("paused") { self.isPaused = true } }
-
-    func resumeReading() { if self.isAsked("resumed") { self.isPaused = false } }
-
-    func takePipes() { _ = self.isAsked("to use pipes") }
-
-    func cancel() {
-        guard self.isAsked("cancelled") else { return }
-        (self.isOver, self.delegate) = (true, nil)
-    }
-
-    private func isAsked(_ what: String) -> Bool {
-        if self.isOver { self.record.breach("origin \(self.number) is \(what) after its end") }
-        return !self.isOver
     }
 }
 

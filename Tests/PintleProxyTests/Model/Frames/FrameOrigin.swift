@@ -8,20 +8,14 @@ import PintleTrust
 @testable import PintleProxy
 @testable import PintleSession
 
-/// An origin of a course of frames: refuses calls that a transfer would not accept, and compares the request with the
-/// client's.
-final class FrameOrigin: OriginStream {
-    let verdict: Verdict? = nil
-    let proxyVerdict: Verdict? = nil
-    let responseVersion = "2"
-    private(set) var unsentBodyBytes = 0
+/// An origin of a course of frames: compares the request with the client's.
+final class FrameOrigin: PlayedOrigin {
+    override var responseVersion: String { "2" }
     let number: Int
     /// The number of the stream that it is asked for.
     let token: Int
     private(set) var answer: FrameCourse.Answer?
     private(set) var interims: [FrameCourse.Filling] = []
-    private(set) var isOver = false
-    private(set) var hasFailed = false
     /// True once it has given all of its answer.
     private(set) var isComplete = false
     private(set) var hasTrailers = false
@@ -32,23 +26,18 @@ final class FrameOrigin: OriginStream {
     private(set) var given = 0
     /// The turns in which it has given its head, its last bytes, and its end.
     private(set) var (headTurn, lastTurn, endTurn): (UInt64?, UInt64?, UInt64?)
-    var isSlow = false
-    var endsWhenGiven = false
-    private let request: TransferRequest
     private let model: FrameModel
-    private var delegate: (any TransferDelegate)?
-    private var received = 0
-    private var hasWholeBody: Bool
-    private var isPaused = false
 
     init(_ request: TransferRequest, _ model: FrameModel, _ delegate: any TransferDelegate) {
-        (self.request, self.model, self.delegate) = (request, model, delegate)
+        self.model = model
         self.token = request.fields["X-Token"].flatMap { Int($0) } ?? -1
         self.number = model.origins.count
-        self.hasWholeBody = !request.body.isStreamed
+        super.init(request, delegate)
     }
 
-    private func breach(_ sentence: String) { self.model.breach("the origin of stream \(self.token): \(sentence)") }
+    override var hasAnswered: Bool { self.answer != nil }
+
+    override func breach(_ sentence: String) { self.model.breach("the origin of stream \(self.token): \(sentence)") }
 
     func checkRequest(of stream: FrameModel.Stream) {
         let asked = stream.request
@@ -131,32 +120,11 @@ final class FrameOrigin: OriginStream {
         self.delegate?.originSent(trailers: ["X-Trailer": "\(self.number)"])
     }
 
-    func playEnd() {
+    override func playEnd() {
         self.play(giving: .max)
         guard self.hasGivenAll else { return }
         (self.isComplete, self.endTurn) = (true, self.model.turn)
         self.tellEnd(nil)
-    }
-
-    func playFailure() {
-        guard !self.isOver else { return }
-        self.hasFailed = true
-        self.tellEnd(
-            self.answer == nil
-                ? SessionError(.connectFailure, "nobody is there") : SessionError(.truncated, "it broke off"))
-    }
-
-    private func tellEnd(_ error: SessionError?) {
-        let delegate = self.delegate
-        (self.isOver, self.delegate) = (true, nil)
-        delegate?.originEnded(error, TransferMetrics())
-    }
-
-    func playTaking() {
-        let count = self.unsentBodyBytes
-        guard !self.isOver, count > 0 else { return }
-        self.unsentBodyBytes = 0
-        self.delegate?.originTookBody(count)
     }
 
     /// Brings it to its end.
@@ -167,32 +135,18 @@ final class FrameOrigin: OriginStream {
         self.playEnd()
     }
 
-    // MARK: Calls of the exchange
+    // MARK: The request's body
 
-    func send(_ bytes: ByteBuffer) {
-        guard !self.isOver, !self.hasWholeBody else {
-            return self.breach("gets a body that is not streamed, or is over")
-        }
+    override func compare(_ bytes: ByteBuffer) {
         guard let body = self.model.stream(self.token)?.body else { return }
         let end = self.received + bytes.readableBytes
         if end > body.count || !bytes.withUnsafeReadableBytes({ FrameText.isEqual($0, to: body[self.received..<end]) })
         {
             self.breach("gets other bytes than the client has sent")
         }
-        self.received = end
-        if let length = self.request.body.length, end > length { self.breach("gets \(end) bytes of \(length)") }
-        if self.isSlow { self.unsentBodyBytes += bytes.readableBytes }
-        self.tellGiven()
     }
 
-    private func tellGiven() {
-        guard self.endsWhenGiven, self.answer != nil else { return }
-        self.playEnd()
-    }
-
-    func finishBody(trailers: Fields) {
-        guard !self.isOver, !self.hasWholeBody else { return self.breach("a body ends that is over") }
-        self.hasWholeBody = true
+    override func compareEnd(trailers: Fields) {
         // A body that is longer than its length has an end before.
         guard let stream = self.model.stream(self.token), !stream.request.body.isWrong else { return }
         if !stream.hasEnded { self.breach("a body ends that goes on") }
@@ -203,23 +157,6 @@ final class FrameOrigin: OriginStream {
         if trailers["X-Trailer"] != (stream.endsWithTrailers ? "\(self.token)" : nil) {
             self.breach("gets other trailers than the client has sent")
         }
-        self.tellGiven()
-    }
-
-    func pauseReading() { if self.isAsked("paused") { self.isPaused = true } }
-
-    func resumeReading() { if self.isAsked("resumed") { self.isPaused = false } }
-
-    func takePipes() { _ = self.isAsked("to use pipes") }
-
-    func cancel() {
-        guard self.isAsked("cancelled") else { return }
-        (self.isOver, self.delegate) = (true, nil)
-    }
-
-    private func isAsked(_ what: String) -> Bool {
-        if self.isOver { self.breach("is \(what) after its end") }
-        return !self.isOver
     }
 }
 
