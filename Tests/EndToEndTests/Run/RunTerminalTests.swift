@@ -86,14 +86,23 @@ import Testing
         """
 
     /// A program that says which signals and lines come to it.
+    ///
+    /// Python runs a handler between two of its instructions, or if a signal interrupts a call. A signal that comes just before a
+    /// call does neither until that call ends, so the program waits for the number that a signal writes at once, too. In the
+    /// background it has to read, for the terminal to stop it.
     private static let command = """
-        import os, signal, sys, tty
+        import os, select, signal, sys, tty
         def say(*words): os.write(1, (" ".join(map(str, words)) + ";\\r\\n").encode())
+        numbers, writes = os.pipe2(os.O_NONBLOCK)
+        signal.set_wakeup_fd(writes)
         for number in (signal.SIGINT, signal.SIGCONT, signal.SIGQUIT):
             signal.signal(number, lambda number, frame: say("signal", int(number)))
         signal.signal(signal.SIGWINCH, lambda number, frame: say("size", *os.get_terminal_size(0)))
         say("foreground", os.tcgetpgrp(0) == os.getpgrp(), "own", os.getpgrp() == os.getpid())
         while True:
+            if os.tcgetpgrp(0) == os.getpgrp() and numbers in select.select([0, numbers], [], [])[0]:
+                os.read(numbers, 100)
+                continue
             word = os.read(0, 100).decode()
             if word == "raw\\n":
                 tty.setraw(0)
