@@ -79,11 +79,11 @@ import Testing
             let result = try await operation.value()
             #expect(result.file == path && operation.responseData == nil && operation.responseString == nil)
         }
-        #expect(contents(of: path) == Array("before donedone".utf8))
+        #expect(fileBytes(path) == Array("before donedone".utf8))
         let empty = try RawOrigin(answering: response(""))
         let nothing = "\(self.folder.path)/nothing"
         #expect(await self.started(request(empty.port), to: .file(path: nothing)).end() == nil)
-        #expect(contents(of: nothing) == [])
+        #expect(fileBytes(nothing) == [])
     }
 
     @Test func `OPS-21 OPS-23 a sink gets the body and is closed once`() async throws {

@@ -53,7 +53,7 @@ import Testing
         let operation = TransferOperation(request(origin.port), in: self.stage.session, to: .file(path: path))
         await operation.interrupt()
         #expect(await operation.end() == nil && origin.requests[1]["Range"] == "bytes=500-")
-        #expect(contents(of: path) == Array("before".utf8) + HalfwayOrigin.bytes)
+        #expect(fileBytes(path) == Array("before".utf8) + HalfwayOrigin.bytes)
         let second = try HalfwayOrigin.make()
         let sink = RecordingSink()
         let other = TransferOperation(request(second.port), in: self.stage.session, to: .sink(sink))
@@ -85,7 +85,7 @@ import Testing
             operation.resume()
         }
         let result = try await operation.value()
-        #expect(result.response.status == 206 && contents(of: "\(self.folder.path)/out") == bytes)
+        #expect(result.response.status == 206 && fileBytes("\(self.folder.path)/out") == bytes)
         #expect(operation.progress.received == 600_000 && result.metrics.transactions.count == 5)
         #expect(
             origin.requests.map { $0["Range"] } == [
@@ -124,7 +124,7 @@ import Testing
         let operation = TransferOperation(request(origin.port), in: self.stage.session, to: .file(path: path))
         await operation.interrupt()
         #expect(await operation.end() == nil && operation.response?.status == 200)
-        #expect(contents(of: path) == Array("before".utf8) + HalfwayOrigin.newBytes)
+        #expect(fileBytes(path) == Array("before".utf8) + HalfwayOrigin.newBytes)
         #expect(operation.progress.received == 800 && operation.progress.expectedToReceive == 800)
         #expect(origin.requests.count == (answer == .whole ? 2 : 3))
     }
@@ -138,7 +138,7 @@ import Testing
         let error = await operation.end()
         let rejected = try #require(error?.underlying as? RejectedResponse)
         #expect(error?.code == .rejected && rejected.head.status == 503 && rejected.body == Array("busy".utf8))
-        #expect(contents(of: path) == Array("before".utf8) + HalfwayOrigin.bytes.prefix(500))
+        #expect(fileBytes(path) == Array("before".utf8) + HalfwayOrigin.bytes.prefix(500))
         #expect(operation.progress.received == 500 && operation.response?.status == 200)
     }
 
@@ -150,7 +150,7 @@ import Testing
         let error = await operation.end()
         #expect(error?.code == .malformedResponse && origin.requests.count == 3)
         #expect(error?.message == "127.0.0.1:\(origin.port) was asked for the whole and sent a part (206)")
-        #expect(contents(of: path) == Array("before".utf8) + HalfwayOrigin.bytes.prefix(500))
+        #expect(fileBytes(path) == Array("before".utf8) + HalfwayOrigin.bytes.prefix(500))
     }
 
     @Test(arguments: ["", "ETag: W/\"abc\"\r\n"])

@@ -42,27 +42,6 @@ func response(_ body: String, fields: String = "") -> String {
     "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
 }
 
-/// A whole response of any status.
-func answer(_ status: Int, _ fields: [String] = [], _ body: String = "") -> String {
-    let lines = fields.map { "\($0)\r\n" }.joined()
-    return "HTTP/1.1 \(status) Said\r\nContent-Length: \(body.utf8.count)\r\n\(lines)\r\n\(body)"
-}
-
-/// An origin that answers each request as `script` says, on connections that stay open.
-func origin(_ script: @escaping @Sendable (Message) throws -> String) throws -> RawOrigin {
-    try RawOrigin { connection in
-        while true { try connection.send(script(connection.readRequest())) }
-    }
-}
-
-extension Array where Element == UInt8 {
-    /// Bytes that no place confuses with another.
-    static func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) } }
-}
-
-/// Returns the whole of a file; nil if it does not exist.
-func contents(of path: String) -> [UInt8]? { fileBytes(path) }
-
 /// Runs `work` and returns the error that it must throw.
 func sessionError(_ work: () async throws -> Void) async -> SessionError? {
     do {

@@ -51,7 +51,7 @@ import Testing
     private let origin: RawOrigin
 
     init() throws {
-        self.origin = try PintleSessionTests.origin { request in
+        self.origin = try PintleTesting.origin { request in
             request["If-None-Match"] == nil ? answer(200, [], "new") : answer(304)
         }
     }

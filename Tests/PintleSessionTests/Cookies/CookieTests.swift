@@ -15,7 +15,7 @@ import Testing
 
     init() throws {
         // Whatever `/set?…` asks for is set as a cookie.
-        self.origin = try PintleSessionTests.origin { request in
+        self.origin = try PintleTesting.origin { request in
             let parts = request.target.split(separator: "?", maxSplits: 1)
             guard parts.count == 2, parts[0].hasSuffix("set") else {
                 return answer(200, [], request["Cookie"] ?? "none")

@@ -16,7 +16,7 @@ import Testing
 
     init() throws {
         self.stage = try SessionStage()
-        self.origin = try PintleSessionTests.origin { _ in answer(200, ["Content-Type: application/json"], "[1]") }
+        self.origin = try PintleTesting.origin { _ in answer(200, ["Content-Type: application/json"], "[1]") }
         self.api = try HTTPSession(self.stage.session, base: "http://127.0.0.1:\(self.origin.port)/v1")
     }
 

@@ -31,7 +31,7 @@ import Testing
 
     init() throws {
         let count = Watched(0)
-        self.origin = try PintleSessionTests.origin { _ in
+        self.origin = try PintleTesting.origin { _ in
             answer(200, [], "answer \(count.change { number -> Int in number += 1; return number })")
         }
     }
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func `a response with conditions answers after a 304, and not where only the cache may`() async throws {
-        let origin = try PintleSessionTests.origin { request in
+        let origin = try PintleTesting.origin { request in
             request["If-None-Match"] == "\"1\"" ? answer(304) : answer(200, ["ETag: \"1\""], "text")
         }
         var configuration = SessionConfiguration()
@@ -191,7 +191,7 @@ import Testing
 
     @Test func `the cache hears of every answer to a method that may change something, and of redirects`() async throws
     {
-        let origin = try PintleSessionTests.origin { request in
+        let origin = try PintleTesting.origin { request in
             request.target == "/see" ? answer(303, ["Location: /seen"]) : answer(request.method == "PUT" ? 500 : 200)
         }
         let cache = Tagged()

@@ -65,7 +65,7 @@ import Testing
         let progress = task.progressStream
         task.resume()
         let result = try await task.value()
-        #expect(result.file == path && result.body.readableBytes == 0 && contents(of: path) == bytes)
+        #expect(result.file == path && result.body.readableBytes == 0 && fileBytes(path) == bytes)
         #expect(task.kind == .download && task.id == id)
         #expect(hooks.calls.current == ["response", "became", "wrote", "destination", "metrics", "completed"])
         var last: TaskProgress?
@@ -79,17 +79,17 @@ import Testing
         let hooks = RecordedHooks { $0.response = { _, _ in .becomeDownload(.file(path)) } }
         let stage = try SessionStage(hooks: hooks)
         let error = await sessionError { _ = try await stage.fetch(request(origin.port)) }
-        #expect(error?.code == .hookFailed && contents(of: path) == nil)
+        #expect(error?.code == .hookFailed && fileBytes(path) == nil)
     }
 
     @Test func `SES-42 SES-43 SES-44 the hook's place for a download goes before the task's own`() async throws {
         let origin = try RawOrigin(answering: response("done"))
         let (mine, own) = ("\(self.folder.path)/hook", "\(self.folder.path)/task")
-        let hooks = RecordedHooks { $0.destination = { contents(of: $0) == Array("done".utf8) ? mine : nil } }
+        let hooks = RecordedHooks { $0.destination = { fileBytes($0) == Array("done".utf8) ? mine : nil } }
         let result = try await SessionStage(hooks: hooks).download(request(origin.port), to: .file(own))
-        #expect(result.file == mine && contents(of: mine) == Array("done".utf8) && contents(of: own) == nil)
+        #expect(result.file == mine && fileBytes(mine) == Array("done".utf8) && fileBytes(own) == nil)
         let silent = try await SessionStage(hooks: RecordedHooks()).download(request(origin.port), to: .file(own))
-        #expect(silent.file == own && contents(of: own) == Array("done".utf8))
+        #expect(silent.file == own && fileBytes(own) == Array("done".utf8))
         let throwing = RecordedHooks { $0.destination = { _ in throw Refusal(reason: "no room") } }
         let stage = try SessionStage(hooks: throwing)
         let error = await sessionError { _ = try await stage.download(request(origin.port), to: .file(own)) }

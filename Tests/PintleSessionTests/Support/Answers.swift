@@ -6,19 +6,6 @@ import PintleMessage
 import PintleSession
 import PintleTesting
 
-/// A whole response of any status.
-func answer(_ status: Int, _ fields: [String] = [], _ body: String = "") -> String {
-    let lines = fields.map { "\($0)\r\n" }.joined()
-    return "HTTP/1.1 \(status) Said\r\nContent-Length: \(body.utf8.count)\r\n\(lines)\r\n\(body)"
-}
-
-/// An origin that answers each request as `script` says, on connections that stay open.
-func origin(_ script: @escaping @Sendable (Message) throws -> String) throws -> RawOrigin {
-    try RawOrigin { connection in
-        while true { try connection.send(script(connection.readRequest())) }
-    }
-}
-
 extension TaskResult {
     var text: String { String(buffer: self.body) }
     var status: UInt16 { self.response.status }
@@ -46,11 +33,6 @@ extension SessionStage {
     }
 }
 
-extension Array where Element == UInt8 {
-    /// Bytes that no place confuses with another.
-    static func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) } }
-}
-
 /// Returns a stream of a body: `pieces`, then the end.
 func pieces(_ pieces: [UInt8]...) -> AsyncStream<ByteBuffer> {
     AsyncStream { feed in
@@ -58,6 +40,3 @@ func pieces(_ pieces: [UInt8]...) -> AsyncStream<ByteBuffer> {
         feed.finish()
     }
 }
-
-/// Returns the whole of a file; nil if it does not exist.
-func contents(of path: String) -> [UInt8]? { fileBytes(path) }
