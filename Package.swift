@@ -176,6 +176,8 @@ let package = Package(
             small),
         room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
         room(
+            "PintleWatch", ["PintleMessage", "PintleSchema", "PintleActivity", "PintlePolicy"], small),
+        room(
             "PintleProxy",
             [
                 "PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleTrust",
@@ -195,7 +197,7 @@ let package = Package(
             dependencies: [
                 "PintleSystem", "PintleCoding", "PintleMessage", "PintleSerialization", "PintleImage", "PintleActivity",
                 "PintleTrust", "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy",
-                "PintleAudit", "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage",
+                "PintleAudit", "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage", "PintleWatch",
                 "CPintleLanguages", "CPintleProcess", nio, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
@@ -261,6 +263,7 @@ let package = Package(
         tests(
             "PintlePolicyTests",
             ["PintlePolicy", "PintleSession", "PintleMessage", "PintleSerialization", "PintleTrust", nio]),
+        tests("PintleWatchTests", ["PintleWatch", "PintleActivity", "PintleMessage"]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests(
             "PintleProxyTests",

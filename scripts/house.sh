@@ -108,7 +108,7 @@ inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9
 /import CPintleCrypt/ && !allowed("PintlePolicy") { breach(FNR, "only PintlePolicy knows libcrypt") }
 !inTests && /import CPintle/ && !/internal import/ { breach(FNR, "a C module is an internal import") }
 !inTests && /import NIO/ \
-    && allowed("PintleCoding PintleMessage PintleSerialization PintleSchema PintleImage PintleActivity PintleTrust PintlePins") {
+    && allowed("PintleCoding PintleMessage PintleSerialization PintleSchema PintleImage PintleActivity PintleTrust PintlePins PintleWatch") {
     breach(FNR, "channels and event loops are no business of this room")
 }
 

@@ -29,6 +29,7 @@ package struct ExchangeEncoder: Sendable {
         line.field("id", record.id)
         line.optional("client", record.client)
         line.optional("user", record.user)
+        line.optional("tag", record.tag)
         line.optional("mode", record.mode)
         line.optional("method", record.method)
         line.optional("url", record.url.map(self.redaction.url))
@@ -56,6 +57,7 @@ package struct ExchangeEncoder: Sendable {
         line.optional("retries", record.retries)
         line.optional("redirects", record.redirects)
         line.optional("cache", record.cache)
+        line.optional("source", record.source?.rawValue)
         if !record.violations.isEmpty { line.field("violations", record.violations.map(\.rawValue)) }
         line.optional("error", record.error.map(self.redaction.text))
     }

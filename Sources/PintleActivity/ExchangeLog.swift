@@ -34,20 +34,6 @@ package final class ExchangeLog: Sendable {
     private let destination: Destination
     private let encoder: ExchangeEncoder
     private let writer: LogWriter?
-    /// Receives records in place of a writer.
-    private let take: (@Sendable (ExchangeRecord) -> Void)?
-
-    /// Passes records to a closure instead of writing lines; ``reopen()`` and ``flush(within:)`` have nothing to do.
-    ///
-    /// - Parameter take: receives records with all their secrets, on the thread on which the exchange ended: it must be
-    ///   quick.
-    package init(givingTo take: @escaping @Sendable (ExchangeRecord) -> Void) {
-        self.destination = .off
-        self.encoder = ExchangeEncoder(format: .json, redaction: .on)
-        self.writer = nil
-        self.take = take
-        self.isEnabled = true
-    }
 
     /// Opens the log.
     ///
@@ -65,7 +51,6 @@ package final class ExchangeLog: Sendable {
             case .file(let path): try LineOutput(appendingTo: path)
             }
         self.writer = output.map { LogWriter($0) { loss in Self.tell(logger, of: loss, in: destination) } }
-        self.take = nil
         self.isEnabled = self.writer != nil
     }
 
@@ -76,7 +61,6 @@ package final class ExchangeLog: Sendable {
 
     /// Writes one record.
     package func write(_ record: ExchangeRecord) {
-        if let take { return take(record) }
         guard let writer else { return }
         var bytes: [UInt8] = []
         // A line with all fields is rarely longer.
@@ -87,7 +71,6 @@ package final class ExchangeLog: Sendable {
 
     /// Writes several records at once.
     package func write(_ records: [ExchangeRecord]) {
-        if let take { return records.forEach(take) }
         guard let writer, !records.isEmpty else { return }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(1024 * records.count)

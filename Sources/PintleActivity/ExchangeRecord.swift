@@ -5,6 +5,16 @@
 /// Fields are in the order of the line; those that are nil, and empty lists, are left out. The record has secrets in plain
 /// text; the encoder removes them.
 package struct ExchangeRecord: Hashable, Sendable {
+    /// The part that gave the response.
+    package enum Source: String, Sendable, CaseIterable {
+        /// An origin, for this exchange.
+        case origin
+        /// The cache, or the answer to an equal request.
+        case cache
+        /// Pintle itself: a refusal, a problem or a placeholder.
+        case pintle
+    }
+
     /// The time at which the exchange began.
     package var time: Timestamp
     /// The exchange's id, which problem responses and the admin endpoints use too.
@@ -13,6 +23,8 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var client: String?
     /// The user of `clients.basic_auth` that the client has proved to be.
     package var user: String?
+    /// The word by which the client marks its exchanges: behind `+` in its proxy user name, or the whole name without users.
+    package var tag: String?
     /// The mode in which the proxy was used: forward, gateway, tunnel, verify, intercept.
     package var mode: String?
     /// True for the second record of a tunnel that was opened to be intercepted and could not be. Not in the log.
@@ -71,6 +83,8 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var redirects: Int?
     /// The part that the cache had in the response: `hit`, `miss` and others.
     package var cache: String?
+    /// The part that gave the response; nil if there was none.
+    package var source: Source?
     /// The ways in which the response broke its contract.
     package var violations: [ViolationKind] = []
     /// The reason why there was no proper response.

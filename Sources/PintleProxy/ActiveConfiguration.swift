@@ -23,9 +23,7 @@ package final class ActiveConfiguration: Sendable {
     let routeCounters: [RouteCounters]
     let activity: Activity
     let counters: Counters
-    let exchangeLog: ExchangeLog
-    /// Notified of the exchanges in the exchange log; nil if there is no observer.
-    let observer: ExchangeObserver?
+    let sinks: ExchangeSinks
     let logger: Logger
     let precheck: NetworkPrecheck
     /// The addresses on which this proxy listens; filled when it does.
@@ -56,14 +54,14 @@ package final class ActiveConfiguration: Sendable {
     /// Makes the configuration, with its sessions on `engine`.
     ///
     /// - Parameters:
-    ///   - observer: notified of each exchange that `exchangeLog` takes.
+    ///   - sinks: told of each exchange.
     ///   - reachability: the state of the network, which explains failures; nil if it is not watched.
     ///   - previous: the configuration that this one replaces.
     ///   - authority: issues the certificates of intercepted tunnels; called only if the policy intercepts tunnels.
     /// - Throws: `TrustError` if roots or the authority cannot be loaded.
     package init(
-        policy: Policy, engine: Engine, activity: Activity, counters: Counters, exchangeLog: ExchangeLog,
-        observer: ExchangeObserver? = nil, logger: Logger,
+        policy: Policy, engine: Engine, activity: Activity, counters: Counters, sinks: ExchangeSinks,
+        logger: Logger,
         reachability: Reachability? = nil, continuing previous: ActiveConfiguration? = nil,
         authority: (InterceptionConfiguration) throws(TrustError) -> CertificateAuthority = ActiveConfiguration
             .noAuthority
@@ -90,8 +88,7 @@ package final class ActiveConfiguration: Sendable {
         self.caching = Caching(policy, name: configuration.via ?? "pintle", continuing: previous?.caching)
         self.activity = activity
         self.counters = counters
-        self.exchangeLog = exchangeLog
-        self.observer = observer
+        self.sinks = sinks
         self.logger = logger
         self.precheck = NetworkPrecheck(reachability: reachability)
         self.verifications = VerificationCache(validity: TimeAmount(configuration.tunnels.verifyTTL))
@@ -187,6 +184,8 @@ package final class ActiveConfiguration: Sendable {
 
     /// True if responses are cached; false if requests in flight are only merged.
     package var keepsAnswers: Bool { self.caching.keepsAnswers }
+
+    package var logConfiguration: LogConfiguration { self.policy.configuration.log }
 
     /// The configuration of the cache.
     package var cacheConfiguration: CacheConfiguration { self.policy.configuration.cache }

@@ -14,7 +14,8 @@ struct Pintle: AsyncParsableCommand {
         abstract: "A local HTTP forward proxy that matches, rewrites, pins, checks and counts every request.",
         version: Version.line,
         subcommands: [
-            Serve.self, Run.self, Env.self, Doctor.self, Reload.self, Status.self, Purge.self, Check.self, Explain.self,
+            Serve.self, Run.self, Env.self, Doctor.self, Reload.self, Status.self, Top.self, Tail.self, Wait.self,
+            Purge.self, Check.self, Explain.self,
             Audit.self, Fetch.self,
             Pins.self,
             Verify.self, CA.self, VersionCommand.self,
@@ -47,7 +48,7 @@ struct Pintle: AsyncParsableCommand {
 
     /// Commands of later versions. If they were called unknown, users would look for a spelling mistake.
     private static let plannedCommands: Set<String> = [
-        "top", "wait", "config", "tail", "fleet", "replay", "test", "tapes", "verify-run",
+        "config", "fleet", "replay", "test", "tapes", "verify-run",
     ]
     /// Topics that `help` will have in addition to the commands.
     private static let plannedTopics: Set<String> = [

@@ -51,6 +51,9 @@ package struct PasswordFile: Sendable, Equatable {
         self.decoy = "$2b$\(digits)$" + String(repeating: ".", count: 53)
     }
 
+    /// True if the file names the user.
+    func has(user: String) -> Bool { self.hashes[user] != nil }
+
     /// True if `password` is the user's password. Takes as long as bcrypt does, so an event loop must not call it.
     package func has(user: String, password: [UInt8]) -> Bool {
         // bcrypt takes C strings, which end at the first zero byte: a password with a zero byte never matches.

@@ -23,7 +23,8 @@ final class PasswordCheck: Sendable {
     typealias Completion = @Sendable (_ isRight: Bool) -> Void
 
     fileprivate struct Job: Sendable {
-        let credentials: BasicCredentials
+        let user: String
+        let password: [UInt8]
         let digest: [UInt8]
         let client: Client?
     }
@@ -75,9 +76,12 @@ final class PasswordCheck: Sendable {
     ///   - completion: called on another thread, only if the result is `pending`.
     func check(_ fields: Fields, of client: Client?, completion: @escaping Completion) -> Answer {
         let values = fields.values(of: "Proxy-Authorization")
-        guard values.count == 1, let credentials = BasicCredentials(values[0]),
+        guard values.count == 1, let credentials = BasicCredentials(values[0]) else { return .wrong }
+        // Without the tag: a client with many of them needs one check.
+        let user = self.configuration.users.identity(named: credentials.user).user ?? ""
+        guard
             let digest = try? MessageDigest.sha256.digest(
-                of: self.salt + Array(credentials.user.utf8) + [UInt8(ascii: ":")] + credentials.password)
+                of: self.salt + Array(user.utf8) + [UInt8(ascii: ":")] + credentials.password)
         else { return .wrong }
         let now = self.now()
         return self.state.withLock { state in
@@ -92,7 +96,7 @@ final class PasswordCheck: Sendable {
                 return .pending
             }
             let isProven = client.flatMap { state.proven[$0] }.map { $0 > now } ?? false
-            let job = Job(credentials: credentials, digest: digest, client: client)
+            let job = Job(user: user, password: credentials.password, digest: digest, client: client)
             if state.running < self.mostRunning {
                 if (try? self.threads.run { self.work() }) != nil { state.running += 1 }
                 guard state.running > 0 else { return .busy }
@@ -109,7 +113,7 @@ final class PasswordCheck: Sendable {
     }
 
     private func check(_ job: Job) {
-        let isRight = self.configuration.users.has(user: job.credentials.user, password: job.credentials.password)
+        let isRight = self.configuration.users.has(user: job.user, password: job.password)
         let now = self.now()
         let waiting = self.state.withLock { state in
             if isRight {

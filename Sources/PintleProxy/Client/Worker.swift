@@ -129,20 +129,21 @@ final class Worker: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - sequence: the number of the exchange.
-    ///   - admit: called with the client's name, or with the reason for a refusal: now, or in a later turn.
+    ///   - admit: called with the client's names, or with the reason for a refusal: now, or in a later turn.
     func check(
         _ fields: Fields, of client: Client?, _ passwords: PasswordCheck, as sequence: UInt64,
-        then admit: @escaping (Result<String?, Problem>) -> Void
+        then admit: @escaping (Result<ProxyIdentity, Problem>) -> Void
     ) {
-        let user = fields[.proxyAuthorization].flatMap(BasicCredentials.init)?.user
+        let name = fields[.proxyAuthorization].flatMap(BasicCredentials.init)?.user
+        let identity = name.map(passwords.configuration.users.identity) ?? ProxyIdentity()
         let checked: @Sendable (Bool) -> Void = self.wait(as: sequence) { isRight in
-            admit(isRight ? .success(user) : .failure(passwords.refusal(hasTried: true)))
+            admit(isRight ? .success(identity) : .failure(passwords.refusal(hasTried: true)))
         }
         let known = passwords.check(fields, of: client, completion: checked)
         if known == .pending { return }
         self.stopWaiting(as: sequence)
         switch known {
-        case .right: admit(.success(user))
+        case .right: admit(.success(identity))
         case .busy:
             let reason = "as many passwords wait to be checked as may, for this client or for all together"
             admit(.failure(Problem(.overloaded, reason)))

@@ -68,12 +68,12 @@ final class Exchange: TransferDelegate {
         self.worker.check(self.request.head.fields, of: self.peer, passwords, as: self.sequence, then: self.admitted)
     }
 
-    /// Begins the request for a user, or for a client without a name, unless the client has left in the meantime.
-    func admitted(_ result: Result<String?, Problem>) {
+    /// Begins the request for a user unless the client has left in the meantime.
+    func admitted(_ result: Result<ProxyIdentity, Problem>) {
         guard case .none = self.answer else { return }
         switch result {
-        case .success(let user):
-            self.report.user = user
+        case .success(let identity):
+            self.report.identity = identity
             self.performPlan()
         case .failure(let problem): self.refuse(problem)
         }

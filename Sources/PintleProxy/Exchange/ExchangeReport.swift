@@ -29,8 +29,8 @@ final class ExchangeReport {
     private let start: NIODeadline
     private(set) var counters: RouteCounters
     private(set) var mode = Mode.forward
-    /// The authenticated user of the client.
-    var user: String?
+    /// The names of the client; inside an intercepted tunnel those of its CONNECT.
+    var identity = ProxyIdentity()
     /// Body bytes received from the client.
     var bytesIn = 0
     /// Body bytes written to the client.
@@ -70,6 +70,8 @@ final class ExchangeReport {
     private var assurance: Assurance?
     /// The rules for the origin's address, which are checked when it is known; set only if they only report.
     private var addressQuestion: (rules: DestinationRules, host: Authority)?
+    /// The header fields of the origin, if a sink wants them.
+    private var responseFields = Fields()
     /// Records the response for an observer.
     private(set) var tap: ResponseTap?
     /// True once the verdict on an https upstream proxy was noted; a tunnel may make two connections to it.
@@ -88,7 +90,11 @@ final class ExchangeReport {
         self.request = request
         self.start = worker.loop.turnTime
         self.counters = worker.active.counters.unrouted
-        if let tunnel { (self.mode, self.user) = (.intercept, tunnel.user) }
+        if let tunnel {
+            (self.mode, self.identity) = (.intercept, tunnel.identity)
+        } else if worker.active.passwords == nil, let value = request.head.fields[.proxyAuthorization] {
+            self.identity.tag = BasicCredentials(value)?.user
+        }
     }
 
     /// Records the plan of the request, and counts its start.
@@ -149,12 +155,12 @@ final class ExchangeReport {
         if self.addressQuestion != nil { self.judge(address: metrics.address) }
     }
 
-    /// Records why the origin and the upstream proxy were trusted; does nothing if neither log nor counters show it.
+    /// Records why the origin and the upstream proxy were trusted; does nothing if neither sinks nor counters show it.
     func noteVerdicts(of origin: any OriginStream, _ decision: Decision?, in active: ActiveConfiguration) {
         self.note(parent: origin.proxyVerdict)
         guard let decision else { return }
         let reportsOnly = active.session(for: decision.trust).session.reportsOnly
-        guard active.exchangeLog.isEnabled || reportsOnly else { return }
+        guard active.sinks.areWanted || reportsOnly else { return }
         if let verdict = origin.verdict { self.note(verdict) }
     }
 
@@ -165,6 +171,7 @@ final class ExchangeReport {
         self.note(origin.cacheOutcome)
         if origin.cacheOutcome?.isFromOrigin ?? true { self.upstreamStatus = head.status }
         self.upstreamVersion = origin.responseVersion
+        if active.sinks.wantFields { self.responseFields = head.fields }
         // The head for the client lists reported violations; so the address is checked before.
         if self.addressQuestion != nil { self.judge(address: origin.metrics.address) }
         self.noteVerdicts(of: origin, decision, in: active)
@@ -309,7 +316,7 @@ final class ExchangeReport {
 
     /// Starts to record the body for the observer, if there is one.
     func observe(_ head: ResponseHead, in active: ActiveConfiguration) {
-        self.tap = active.observer.map { ResponseTap(head, to: self.request.head.method, for: $0) }
+        self.tap = active.sinks.observer.map { ResponseTap(head, to: self.request.head.method, for: $0) }
     }
 
     /// Adds the bytes since the last call to the counters; does nothing if there are none.
@@ -319,62 +326,55 @@ final class ExchangeReport {
         self.told = (self.bytesIn, self.bytesOut)
     }
 
-    /// Counts the end, and writes the line in the log.
+    /// Counts the end, and tells the sinks.
     func close(_ outcome: Outcome, in active: ActiveConfiguration) {
         if !self.isCounted { active.activity.started(route: self.counters) }
         active.activity.finished(
             route: self.counters, outcome: outcome, bytesUp: self.bytesIn - self.told.up,
             bytesDown: self.bytesOut - self.told.down)
         if self.holdsTunnel { self.worker.limiter.leaveTunnel(self.client) }
-        // An observer hears of logged exchanges only.
-        guard active.exchangeLog.isEnabled else { return }
-        let record = self.record(outcome)
-        active.exchangeLog.write(record)
-        active.observer?.tell(
+        // Without a sink that wants it there is no record.
+        guard active.sinks.areWanted else { return }
+        active.sinks.take(
             ObservedExchange(
-                record: record, target: self.request.head.target, isComplete: outcome == .completed,
-                verdict: self.verdict, hasNamelessHello: self.hasNamelessHello, response: self.tap?.finish()))
+                record: self.record(outcome), target: self.request.head.target, isComplete: outcome == .completed,
+                verdict: self.verdict, hasNamelessHello: self.hasNamelessHello, response: self.tap?.finish(),
+                requestFields: self.request.head.fields, responseFields: self.responseFields))
     }
 
     private func record(_ outcome: Outcome) -> ExchangeRecord {
         let duration = NIODeadline.now() - self.start
-        let now = Timestamp.now()
-        var record = ExchangeRecord(
-            time: Timestamp(milliseconds: now.milliseconds - duration.nanoseconds / 1_000_000),
-            id: self.id.description)
+        let begin = Timestamp(milliseconds: Timestamp.now().milliseconds - duration.nanoseconds / 1_000_000)
+        var record = ExchangeRecord(time: begin, id: self.id.description)
         record.client = self.client?.description
-        record.user = self.user
+        (record.user, record.tag) = (self.identity.user, self.identity.tag)
         (record.mode, record.continuesTunnel) = (self.mode.rawValue, self.continuesTunnel)
         let head = self.request.head
-        record.method = head.method.isEmpty ? nil : head.method
-        record.url = head.target.url
+        (record.method, record.url) = (head.method.isEmpty ? nil : head.method, head.target.url)
         record.host = head.target.host ?? self.request.gatewayHost
         record.address = self.metrics.address.isEmpty ? nil : self.metrics.address
-        record.route = self.route
-        record.rule = self.rule
-        record.decision = self.decision
-        record.trust = self.trust
+        (record.route, record.trust) = (self.route, self.trust)
+        (record.rule, record.decision) = (self.rule, self.decision)
         record.pin = self.verdict?.matchedPin?.description
         var form: [String] = []
         for rule in (self.verdict?.form ?? []).map(\.rule.rawValue) where !form.contains(rule) { form.append(rule) }
         record.form = form
-        if let verdict, [verdict.reported, verdict.error].contains(where: { $0?.code == .pinMismatch }) {
+        if let verdict, verdict.reported?.code == .pinMismatch || verdict.error?.code == .pinMismatch {
             record.chain = verdict.chain.prefix(Self.longestChain).map(\.spkiPin.description)
             record.pin = record.chain.first
         }
         record.assurance = self.assurance?.rawValue
         record.status = self.status.map(Int.init)
         record.upstreamStatus = self.upstreamStatus.map(Int.init)
-        record.bytesIn = self.bytesIn
-        record.bytesOut = self.bytesOut
+        (record.bytesIn, record.bytesOut) = (self.bytesIn, self.bytesOut)
         record.duration = .nanoseconds(duration.nanoseconds)
         if self.metrics.total > .zero { self.fillTimes(of: &record) }
         record.tls = self.metrics.tlsVersion.isEmpty ? nil : self.metrics.tlsVersion
         record.http = self.metrics.httpVersion.isEmpty ? nil : self.metrics.httpVersion
         record.reused = self.metrics.address.isEmpty ? nil : self.metrics.reusedConnection
-        record.retries = self.metrics.retries > 0 ? self.metrics.retries : nil
-        record.redirects = self.redirects > 0 ? self.redirects : nil
-        record.cache = self.cache?.rawValue
+        if self.metrics.retries > 0 { record.retries = self.metrics.retries }
+        if self.redirects > 0 { record.redirects = self.redirects }
+        (record.cache, record.source) = (self.cache?.rawValue, self.source)
         record.violations = self.violations
         record.error = self.error
         return record
@@ -386,6 +386,12 @@ final class ExchangeReport {
             record.tlsHandshake = self.metrics.tls.map { $0 - (self.metrics.connect ?? .zero) }
         }
         record.firstByte = self.metrics.firstByte
+    }
+
+    private var source: ExchangeRecord.Source? {
+        if self.status == nil || self.problem != nil { return self.status == nil ? nil : .pintle }
+        if let cache, !cache.isFromOrigin { return .cache }
+        return self.upstreamStatus != nil || self.mode == .tunnel ? .origin : .pintle
     }
 
     /// `allow`, or the decision of the problem in the response; `would-deny` if a report-only destination rule is broken.

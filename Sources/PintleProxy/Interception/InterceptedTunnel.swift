@@ -16,7 +16,7 @@ final class InterceptedTunnel {
     /// The destination that the client asked for with CONNECT.
     let authority: Authority
     /// The authenticated user of the CONNECT.
-    let user: String?
+    let identity: ProxyIdentity
     let interception: Interception
     /// The CONNECT request.
     let request: ReceivedRequest
@@ -42,7 +42,7 @@ final class InterceptedTunnel {
         self.interception = interception
         self.request = report.request
         self.client = report.client
-        self.user = report.user
+        self.identity = report.identity
         self.active = active
         self.worker = report.worker
     }

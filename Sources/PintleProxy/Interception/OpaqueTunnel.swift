@@ -126,7 +126,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
     /// Applies the policy for tunnels that are not intercepted. A refused tunnel ends.
     private func isAllowed(_ reason: String) -> Bool {
         let report = ExchangeReport(self.tunnel.request, of: self.connection.client, on: self.worker)
-        (report.user, report.continuesTunnel) = (self.tunnel.user, true)
+        (report.identity, report.continuesTunnel) = (self.tunnel.identity, true)
         report.note(self.plan, in: self.active)
         self.report = report
         guard let problem = self.objection(report) ?? report.holdTunnel(within: self.active.limits) else {

@@ -4,9 +4,8 @@ package import PintleActivity
 package import PintleMessage
 package import PintleTrust
 
-/// Receives every exchange when it ends, with more data than its record: the response, and the origin's certificate chain. Can
-/// be used from any thread.
-package final class ExchangeObserver: Sendable {
+/// A sink that also keeps JSON bodies. Can be used from any thread.
+package final class ExchangeObserver: ExchangeSink {
     /// The longest body that is kept for the observer, in bytes on the wire.
     package static let longestBody = 1 << 20
     /// The most bytes of bodies that are kept at a time, including those that the observer still holds.
@@ -15,14 +14,13 @@ package final class ExchangeObserver: Sendable {
     let budget = MemoryBudget()
     private let take: @Sendable (ObservedExchange) -> Void
 
-    /// - Parameter take: called with unredacted data, including secrets, on the thread where the exchange ended; it must be
-    ///   quick.
     package init(_ take: @escaping @Sendable (ObservedExchange) -> Void) { self.take = take }
 
-    func tell(_ exchange: ObservedExchange) { self.take(exchange) }
+    package var wantsExchanges: Bool { true }
+    package func take(_ exchange: ObservedExchange) { self.take(exchange) }
 }
 
-/// A finished exchange.
+/// A finished exchange, with more than its record.
 package struct ObservedExchange: Sendable {
     package var record: ExchangeRecord
     /// The target of the client's request, including its query.
@@ -35,10 +33,15 @@ package struct ObservedExchange: Sendable {
     package var hasNamelessHello: Bool
     /// The origin's response that the client received; nil if there was none, or if another response replaced it.
     package var response: ObservedResponse?
+    /// The header fields that the client has sent.
+    package var requestFields: Fields
+    /// The header fields that the origin has sent, if a sink wanted them when they came; otherwise empty.
+    package var responseFields: Fields
 
     package init(
         record: ExchangeRecord, target: RequestTarget, isComplete: Bool, verdict: Verdict? = nil,
-        hasNamelessHello: Bool = false, response: ObservedResponse? = nil
+        hasNamelessHello: Bool = false, response: ObservedResponse? = nil, requestFields: Fields = Fields(),
+        responseFields: Fields = Fields()
     ) {
         self.record = record
         self.target = target
@@ -46,6 +49,8 @@ package struct ObservedExchange: Sendable {
         self.verdict = verdict
         self.hasNamelessHello = hasNamelessHello
         self.response = response
+        self.requestFields = requestFields
+        self.responseFields = responseFields
     }
 }
 

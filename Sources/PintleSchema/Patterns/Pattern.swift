@@ -3,8 +3,8 @@
 internal import CPintlePCRE2
 
 /// A regular expression of ECMA-262. A search with it has bounded work and memory.
-struct Pattern: Sendable {
-    enum Outcome {
+package struct Pattern: Sendable {
+    package enum Outcome {
         case matches
         case differs
         /// The string needed more steps or memory than it may, so the result is unknown.
@@ -12,7 +12,7 @@ struct Pattern: Sendable {
     }
 
     /// The expression as it was written.
-    let source: String
+    package let source: String
     private let code: Code
 
     /// The most memory for one match, in KiB: PCRE2 keeps its backtracking points on the heap.
@@ -22,21 +22,24 @@ struct Pattern: Sendable {
     static func usualSteps(forLength length: Int) -> UInt32 { UInt32(min(1_000 + 8 * length, Self.longestSearch)) }
 
     /// The most steps for a string of `length` bytes.
-    static func stepLimit(forLength length: Int) -> UInt32 { UInt32(min(20_000 + 32 * length, Self.longestSearch)) }
+    package static func stepLimit(forLength length: Int) -> UInt32 {
+        UInt32(min(20_000 + 32 * length, Self.longestSearch))
+    }
 
     /// The most steps of any search: PCRE2 cannot be stopped on the way, and this many take some tenths of a second.
     private static let longestSearch = 16_000_000
 
+    /// - Parameter ignoringCase: true for the flag `i`.
     /// - Throws: the part of the expression that ECMA-262 or PCRE2 does not have.
-    init(_ source: String) throws(PatternError) {
+    package init(_ source: String, ignoringCase: Bool = false) throws(PatternError) {
         self.source = source
-        self.code = try Code(PatternTranslator.translate(source), source: source)
+        self.code = try Code(PatternTranslator.translate(source), ignoringCase: ignoringCase)
     }
 
     /// Searches for the expression anywhere in `text`.
     ///
     /// - Parameter steps: the most steps, after which the search is given up.
-    func search(_ text: String, steps: UInt32) -> Outcome {
+    package func search(_ text: String, steps: UInt32) -> Outcome {
         var text = text
         return text.withUTF8 { self.code.search($0, steps) }
     }
@@ -48,10 +51,10 @@ struct Pattern: Sendable {
     private final class Code: @unchecked Sendable {
         private let pointer: OpaquePointer
 
-        init(_ translated: String, source: String) throws(PatternError) {
+        init(_ translated: String, ignoringCase: Bool) throws(PatternError) {
             let options =
                 PCRE2_UTF | PCRE2_NO_UTF_CHECK | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF
-                | PCRE2_NEVER_BACKSLASH_C | PCRE2_ALLOW_EMPTY_CLASS
+                | PCRE2_NEVER_BACKSLASH_C | PCRE2_ALLOW_EMPTY_CLASS | (ignoringCase ? PCRE2_CASELESS : 0)
             var text = translated
             var (code, offset): (Int32, Int) = (0, 0)
             let pointer = text.withUTF8 { bytes in
@@ -88,8 +91,8 @@ struct Pattern: Sendable {
 }
 
 /// The fault of a regular expression, in words that follow its name.
-struct PatternError: Error, CustomStringConvertible {
-    let description: String
+package struct PatternError: Error, CustomStringConvertible {
+    package let description: String
 
     init(_ description: String) { self.description = description }
 }

@@ -36,6 +36,7 @@ struct Purge: ParsableCommand {
 
     func run() throws {
         let lines = try RunningProxy(process: self.pid).ask(ControlRequest(command: .purge, purge: self.selection()))
+            .lines
         for line in lines { Output.error(line) }
     }
 

@@ -22,7 +22,8 @@ struct Reload: ParsableCommand {
 
     func run() throws {
         let lines = try RunningProxy(process: self.pid).ask(
-            ControlRequest(command: .reload, force: self.force, live: self.live))
+            ControlRequest(command: .reload, force: self.force, live: self.live)
+        ).lines
         for line in lines { Output.error(line) }
     }
 }

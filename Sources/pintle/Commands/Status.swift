@@ -11,7 +11,7 @@ struct Status: ParsableCommand {
     var pid: Int?
 
     func run() throws {
-        let lines = try RunningProxy(process: self.pid).ask(ControlRequest(command: .status))
+        let lines = try RunningProxy(process: self.pid).ask(ControlRequest(command: .status)).lines
         try Output.prose(lines.joined(separator: "\n"))
     }
 }

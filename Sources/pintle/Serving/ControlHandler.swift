@@ -1,22 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import PintleActivity
 internal import PintleCache
 internal import PintleCacheStore
 internal import PintlePolicy
 internal import PintleProxy
+internal import PintleSystem
 
-/// Carries out the requests of commands to this process.
+/// Carries out the requests of commands to this process, each on the thread of its connection.
 struct ControlHandler: Sendable {
     let reloader: Reloader
     let server: ServingProxy
+    let feed: ExchangeFeed
 
-    func answer(_ request: ControlRequest) async -> ControlAnswer {
+    func serve(_ request: ControlRequest, _ peer: ControlConnection) {
         switch request.command {
-        case .reload: await self.reloader.reload(Reloader.Options(force: request.force, live: request.live))
-        case .purge: await self.purge(request.purge)
-        case .status: ControlAnswer(code: ProcessExit.success.rawValue, lines: self.status())
+        case .reload:
+            let options = Reloader.Options(force: request.force, live: request.live)
+            _ = peer.send(Self.wait { await self.reloader.reload(options) })
+        case .purge: _ = peer.send(Self.wait { await self.purge(request.purge) })
+        case .status: _ = peer.send(ControlAnswer(code: ProcessExit.success.rawValue, lines: self.status()))
+        case .counters:
+            _ = peer.send(ControlAnswer(code: ProcessExit.success.rawValue, counters: self.reading()))
+        case .wait:
+            guard let wait = request.wait else { return Self.refuse(peer, "it is not said how long to wait") }
+            if let answer = IdleWait(activity: self.server.activity, wait: wait).answer(to: peer) {
+                _ = peer.send(answer)
+            }
+        case .tail:
+            guard let tail = request.tail else { return Self.refuse(peer, "it is not said what to follow") }
+            ExchangeTail(feed: self.feed, log: self.server.active.logConfiguration).follow(tail, to: peer)
         }
+    }
+
+    private static func refuse(_ peer: ControlConnection, _ reason: String) {
+        _ = peer.send(ControlAnswer(code: ProcessExit.usage.rawValue, lines: [reason]))
+    }
+
+    /// Blocks the calling thread, which has no other work.
+    private static func wait(for work: @escaping @Sendable () async -> ControlAnswer) -> ControlAnswer {
+        let done = DispatchSemaphore(value: 0)
+        let place = Locked<ControlAnswer?>(nil)
+        Task {
+            let answer = await work()
+            place.withLock { $0 = answer }
+            done.signal()
+        }
+        done.wait()
+        guard let answer = place.withLock({ $0 }) else { preconditionFailure("BUG: signalled without an answer") }
+        return answer
     }
 
     private func purge(_ purge: ControlRequest.Purge?) async -> ControlAnswer {
@@ -42,6 +75,15 @@ struct ControlHandler: Sendable {
         }
         return ControlAnswer(
             code: ProcessExit.success.rawValue, lines: [count == 1 ? "1 answer is gone" : "\(count) answers are gone"])
+    }
+
+    private func reading() -> CounterReading {
+        let snapshot = self.server.activity.counters.snapshot()
+        return CounterReading(
+            status: self.server.status, activity: self.server.activity.state.rawValue,
+            connections: self.server.proxy.connections, tunnels: snapshot.overall.tunnelsActive,
+            heldBytes: snapshot.memory.held, overall: CounterReading.Row("all", snapshot.overall),
+            routes: snapshot.routes.filter { $0.counts.started > 0 }.map { CounterReading.Row($0.name, $0.counts) })
     }
 
     private func status() -> [String] {

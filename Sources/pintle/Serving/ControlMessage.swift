@@ -2,7 +2,7 @@
 
 /// A command's request to a running proxy: one line of JSON over its control socket.
 struct ControlRequest: Codable, Sendable {
-    enum Command: String, Codable, Sendable { case reload, purge, status }
+    enum Command: String, Codable, Sendable { case reload, purge, status, tail, wait, counters }
 
     /// The cached responses to remove.
     enum Purge: Codable, Sendable, Equatable {
@@ -12,6 +12,23 @@ struct ControlRequest: Codable, Sendable {
         case all
     }
 
+    /// The exchanges to follow.
+    struct Tail: Codable, Sendable {
+        enum Format: String, Codable, Sendable { case text, json }
+
+        /// A filter (docs/filters.md).
+        var filter: String
+        /// Nil for the format of the proxy's exchange log.
+        var format: Format?
+    }
+
+    /// The quiet to wait for.
+    struct Wait: Codable, Sendable {
+        var idle: Duration
+        /// Nil if there is no limit.
+        var timeout: Duration?
+    }
+
     var command: Command
     /// True if the configuration takes effect even if it would break hosts that work.
     var force = false
@@ -19,12 +36,26 @@ struct ControlRequest: Codable, Sendable {
     var live = false
     /// The responses to remove; only for `purge`.
     var purge: Purge?
+    /// Only for `tail`.
+    var tail: Tail?
+    /// Only for `wait`.
+    var wait: Wait?
 }
 
-/// The proxy's answer, which is one line of JSON too.
+/// The proxy's answer, which is one line of JSON too. For `tail`, lines of ``TailMessage`` follow until one side ends.
 struct ControlAnswer: Codable, Sendable {
     /// The exit code of the command.
     var code: Int32
     /// The lines for people.
+    var lines: [String] = []
+    /// Only for `counters`.
+    var counters: CounterReading?
+}
+
+/// Some exchanges for a follower, as one line of JSON.
+struct TailMessage: Codable, Sendable {
+    /// Lines of the exchange log.
     var lines: [String]
+    /// The number of exchanges that are missing before these, because they came faster than they were read.
+    var lost: Int
 }

@@ -77,9 +77,9 @@ actor Reloader {
     /// Reopens the exchange log by its path, because the old file may have been moved away.
     private func reopenLog() async -> String? {
         do throws(LogFileError) {
-            try self.server.exchangeLog.reopen()
+            try self.server.sinks.log?.reopen()
             // The client may compress the old file as soon as it has the answer.
-            await self.server.exchangeLog.isWritten(within: .seconds(1))
+            await self.server.sinks.log?.isWritten(within: .seconds(1))
             return nil
         } catch {
             let problem = "log.exchanges: \(error); lines go on into the file that was open"

@@ -55,18 +55,30 @@ struct RunningProxy {
 
     /// Sends a request to the proxy.
     ///
-    /// - Returns: the lines of its answer.
+    /// - Returns: its answer.
     /// - Throws: an error if the proxy does not answer, or if it answers that the request failed.
-    func ask(_ request: ControlRequest) throws(CommandFailure) -> [String] {
-        let answer: ControlAnswer
-        do throws(ControlSocket.Failure) {
-            answer = try ControlSocket.ask(request, at: self.socket)
+    @discardableResult
+    func ask(_ request: ControlRequest) throws(CommandFailure) -> ControlAnswer {
+        try self.open(request).answer
+    }
+
+    /// Sends a request that the proxy answers with more than one message.
+    ///
+    /// - Throws: as ``ask(_:)`` does.
+    func open(_ request: ControlRequest) throws(CommandFailure) -> (answer: ControlAnswer, rest: ControlConnection) {
+        let connection: ControlConnection
+        do throws(ControlConnection.Failure) {
+            connection = try ControlConnection(to: self.socket)
         } catch {
             throw CommandFailure(.incomplete, "the proxy at \(self.socket) does not answer: \(error)")
+        }
+        guard connection.send(request), let answer = connection.receive(ControlAnswer.self) else {
+            throw CommandFailure(
+                .incomplete, "the proxy at \(self.socket) does not answer: it ended before it answered")
         }
         guard answer.code == ProcessExit.success.rawValue else {
             throw CommandFailure(ProcessExit(rawValue: answer.code) ?? .incomplete, lines: answer.lines)
         }
-        return answer.lines
+        return (answer, connection)
     }
 }

@@ -66,8 +66,10 @@ struct Service {
         }
         if !PublicSuffixes.areKnown { logger.warning("\(PublicSuffixes.missing)") }
         logger.warn(ofShadowedPinsIn: self.policy, self.origin)
+        let feed = ExchangeFeed()
         let server = try ServingProxy(
-            self.policy, exchangeLog: exchangeLog, sockets: self.given, stallDetector: try StallWatch.detector(logger),
+            self.policy, sinks: ExchangeSinks(log: exchangeLog, [feed]), sockets: self.given,
+            stallDetector: try StallWatch.detector(logger),
             logger: logger, in: lifecycle, authority: DataFolder.authority(for:))
         let reloader = Reloader(server, policy: self.policy, manager: self.manager, load: self.load)
         let handling = Task { await Self.handle(requests, server, reloader) }
@@ -76,7 +78,7 @@ struct Service {
             let watch = try await self.watch(watched, reloader, server)
             try lifecycle.started(.fileWatch) { watch.stop() }
         }
-        if let control = ControlSocket.open(ControlHandler(reloader: reloader, server: server), logger) {
+        if let control = ControlSocket.open(ControlHandler(reloader: reloader, server: server, feed: feed), logger) {
             try lifecycle.started(.controlSocket) { control.stop() }
         }
         await server.openCache()
@@ -186,7 +188,7 @@ extension ServingProxy {
     fileprivate func report() {
         self.activity.dump()
         self.logger.log(turns: self.engine.turnTimes)
-        self.logger.log(lossesOf: self.exchangeLog)
+        if let log = self.sinks.log { self.logger.log(lossesOf: log) }
     }
 }
 
@@ -199,8 +201,8 @@ extension ControlSocket {
         if let folder = StateFolder.sockets {
             do throws(UntrustedPlace) {
                 _ = try TrustedFolder(folder, making: 0o700)
-                do throws(Failure) {
-                    return try ControlSocket(path: "\(folder)/\(getpid()).sock") { await handler.answer($0) }
+                do throws(ControlConnection.Failure) {
+                    return try ControlSocket(path: "\(folder)/\(getpid()).sock", handler: handler.serve)
                 } catch {
                     reason = error.description
                 }
@@ -212,7 +214,7 @@ extension ControlSocket {
         }
         logger.warning(
             """
-            there is no control socket, so `pintle reload`, `status` and `purge` do not reach this proxy: \(reason). \
+            there is no control socket, so `pintle reload`, `status`, `purge`, `tail`, `top` and `wait` do not reach this proxy: \(reason). \
             Correct that, or set XDG_STATE_HOME to another folder, and restart; SIGHUP still reloads
             """)
         return nil

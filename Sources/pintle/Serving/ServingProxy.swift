@@ -21,7 +21,7 @@ final class ServingProxy: Sendable {
     let engine: Engine
     let activity: Activity
     let reachability: Reachability
-    let exchangeLog: ExchangeLog
+    let sinks: ExchangeSinks
     let proxy: Proxy
     let logger: Logger
     private let current: Locked<ActiveConfiguration>
@@ -41,13 +41,13 @@ final class ServingProxy: Sendable {
     /// Starts the parts, and accepts clients.
     ///
     /// - Parameters:
-    ///   - observer: receives more details of exchanges than the log has; nil if nothing is learnt from them.
+    ///   - sinks: told of each exchange.
     ///   - sockets: sockets that already listen, one for each address of the configuration; empty if there are none.
     ///   - stallDetector: reports turns of an engine thread that take too long; nil if they are not watched.
     ///   - lifecycle: stops the parts that have started, also if a later one fails.
     ///   - authority: called only if the policy intercepts tunnels.
     init(
-        _ policy: Policy, exchangeLog: ExchangeLog, observer: ExchangeObserver? = nil, sockets: [Int32] = [],
+        _ policy: Policy, sinks: ExchangeSinks, sockets: [Int32] = [],
         stallDetector: LoopStallDetector? = nil, logger: Logger, in lifecycle: Lifecycle, authority: Authority
     ) throws(CommandFailure) {
         let configuration = policy.configuration
@@ -60,8 +60,8 @@ final class ServingProxy: Sendable {
         try lifecycle.started(.reachability) { reachability.stop() }
         do {
             let active = try ActiveConfiguration(
-                policy: policy, engine: engine, activity: activity, counters: counters, exchangeLog: exchangeLog,
-                observer: observer, logger: logger, reachability: reachability, authority: authority)
+                policy: policy, engine: engine, activity: activity, counters: counters, sinks: sinks,
+                logger: logger, reachability: reachability, authority: authority)
             self.current = Locked(active)
         } catch {
             throw CommandFailure(.incomplete, error.message)
@@ -73,7 +73,7 @@ final class ServingProxy: Sendable {
             throw CommandFailure(.incomplete, "\(error)")
         }
         (self.engine, self.activity, self.reachability) = (engine, activity, reachability)
-        (self.exchangeLog, self.logger) = (exchangeLog, logger)
+        (self.sinks, self.logger) = (sinks, logger)
         // The drain also removes the files of Unix sockets.
         try lifecycle.started(
             .listeners, drain: { [proxy] in await proxy.drain(patience: .nanoseconds($0.wholeNanoseconds)) })
@@ -88,7 +88,7 @@ final class ServingProxy: Sendable {
         do {
             return try ActiveConfiguration(
                 policy: policy, engine: self.engine, activity: self.activity, counters: counters,
-                exchangeLog: self.exchangeLog, logger: self.logger, reachability: self.reachability,
+                sinks: self.sinks, logger: self.logger, reachability: self.reachability,
                 continuing: self.active, authority: DataFolder.authority(for:))
         } catch {
             throw CommandFailure(.incomplete, error.message)

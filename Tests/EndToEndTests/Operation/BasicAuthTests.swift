@@ -57,6 +57,39 @@ struct BasicAuthTests {
         #expect(users == ["ana", "ana", nil])
     }
 
+    @Test(arguments: [[], ["--proxytunnel"]])
+    func `what follows + in a user's name is a tag, and needs the user's password (contract §4)`(
+        arguments: [String]
+    ) throws {
+        for user in ["ana+suite-42:pass:wörd", "ana+:pass:wörd", "ben+suite-42:pass:wörd"] {
+            _ = try Curl.run(proxy: self.pintle.port, arguments + ["--proxy-user", user, self.url])
+        }
+        let records = try self.pintle.waitForExchanges(3)
+        #expect(records.map { $0["user"] as? String } == ["ana", "ana", nil])
+        #expect(records.map { $0["tag"] as? String } == ["suite-42", "", nil])
+    }
+
+    @Test func `a user whose name has a + is that user`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Self.users.replacing("ben:", with: "ben+x:"), to: "users.htpasswd")
+        let pintle = try PintleProcess("clients: {basic_auth: {users: users.htpasswd}}", folder: folder)
+        #expect(try Curl.run(proxy: pintle.port, "--proxy-user", "ben+x:other", self.url).text == "done")
+        let record = try pintle.waitForExchanges(1)[0]
+        #expect(record["user"] as? String == "ben+x" && record["tag"] == nil, "\(record)")
+    }
+
+    @Test(arguments: [[], ["--proxytunnel"]])
+    func `without users the whole name is a tag (contract §4)`(arguments: [String]) throws {
+        let pintle = try PintleProcess("destinations: {connect_ports: any}")
+        for proxy in ["http://suite-42@127.0.0.1:\(pintle.port)", "http://a%2Bb:c@127.0.0.1:\(pintle.port)"] {
+            _ = try Curl.run(proxy: pintle.port, arguments + ["-x", proxy, self.url])
+        }
+        let records = try pintle.waitForExchanges(2)
+        #expect(records.map { $0["tag"] as? String } == ["suite-42", "a+b"])
+        #expect(records.allSatisfy { $0["user"] == nil })
+        for request in self.origin.requests { #expect(request.head["Proxy-Authorization"] == nil) }
+    }
+
     @Test func `a body waits until it is known who sends it, and is not lost`() throws {
         let folder = try TemporaryFolder()
         let body = pattern(300_000)

@@ -108,7 +108,8 @@ struct LifecycleOrderTests {
 
     // MARK: Parts that are missing
 
-    private static let missing = "there is no control socket, so `pintle reload`, `status` and `purge` do not reach"
+    private static let missing =
+        "there is no control socket, so `pintle reload`, `status`, `purge`, `tail`, `top` and `wait` do not reach"
 
     @Test func `without folders for its state the proxy serves, and says so`() throws {
         let file = try self.folder.write("", to: "file")

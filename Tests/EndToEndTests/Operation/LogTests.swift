@@ -132,15 +132,14 @@ struct LogTests {
         #expect(first["bytes_in"] as? Int == 3 && first["bytes_out"] as? Int == 5)
         #expect(first["http"] as? String == "1.1" && first["error"] == nil && first["violations"] == nil)
         for key in ["time", "id", "duration_ms", "connect_ms", "first_byte_ms"] { #expect(first[key] != nil, "\(key)") }
+        #expect(first["source"] as? String == "origin")
         #expect(first["reused"] as? Bool == false && second["reused"] as? Bool == true)
         #expect(first["id"] as? String != second["id"] as? String)
         let known: Set<String> = [
-            "time", "id", "client", "user", "mode", "method", "url", "host", "address", "route", "rule", "decision",
-            "trust",
-            "pin",
-            "chain", "assurance", "status", "upstream_status", "bytes_in", "bytes_out", "duration_ms", "connect_ms",
-            "tls_ms",
-            "first_byte_ms", "tls", "http", "reused", "retries", "cache", "violations", "error",
+            "time", "id", "client", "user", "tag", "mode", "method", "url", "host", "address", "route", "rule",
+            "decision", "trust", "pin", "chain", "assurance", "status", "upstream_status", "bytes_in", "bytes_out",
+            "duration_ms", "connect_ms", "tls_ms", "first_byte_ms", "tls", "http", "reused", "retries", "cache",
+            "source", "violations", "error",
         ]
         #expect(known.isSuperset(of: first.keys) && known.isSuperset(of: second.keys))
     }

@@ -89,7 +89,7 @@ struct LifecycleTests {
         let configuration = try PolicyLoader.configuration(
             yaml: Array("version: 1\n\(yaml)\n".utf8), file: "pintle.yaml", surroundings: .system(environment: [:]))
         return try ServingProxy(
-            Policy(configuration, file: "pintle.yaml"), exchangeLog: ExchangeLog(givingTo: { _ in }),
+            Policy(configuration, file: "pintle.yaml"), sinks: ExchangeSinks(),
             logger: Self.logger, in: self.lifecycle, authority: authority)
     }
 

@@ -110,7 +110,8 @@ final class ExchangeStage: @unchecked Sendable {
         let scheduler = Scheduler { _, _ in {} }
         let activity = Activity(counters: counters, scheduler: scheduler, logger: logger)
         return try ActiveConfiguration(
-            policy: policy, engine: engine, activity: activity, counters: counters, exchangeLog: log, logger: logger,
+            policy: policy, engine: engine, activity: activity, counters: counters, sinks: ExchangeSinks(log: log),
+            logger: logger,
             continuing: previous)
     }
 

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import PintleActivity
 internal import PintlePolicy
+internal import PintleProxy
 internal import PintleSystem
 internal import PintleTrust
 
@@ -45,7 +46,7 @@ struct DoctorStage {
             trust = try RunTrust.prepare(policy, environment)
             let records = DoctorRecords()
             let server = try ServingProxy(
-                policy, exchangeLog: ExchangeLog(givingTo: records.take), logger: logger, in: lifecycle,
+                policy, sinks: ExchangeSinks([RecordSink(records.take)]), logger: logger, in: lifecycle,
                 authority: RunTrust.issuer(trust))
             try lifecycle.serve()
             self.records = records

@@ -82,7 +82,7 @@ struct ChildLaunch: Sendable {
         let address: ProxyAddress
         do throws(CommandFailure) {
             let server = try ServingProxy(
-                self.policy, exchangeLog: ExchangeLog(givingTo: take), observer: self.observer,
+                self.policy, sinks: ExchangeSinks(observer: self.observer, [RecordSink(take)]),
                 sockets: isolated?.listener.map { [$0] } ?? [], logger: logger, in: lifecycle,
                 authority: RunTrust.issuer(self.trust))
             try lifecycle.serve()

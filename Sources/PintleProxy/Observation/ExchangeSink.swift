@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleActivity
+
+/// A part that is told of each exchange once, when it has ended: the log, the report of a run, a feed for followers.
+package protocol ExchangeSink: Sendable {
+    /// True if the sink uses exchanges at present.
+    var wantsExchanges: Bool { get }
+    /// True if it also uses their header fields.
+    var wantsFields: Bool { get }
+    /// Receives an exchange with all its secrets, on the thread that ended it. It must neither wait nor compute long.
+    func take(_ exchange: ObservedExchange)
+}
+
+extension ExchangeSink {
+    package var wantsFields: Bool { false }
+}
+
+/// The one way out for what is known about exchanges.
+package struct ExchangeSinks: Sendable {
+    /// Nil for proxies without a log.
+    package let log: ExchangeLog?
+    /// Nil if no bodies are looked at.
+    package let observer: ExchangeObserver?
+    private let all: [any ExchangeSink]
+
+    package init(log: ExchangeLog? = nil, observer: ExchangeObserver? = nil, _ others: [any ExchangeSink] = []) {
+        self.log = log
+        self.observer = observer
+        var all: [any ExchangeSink] = others
+        if let log { all.append(log) }
+        if let observer { all.append(observer) }
+        self.all = all
+    }
+
+    /// False if no sink would hear of an exchange, so that nothing is gathered for its record.
+    var areWanted: Bool { self.all.contains { $0.wantsExchanges } }
+    var wantFields: Bool { self.all.contains { $0.wantsFields } }
+
+    func take(_ exchange: ObservedExchange) {
+        for sink in self.all where sink.wantsExchanges { sink.take(exchange) }
+    }
+}
+
+extension ExchangeLog: ExchangeSink {
+    package var wantsExchanges: Bool { self.isEnabled }
+    package func take(_ exchange: ObservedExchange) { self.write(exchange.record) }
+}
+
+/// Passes the records to a closure.
+package struct RecordSink: ExchangeSink {
+    private let take: @Sendable (ExchangeRecord) -> Void
+
+    package init(_ take: @escaping @Sendable (ExchangeRecord) -> Void) { self.take = take }
+
+    package var wantsExchanges: Bool { true }
+    package func take(_ exchange: ObservedExchange) { self.take(exchange.record) }
+}
