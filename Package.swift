@@ -278,7 +278,7 @@ let package = Package(
             "PintleCommandTests",
             [
                 "pintle", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleSchema", "PintlePolicy",
-                "PintleSession", "PintleProxy", "PintleTrust", "CPintleProcess", nio, logging, arguments,
+                "PintleSession", "PintleProxy", "PintleTrust", "PintleWatch", "CPintleProcess", nio, logging, arguments,
             ]),
         // The binaries themselves are what these tests start.
         tests(

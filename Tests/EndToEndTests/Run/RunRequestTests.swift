@@ -91,6 +91,27 @@ struct RunRequestTests {
         #expect(try stage.run(["sh", "-c", "\(command[2]); exit 9"]).exitCode == 9)
     }
 
+    @Test func `a report with a filter has only what it chooses, and the exit code is that of all (contract §1)`()
+        throws
+    {
+        let stage = try RunStage("destinations: {deny: [\"ads.test\"]}")
+        let command = ["sh", "-c", "curl -s -o /dev/null http://ads.test/; curl -s -o /dev/null '\(self.url)'"]
+        let process = try stage.run(
+            [
+                "--report", "json=all.json", "--report", "json@!~deny=report.json", "--report", "har@~deny=a.har",
+                "--report", "markdown@~hq 'user-agent: curl' ~slow 1h=a.md",
+            ], command)
+        #expect(process.exitCode == 1 && process.errors[0] == "pintle: 2 requests, 1 denied (pintle.yaml)")
+        #expect(try jsonObject(stage.text("all.json")).object("summary").number("requests") == 2)
+        let report = try stage.report()
+        #expect(report.object("summary").number("requests") == 1 && report.text("filter") == "!~deny", "\(report)")
+        #expect(report.objects("hosts").map { $0.text("host") } == [self.authority] && report.number("exit_code") == 1)
+        let entries = try jsonObject(stage.text("a.har")).object("log").objects("entries")
+        #expect(entries.map { $0.object("request").text("url") } == ["http://ads.test/"])
+        #expect(stage.text("a.md").contains("~slow 1h: 0 requests"), "\(stage.text("a.md"))")
+        #expect(try stage.run(["--report", "json@~rout=x.json"], command).exitCode == 125)
+    }
+
     @Test(arguments: ["reject", "report"])
     func `a violation makes the exit code 1, be it only reported`(mode: String) throws {
         let stage = try RunStage(

@@ -3,6 +3,7 @@
 import Foundation
 import PintlePolicy
 import PintleTesting
+import PintleWatch
 import Testing
 
 @testable import pintle
@@ -164,13 +165,21 @@ struct RunReportTests {
             ("pdf=x", "the format is one of json, junit, sarif, markdown, har"),
             ("json=", "a file follows the =, as in json=report"),
             ("har=-", "standard output is the command's; name a file"),
+            (
+                "har@~deny",
+                "a format and a file, as in junit=report.xml; the formats are json, junit, sarif, markdown, har"
+            ),
+            ("=har@x", "the format is one of json, junit, sarif, markdown, har"),
+            ("har@~rout x=y", "\"~rout x\" is not a filter: there is no ~rout; did you mean ~route?, at character 1"),
         ])
     func `an option that names no report says what does`(text: String, reason: String) {
         #expect(throws: Malformed(reason)) { try RunReportFile(text) }
     }
 
-    @Test func `a file's name may have any sign`() throws {
-        let file = try RunReportFile("har=a=b.har")
-        #expect(file.format == .har && file.path == "a=b.har")
+    @Test func `a file's name may have any sign, and a filter, too`() throws {
+        var file = try RunReportFile("har=a=b@c.har")
+        #expect(file.format == .har && file.path == "a=b@c.har" && file.filter == nil)
+        file = try RunReportFile("json@~u a=b ~m GET=c.json")
+        #expect(file.format == .json && file.path == "c.json" && file.filter?.source == "~u a=b ~m GET")
     }
 }

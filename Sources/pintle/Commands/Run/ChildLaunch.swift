@@ -25,8 +25,7 @@ struct ChildLaunch: Sendable {
     /// True if the command gets a network of its own.
     let isIsolated: Bool
     let descriptors: OwnDescriptors
-    /// The observer of the exchanges; nil if the run is not used for learning.
-    let observer: ExchangeObserver?
+    let sinks: ExchangeSinks
 
     /// The result of a run.
     struct Ended: Sendable {
@@ -38,10 +37,7 @@ struct ChildLaunch: Sendable {
         var refusedPast = 0
     }
 
-    /// - Parameter take: receives the record of every exchange.
-    func run(
-        logger: Logger, telling take: @escaping @Sendable (ExchangeRecord) -> Void
-    ) async throws(CommandFailure) -> Ended {
+    func run(logger: Logger) async throws(CommandFailure) -> Ended {
         // Caught before the child exists, so that its end cannot be missed.
         let signals = try self.catchSignals()
         let modes = TerminalModes()
@@ -51,7 +47,7 @@ struct ChildLaunch: Sendable {
             // One thread runs from the fork to the end of the command: the kernel treats the child as orphaned when the
             // thread that forked it ends.
             ended = try await ThreadPool.shared.result { () throws(CommandFailure) in
-                try self.attend(signals, lifecycle, logger, take)
+                try self.attend(signals, lifecycle, logger)
             }
         } catch {
             await lifecycle.stop(within: .zero)
@@ -72,8 +68,7 @@ struct ChildLaunch: Sendable {
 
     /// Starts the proxy and the command, and blocks the thread until the command has ended. The proxy then still runs.
     private func attend(
-        _ signals: SignalPipe, _ lifecycle: Lifecycle, _ logger: Logger,
-        _ take: @escaping @Sendable (ExchangeRecord) -> Void
+        _ signals: SignalPipe, _ lifecycle: Lifecycle, _ logger: Logger
     ) throws(CommandFailure) -> Ended {
         let terminal = ForegroundTerminal()
         // The child has created its network, and waits for a proxy in it.
@@ -82,7 +77,7 @@ struct ChildLaunch: Sendable {
         let address: ProxyAddress
         do throws(CommandFailure) {
             let server = try ServingProxy(
-                self.policy, sinks: ExchangeSinks(observer: self.observer, [RecordSink(take)]),
+                self.policy, sinks: self.sinks,
                 sockets: isolated?.listener.map { [$0] } ?? [], logger: logger, in: lifecycle,
                 authority: RunTrust.issuer(self.trust))
             try lifecycle.serve()

@@ -5,13 +5,14 @@ internal import CPintleProcess
 internal import Glibc
 internal import PintleActivity
 internal import PintlePolicy
+internal import PintleProxy
 internal import PintleSystem
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command with a private proxy, and say afterwards what it did.",
         usage:
-            "pintle run [-c <file>] [--report <format=file>]… [--fail-on <what>] [--isolate] [--learn <file>] -- <command> [<argument>…]",
+            "pintle run [-c <file>] [--report <format[@filter]=file>]… [--fail-on <what>] [--isolate] [--learn <file>] -- <command> [<argument>…]",
         discussion: """
             The proxy is in this process, on a free port of 127.0.0.1, and keeps the configuration; its `listen`, `clients` \
             and `log` count for nothing. The command gets the variables that pintle env prints, and nothing is exempt: \
@@ -27,8 +28,8 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write a report to a file: json, junit, sarif, markdown or har, as in junit=report.xml; repeatable.",
-            valueName: "format=file"))
+            "Write a report to a file: json, junit, sarif, markdown or har, as in junit=report.xml, or of some exchanges, as in "
+                + "har@'~c 5xx'=errors.har (docs/filters.md); repeatable.", valueName: "format[@filter]=file"))
     var report: [String] = []
 
     @Option(
@@ -90,10 +91,10 @@ struct Run: AsyncParsableCommand {
         if let learn { learning = try RunLearning(learn, policy, origin) }
         let trust = try RunTrust.prepare(policy, inherited)
         defer { trust?.remove() }
-        let collector = RunCollector(
-            RunStatistics(
-                redaction: policy.configuration.log.redact ? .on : .off,
-                limits: RunStatistics.Limits(exchanges: reports.contains { $0.format == .har } ? 20_000 : 0)))
+        let redaction: Redaction = policy.configuration.log.redact ? .on : .off
+        let limits = RunStatistics.Limits(for: reports.filter { $0.filter == nil }.map(\.format))
+        let collector = RunCollector(RunStatistics(redaction: redaction, limits: limits))
+        let filtered = FilteredStatistics(reports, redaction: redaction)
         let log = BufferedLog()
         log.logger.warn(ofShadowedPinsIn: policy, origin)
         let start = (moment: Timestamp.now(), clock: ContinuousClock.now)
@@ -101,14 +102,18 @@ struct Run: AsyncParsableCommand {
             policy: policy, trust: trust, program: program, words: self.command.map(\.systemBytes),
             exempt: self.inheritNoProxy ? inherited["no_proxy"] ?? inherited["NO_PROXY"] ?? "" : "",
             javaOptions: inherited[ProxyEnvironment.javaName] ?? "", isIsolated: self.isolate, descriptors: descriptors,
-            observer: learning?.observer)
-        let ended = try await launch.run(logger: log.logger, telling: collector.take)
+            sinks: ExchangeSinks(
+                observer: learning?.observer, [RecordSink(collector.take)] + (filtered.neededSink.map { [$0] } ?? [])))
+        let ended = try await launch.run(logger: log.logger)
         let report = RunReport(
             version: Version.number, file: origin.path, program: self.command[0], startedAt: start.moment,
             duration: ContinuousClock.now - start.clock, end: ended.end, exitCode: ended.end.code,
             statistics: collector.statistics, past: ended.past, refusedPast: ended.refusedPast, failOn: failOn)
+        let (statistics, missed) = await ThreadPool.shared.result { filtered.finish() }
         return RunOutcome(
-            report: report, reports: reports, logged: log.lines, learnt: await learning?.finish(report),
+            report: report, reports: zip(reports, statistics).map { (file: $0, statistics: $1) }, missed: missed,
+            logged: log.lines,
+            learnt: await learning?.finish(report),
             isInterrupted: ended.isInterrupted, environment: inherited)
     }
 

@@ -2,11 +2,15 @@
 
 internal import Glibc
 internal import PintleSystem
+internal import PintleWatch
 
 /// Reports the end of a run: warnings, the summary, the reports, and the exit code.
 struct RunOutcome {
     var report: RunReport
-    let reports: [RunReportFile]
+    /// The reports, each with statistics of its own if it has a filter.
+    let reports: [(file: RunReportFile, statistics: RunStatistics?)]
+    /// The number of exchanges that reports with a filter do not have, because they came too fast.
+    let missed: Int
     /// The lines that were logged during the run.
     let logged: [String]
     /// The result of learning; nil if the run was not used for it.
@@ -31,7 +35,16 @@ struct RunOutcome {
         Output.status(server?.framed(summary, report) ?? summary)
         if let learnt { Output.error(learnt.line) }
         var isIncomplete = learnt?.isWhole == false
-        for file in self.reports where !self.write(file, report) { isIncomplete = true }
+        for (file, statistics) in self.reports {
+            var report = report
+            if let statistics { (report.filter, report.statistics) = (file.filter?.source, statistics) }
+            if !self.write(file, report) { isIncomplete = true }
+        }
+        if self.missed > 0 {
+            Output.error(
+                "pintle run: \(self.missed) exchanges came too fast for the reports with filters, and are not in them")
+            isIncomplete = true
+        }
         if let obstacle = server?.tell(report) { Output.error("pintle run: \(obstacle)") }
         return report.end.runCode(hasFindings: hasFindings, isIncomplete: isIncomplete)
     }

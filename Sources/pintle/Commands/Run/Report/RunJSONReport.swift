@@ -14,24 +14,26 @@ struct RunJSONReport {
     let report: RunReport
 
     var text: String {
-        Parameter.object([
-            ("schema", .integer(Self.schema)),
-            ("tool", .object([("name", "pintle"), ("version", .string(self.report.version))])),
-            ("configuration", .optional(self.report.file)), ("program", .string(self.report.program)),
-            ("started_at", .string(self.report.startedAt.description)),
-            ("duration_ms", .number(self.report.duration.roundedMilliseconds)),
-            ("ended", self.end), ("exit_code", .number(Int(self.report.exitCode))),
-            ("summary", .object(Self.counts(self.statistics.totals))),
-            ("hosts", .array(self.statistics.hosts.map(self.host))),
-            ("exchanges_with_other_hosts", .number(self.statistics.otherHosts)),
-            ("findings", .array(self.statistics.findings.map(self.finding))),
-            ("other_findings", .number(self.statistics.otherFindings)),
-            ("past_proxy", .array(self.report.past.found.map(self.past))),
-            ("other_past_proxy", .number(self.report.past.more)),
-            ("past_proxy_seen", .string(self.report.past.sight.rawValue)),
-            ("refused_past_proxy", .number(self.report.refusedPast)),
-            ("fail_on", .strings(self.report.failOn.map(\.rawValue).sorted())),
-        ]).jsonText
+        Parameter.object(
+            [
+                ("schema", .integer(Self.schema)),
+                ("tool", .object([("name", "pintle"), ("version", .string(self.report.version))])),
+                ("configuration", .optional(self.report.file)), ("program", .string(self.report.program)),
+                ("started_at", .string(self.report.startedAt.description)),
+                ("duration_ms", .number(self.report.duration.roundedMilliseconds)),
+                ("ended", self.end), ("exit_code", .number(Int(self.report.exitCode))),
+                ("summary", .object(Self.counts(self.statistics.totals))),
+                ("hosts", .array(self.statistics.hosts.map(self.host))),
+                ("exchanges_with_other_hosts", .number(self.statistics.otherHosts)),
+                ("findings", .array(self.statistics.findings.map(self.finding))),
+                ("other_findings", .number(self.statistics.otherFindings)),
+                ("past_proxy", .array(self.report.past.found.map(self.past))),
+                ("other_past_proxy", .number(self.report.past.more)),
+                ("past_proxy_seen", .string(self.report.past.sight.rawValue)),
+                ("refused_past_proxy", .number(self.report.refusedPast)),
+                ("fail_on", .strings(self.report.failOn.map(\.rawValue).sorted())),
+            ] + (self.report.filter.map { [("filter", .string($0))] } ?? [])
+        ).jsonText
     }
 
     private var statistics: RunStatistics { self.report.statistics }

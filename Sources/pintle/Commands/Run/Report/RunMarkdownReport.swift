@@ -22,7 +22,7 @@ struct RunMarkdownReport {
             ReportText.count(totals.violations, "violation"), "\(totals.failed) failed",
         ].compactMap { $0 }
         return ReportText.markdown(
-            "\(self.report.startedAt), \(self.report.configuration): \(parts.joined(separator: ", ")), exit code "
+            "\(self.report.startedAt), \(self.report.configuration)\(self.report.filter.map { ", \($0)" } ?? ""): \(parts.joined(separator: ", ")), exit code "
                 + "\(self.report.exitCode).")
     }
 

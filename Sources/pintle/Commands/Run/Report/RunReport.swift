@@ -19,6 +19,8 @@ struct RunReport: Sendable, Equatable {
     var end: ChildEnd
     /// The exit code of `pintle run`.
     var exitCode: Int32
+    /// The filter that has chosen the exchanges of the statistics; nil for all.
+    var filter: String?
     var statistics: RunStatistics
     /// Connections of the command past the proxy.
     var past = PastConnections()

@@ -11,6 +11,13 @@ struct RunStatistics: Sendable, Equatable {
         var findings = 1000
         /// The limit for HAR, which lists all exchanges; 0 if they are not needed.
         var exchanges = 0
+
+        init(hosts: Int = 1000, findings: Int = 1000, exchanges: Int = 0) {
+            (self.hosts, self.findings, self.exchanges) = (hosts, findings, exchanges)
+        }
+
+        /// The limits for reports of these formats.
+        init(for formats: [RunReportFormat]) { self.init(exchanges: formats.contains(.har) ? 20_000 : 0) }
     }
 
     struct Counts: Sendable, Equatable {
