@@ -35,7 +35,8 @@ struct TrustedPlacesTests {
         let sockets = try self.make("pintle/run", mode: 0o777)
         let pintle = try PintleProcess("", folder: self.folder)
         _ = try pintle.waitForMessages(
-            "there is no control socket, so `pintle reload`, `status` and `purge` do not reach this proxy: \(sockets): every "
+            "there is no control socket, so `pintle reload`, `status`, `purge`, `tail`, `top` and `wait` do not reach this proxy: "
+                + "\(sockets): every "
                 + "user may change what is there (mode 777); `chmod go-w \(sockets)`, or use another folder. Correct that, or "
                 + "set XDG_STATE_HOME to another folder, and restart; SIGHUP still reloads")
         let reload = try PintleProcess.run(["reload"], environment: ["XDG_STATE_HOME": self.folder.path])
