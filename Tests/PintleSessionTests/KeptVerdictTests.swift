@@ -109,4 +109,32 @@ import Testing
         #expect(second != first)
         for method in ["GET", "POST", "GET"] { #expect(try await connection(method) == second) }
     }
+
+    @Test func `LOOK-20 a request that waits unsent is not sent to a peer whose verdict has run out`() async throws {
+        let leaf = try self.pki.leaf(dns: ["localhost"], signedBy: self.root)
+        let side = try TLSServerSide(leaf, speaksHTTP2: true)
+        let first = Watched(FirstConnection.serves)
+        let origin = try RawOrigin { connection in
+            try connection.stream.secure(as: side)
+            var peer = try HTTP2Peer(connection.stream)
+            while connection.number > 0 { try peer.answer(try peer.nextRequest().stream, "new") }
+            try peer.answer(try peer.nextRequest().stream, "first")
+            try peer.allow(streams: 0)
+            try peer.settle()
+            first.change { $0 = .isFull }
+            if (try? peer.nextRequest()) != nil { first.change { $0 = .isAskedInSpiteOfThat } }
+        }
+        let stage = try self.stage(leaf, pinsEnd: .system)
+        let asked = request(origin.port, "/", scheme: .https, host: "localhost")
+        #expect(try await stage.fetch(asked).text == "first")
+        _ = try await first.reach("a connection without room") { $0 == .isFull }
+        async let waiting = stage.fetch(asked)
+        while UnixTime.now < self.end { await Task.yield() }
+        // The next request finds the verdict run out.
+        #expect(try await stage.fetch(asked).text == "new")
+        #expect(try await waiting.text == "new")
+        #expect(first.current == .isFull)
+    }
+
+    private enum FirstConnection { case serves, isFull, isAskedInSpiteOfThat }
 }

@@ -43,6 +43,9 @@ package struct HTTP2Peer {
         while true { if let (number, request) = try self.takeFrame() { return (number, request.body, request.block) } }
     }
 
+    /// Allows this many streams at a time (SETTINGS_MAX_CONCURRENT_STREAMS, RFC 9113 §6.5.2).
+    package func allow(streams: Int) throws { try self.send(.settings, on: 0, [0, 3] + Self.number(streams)) }
+
     /// Waits until the client has processed everything that was sent.
     package mutating func settle() throws {
         let before = self.pongs
