@@ -110,6 +110,8 @@ let package = Package(
         .target(name: "CPintleLinux"),
         .target(name: "CPintleLanguages"),
         .target(name: "CPintleProcess"),
+        // The files of the page are part of the program's own bytes.
+        .target(name: "CPintlePage", exclude: ["page"]),
 
         room("PintleSystem", []),
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
@@ -176,7 +178,8 @@ let package = Package(
             small),
         room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
         room(
-            "PintleWatch", ["PintleMessage", "PintleSchema", "PintleActivity", "PintlePolicy"], small),
+            "PintleWatch",
+            ["PintleMessage", "PintleSerialization", "PintleSchema", "PintleActivity", "PintlePolicy"], small),
         room(
             "PintleProxy",
             [
@@ -192,12 +195,19 @@ let package = Package(
                 "PintleSystem", "PintleMessage", "PintleSerialization", "PintleTrust", "PintleLoop", "PintleSession",
                 "PintlePolicy", nio, database,
             ], small),
+        room(
+            "PintleAdmin",
+            [
+                "PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleTrust", "PintleLoop",
+                "PintleCache", "PintlePolicy", "PintlePins", "PintleProxy", "PintleWatch", "CPintlePage", nio,
+            ], small),
         .executableTarget(
             name: "pintle",
             dependencies: [
                 "PintleSystem", "PintleCoding", "PintleMessage", "PintleSerialization", "PintleImage", "PintleActivity",
                 "PintleTrust", "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy",
-                "PintleAudit", "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage", "PintleWatch",
+                "PintleAdmin", "PintleAudit", "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage",
+                "PintleWatch",
                 "CPintleLanguages", "CPintleProcess", nio, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
@@ -264,6 +274,7 @@ let package = Package(
             "PintlePolicyTests",
             ["PintlePolicy", "PintleSession", "PintleMessage", "PintleSerialization", "PintleTrust", nio]),
         tests("PintleWatchTests", ["PintleWatch", "PintleActivity", "PintleMessage"]),
+        tests("PintleAdminTests", ["PintleAdmin", "PintleProxy", "PintleMessage", "PintleSerialization", nio]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests(
             "PintleProxyTests",
@@ -284,7 +295,7 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "pintle", "PintleExamples", "PintleMessage", "PintleSession", "PintleTrust", nio,
+                "pintle", "PintleAdmin", "PintleExamples", "PintleMessage", "PintleSession", "PintleTrust", nio,
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
             ]),
     ]

@@ -10,6 +10,12 @@ package struct Explanation: Sendable, Equatable {
         /// The topic, such as `route`; lines that belong together have the same topic.
         package let topic: String
         package let text: String
+        /// The place of the rule in the configuration; nil if there is none, or if the text says it.
+        package let place: SourcePosition?
+
+        package init(topic: String, text: String, place: SourcePosition? = nil) {
+            (self.topic, self.text, self.place) = (topic, text, place)
+        }
 
         package var description: String {
             "\(self.topic)\(String(repeating: " ", count: max(1, 13 - self.topic.count)))\(self.text)"
@@ -18,6 +24,9 @@ package struct Explanation: Sendable, Equatable {
 
     /// The lines, in the order in which the policy decides.
     package private(set) var lines: [Line] = []
+
+    /// The topic of routes that do not match.
+    package static let passedOver = "passed over"
 
     /// The most routes that are listed although they do not match.
     private static let toldRoutes = 32
@@ -57,8 +66,8 @@ package struct Explanation: Sendable, Equatable {
 
     package static func == (left: Explanation, right: Explanation) -> Bool { left.lines == right.lines }
 
-    private mutating func add(_ topic: String, _ text: String) {
-        self.lines.append(Line(topic: topic, text: text))
+    private mutating func add(_ topic: String, _ text: String, at place: SourcePosition? = nil) {
+        self.lines.append(Line(topic: topic, text: text, place: place))
     }
 
     private mutating func tell(_ query: RouteQuery, _ decision: Decision) {
@@ -101,15 +110,17 @@ package struct Explanation: Sendable, Equatable {
     private mutating func tellRoute(_ query: RouteQuery, _ decision: Decision) {
         let passedOver = self.policy.routes.routes.prefix(decision.route?.index ?? Int.max)
         for route in passedOver.prefix(Self.toldRoutes) {
-            self.add("passed over", "\(route.description): \(route.mismatch(query) ?? "does not match")")
+            self.add(
+                Self.passedOver, "\(route.description): \(route.mismatch(query) ?? "does not match")",
+                at: route.configuration.position)
         }
         if passedOver.count > Self.toldRoutes {
-            self.add("passed over", "and \(passedOver.count - Self.toldRoutes) more")
+            self.add(Self.passedOver, "and \(passedOver.count - Self.toldRoutes) more")
         }
         if let route = decision.route {
             let position = route.configuration.position
             let summary = RouteSummary(route.configuration, self.policy.configuration.enforcement)
-            self.add("route", "\(route.description) at \(position): \(summary.matched)")
+            self.add("route", "\(route.description) at \(position): \(summary.matched)", at: position)
         } else {
             self.add(
                 "route", query.form == .gateway ? "none matches" : "none matches; the request passes as it is")
@@ -227,7 +238,9 @@ package struct Explanation: Sendable, Equatable {
                     ? "the tunnel is intercepted; the origin of each request inside is verified then"
                     : "a tunnel is relayed; nothing is verified")
         }
-        self.add("trust", trust.index.map { self.grounds($0, trust) } ?? "the system's roots: there is \(trust.reason)")
+        self.add(
+            "trust", trust.index.map { self.grounds($0, trust) } ?? "the system's roots: there is \(trust.reason)",
+            at: trust.index.map { self.policy.configuration.trust[$0].position })
         if case .authority = self.head.target {
             self.add("trust", "the destination proves itself before the tunnel opens; nothing is decrypted")
         }

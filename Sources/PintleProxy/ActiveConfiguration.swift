@@ -14,7 +14,7 @@ package import PintleTrust
 ///
 /// Immutable. Exchanges keep the configuration with which they began, so that it can be replaced at any time.
 package final class ActiveConfiguration: Sendable {
-    let policy: Policy
+    package let policy: Policy
     let via: String?
     let headLimits: HeadLimits
     let limits: LimitsConfiguration
@@ -37,6 +37,8 @@ package final class ActiveConfiguration: Sendable {
     let cookies: CookieJars
     /// The cached responses of routes that use the cache or merge identical requests.
     let caching: Caching
+    /// Answers every request instead of an origin; nil for a proxy.
+    let service: (any LocalService)?
     /// Nil if clients need not authenticate.
     let passwords: PasswordCheck?
     /// The upstream proxies of the policy, in their order.
@@ -55,19 +57,20 @@ package final class ActiveConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - sinks: told of each exchange.
+    ///   - service: answers every request instead of an origin; nil for a proxy.
     ///   - reachability: the state of the network, which explains failures; nil if it is not watched.
     ///   - previous: the configuration that this one replaces.
     ///   - authority: issues the certificates of intercepted tunnels; called only if the policy intercepts tunnels.
     /// - Throws: `TrustError` if roots or the authority cannot be loaded.
     package init(
         policy: Policy, engine: Engine, activity: Activity, counters: Counters, sinks: ExchangeSinks,
-        logger: Logger,
+        logger: Logger, service: (any LocalService)? = nil,
         reachability: Reachability? = nil, continuing previous: ActiveConfiguration? = nil,
         authority: (InterceptionConfiguration) throws(TrustError) -> CertificateAuthority = ActiveConfiguration
             .noAuthority
     ) throws(TrustError) {
         let configuration = policy.configuration
-        self.policy = policy
+        (self.policy, self.service) = (policy, service)
         self.ownAddresses = previous?.ownAddresses ?? OwnAddresses()
         self.via = configuration.via
         self.limits = configuration.limits
@@ -214,6 +217,23 @@ package final class ActiveConfiguration: Sendable {
             let trust = self.session(for: use.choice)
             let verdict = known[trust.session.evaluator]?[use.authority]
             return verdict.map { (use, trust, $0) }
+        }
+    }
+
+    /// The latest verdict on a host that a trust policy, or the system's trust, was asked about.
+    package struct HostVerdict: Sendable {
+        /// The name of the trust policy; nil for the system's trust.
+        package let policy: String?
+        package let host: String
+        package let verdict: Verdict
+        package let moment: UnixTime
+    }
+
+    /// The latest verdicts on the hosts that requests went to.
+    package func verdicts() async -> [HostVerdict] {
+        await self.verdictsRelied().map { use, trust, dated in
+            HostVerdict(
+                policy: trust.name, host: use.authority.description, verdict: dated.verdict, moment: dated.moment)
         }
     }
 

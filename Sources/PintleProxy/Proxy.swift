@@ -14,6 +14,7 @@ package final class Proxy: Sendable {
     private let workers: [Worker]
     private let listeners: ListenerGroup
     private let limiter: ConnectionLimiter
+    private let ownAddresses: OwnAddresses
 
     /// An error for an address on which the proxy cannot listen.
     package struct BindError: Error, Sendable, CustomStringConvertible {
@@ -32,7 +33,8 @@ package final class Proxy: Sendable {
         self.workers = engine.loops.map { Worker(loop: $0, active: active, limiter: limiter, pool: pool) }
         self.listeners = try ListenerGroup(
             active.policy.configuration.listen, given: given, on: self.workers, accept: Self.accept)
-        active.ownAddresses.set(self.listeners.addresses)
+        self.ownAddresses = active.ownAddresses
+        self.ownAddresses.set(self.listeners.addresses)
         self.listeners.start()
     }
 
@@ -45,6 +47,11 @@ package final class Proxy: Sendable {
             // An event loop that has stopped takes no more requests.
             try? await worker.loop.submit { worker.replace(active: active) }.get()
         }
+    }
+
+    /// Prevents connections to these places, too: those of the endpoint for operators, which programs must not reach by the proxy.
+    package func keepAway(from other: Proxy) {
+        self.ownAddresses.set(self.listeners.addresses + other.listeners.addresses)
     }
 
     /// The number of connected clients.

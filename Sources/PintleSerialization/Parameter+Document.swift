@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import PintleSerialization
 internal import PintleSystem
 
-/// Helpers that build the JSON documents of reports.
+/// Helpers that build JSON documents for people and programs.
 extension Parameter {
     /// Returns a dictionary of the members whose value is not nil; `.null` is a value.
     package static func object(_ members: [(String, Parameter?)]) -> Parameter {

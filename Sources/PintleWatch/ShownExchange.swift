@@ -19,13 +19,14 @@ package struct ShownExchange: Sendable {
 
     /// Some lines of a header section.
     package struct Lines: Sendable {
+        package let pairs: [(name: String, value: String)]
         /// Each line as `Name: value`.
-        package let lines: [String]
+        package var lines: [String] { self.pairs.map { "\($0.name): \($0.value)" } }
         /// The values of Content-Type.
         package let types: [String]
 
         init(_ fields: Fields, _ redaction: Redaction) {
-            self.lines = fields.pairs.map { "\($0.name): \(redaction.field(name: $0.name, value: $0.value))" }
+            self.pairs = fields.pairs.map { ($0.name, redaction.field(name: $0.name, value: $0.value)) }
             self.types = fields.values(of: "Content-Type")
         }
     }

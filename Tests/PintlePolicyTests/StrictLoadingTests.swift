@@ -87,7 +87,7 @@ struct StrictLoadingTests {
             "colour: red",
             "pintle.yaml:2:1: unknown key \"colour\"; the keys here are version, listen, admin, enforcement, via, "
                 + "engine, log, limits, clients, destinations, activity, contract, trust, routes, tunnels, "
-                + "upstream_proxy, listen_tls, unpinned_hosts, include, interception, cache"),
+                + "upstream_proxy, listen_tls, unpinned_hosts, include, interception, cache, admin_hosts"),
         Case("unpined_hosts: deny", "pintle.yaml:2:1: unknown key \"unpined_hosts\"; did you mean \"unpinned_hosts\"?"),
         Case("<<: {}", "pintle.yaml:2:1: unknown key \"<<\": merge keys are not supported; repeat the lines"),
         Case("[a]: b", "pintle.yaml:2:1: a key must be text"),
@@ -123,7 +123,14 @@ struct StrictLoadingTests {
             "pintle.yaml:2:9: listen: \"127.0.0.1:65536\": a port is a number from 0 (any free one) to 65535"),
         Case("listen: [127.0.0.1:1, 127.0.0.1:1]", "pintle.yaml:2:23: listen[1]: 127.0.0.1:1 is listed twice"),
         Case("listen: {a: b}", "pintle.yaml:2:9: listen: must be a list, not a map"),
-        Case("admin: 127.0.0.1:3129", "pintle.yaml:2:8: admin: \"127.0.0.1:3129\": only off is built in this version"),
+        Case(
+            "admin: https://127.0.0.1:3129",
+            "pintle.yaml:2:8: admin: \"https://127.0.0.1:3129\": the admin endpoint speaks no TLS; write ADDRESS:PORT or "
+                + "unix:PATH"),
+        Case("admin: 127.0.0.1:3128", "pintle.yaml:2:8: admin: 127.0.0.1:3128 is taken by listen, 127.0.0.1:3128"),
+        Case(
+            "admin_hosts: [\"a.example:1\"]",
+            "pintle.yaml:2:15: admin_hosts[0]: \"a.example:1\": must be a host's name without a port"),
         Case(
             "enforcement: enforced",
             "pintle.yaml:2:14: enforcement: \"enforced\": must be enforce or report; did you mean enforce?"),

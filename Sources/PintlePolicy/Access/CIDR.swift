@@ -16,7 +16,7 @@ package struct CIDR: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The network of `prefixLength` bits that holds `address`.
-    init(masking address: IPAddress, prefixLength: Int) {
+    package init(masking address: IPAddress, prefixLength: Int) {
         self.address = Self.masked(address, prefixLength)
         self.prefixLength = prefixLength
     }

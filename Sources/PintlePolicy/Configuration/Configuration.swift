@@ -3,7 +3,7 @@
 /// The content of a configuration file, as plain values that are checked but not compiled.
 ///
 /// Each default stands once, beside its property. `Configuration()` is the embedded default: a forward proxy on
-/// 127.0.0.1:3128 for loopback clients, with system trust and without interception or an admin endpoint.
+/// 127.0.0.1:3128 for loopback clients, with system trust and without interception.
 package struct Configuration: Sendable, Equatable {
     /// The only version of the file format.
     package static let version = 1
@@ -13,6 +13,8 @@ package struct Configuration: Sendable, Equatable {
     package var listen: [ListenAddress] = [.standard]
     /// The certificate that clients are shown on listeners with TLS; nil if there are no such listeners.
     package var listenTLS: IdentityFiles?
+    /// The endpoint for operators.
+    package var admin = AdminConfiguration()
     /// The treatment of violations. Default `enforce`: an operator must ask for rules that only report.
     package var enforcement: Enforcement = .enforce
     /// The pseudonym in Via fields, by which loops are found; nil for no Via. Default `pintle`.

@@ -15,6 +15,9 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// 127.0.0.1:3128.
     package static let standard = ListenAddress(address: IPAddress(v4: 0x7F00_0001), port: 3128)
 
+    /// 127.0.0.1:3129, for the admin endpoint of `serve` without a configuration file.
+    package static let standardAdmin = ListenAddress(address: IPAddress(v4: 0x7F00_0001), port: 3129)
+
     /// The most bytes that fit into a socket's address (unix(7)) with the zero at its end.
     private static let longestPath = 107
 

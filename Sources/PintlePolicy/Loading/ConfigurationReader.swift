@@ -76,9 +76,9 @@ struct ConfigurationReader {
         top.read("listen_tls", into: &self.configuration.listenTLS) { node in
             node.isNull ? .some(nil) : node.map(.listenTLS).flatMap(IdentityFiles.read).map { .some($0) }
         }
-        if let admin = top["admin"], !admin.isOff {
-            admin.report("\(admin.quoted): only off is built in this version")
-        }
+        let listen = self.configuration.listen
+        top.read("admin", into: &self.configuration.admin.place) { Self.readAdmin($0, beside: listen) }
+        top.read("admin_hosts", into: &self.configuration.admin.hosts) { $0.values(Self.readHost) }
         top.read("enforcement", into: &self.configuration.enforcement) { $0.choice() }
         top.read("via", into: &self.configuration.via) { node in
             if node.isOff { return .some(nil) }
@@ -88,6 +88,28 @@ struct ConfigurationReader {
                 }
                 return text
             }
+        }
+    }
+
+    /// - Returns: nil after an error, and a nil place for `off`.
+    private static func readAdmin(_ node: StrictNode, beside listen: [ListenAddress]) -> ListenAddress?? {
+        if node.isOff { return .some(nil) }
+        let place = node.parsed { text throws(Malformed) in
+            try AdminConfiguration.place(text, resolving: node.context.resolve)
+        }
+        guard let place else { return nil }
+        if let other = listen.first(where: { $0.collides(with: place) }) {
+            node.report("\(place) is taken by listen, \(other)")
+        }
+        return place
+    }
+
+    private static func readHost(_ node: StrictNode) -> String? {
+        node.parsed { text throws(Malformed) in
+            guard let authority = Authority(text, defaultPort: 80), authority.port == 80 else {
+                throw Malformed("must be a host's name without a port")
+            }
+            return authority.host
         }
     }
 

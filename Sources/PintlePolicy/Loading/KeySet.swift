@@ -22,7 +22,7 @@ extension KeySet {
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
-            "include", "interception", "cache",
+            "include", "interception", "cache", "admin_hosts",
         ])
     /// The keys of a file that another one includes.
     static let included = KeySet(

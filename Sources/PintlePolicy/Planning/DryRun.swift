@@ -67,7 +67,7 @@ package struct DryRun: Sendable {
     }
 
     /// - Parameter streamed: the body of a request that streams it unchanged.
-    private static func spelled(_ made: PlannedRequest, streaming streamed: [UInt8]) -> (RequestHead, [UInt8]) {
+    fileprivate static func spelled(_ made: PlannedRequest, streaming streamed: [UInt8]) -> (RequestHead, [UInt8]) {
         let request = made.transfer
         let authority = request.authority
         var fields: Fields = ["Host": authority.description(for: request.scheme)]
@@ -89,6 +89,19 @@ package struct DryRun: Sendable {
         }
         let target = RequestTarget.absolute(scheme: request.scheme, authority: authority, path: request.path)
         return (RequestHead(method: request.method, target: target, fields: fields), body)
+    }
+}
+
+extension RequestPlan {
+    /// The head of the request that goes upstream, with Host and framing.
+    ///
+    /// - Parameter mask: stands for every value that the route's rules put into it.
+    /// - Returns: nil if nothing is sent, or if it depends on the body.
+    package func sentHead(from head: RequestHead, mask: String) -> RequestHead? {
+        guard case .send = self.step, !self.takesWork,
+            let made = try? self.masked(by: mask).request(from: head, .streamed, within: .unlimited)
+        else { return nil }
+        return DryRun.spelled(made, streaming: []).0
     }
 }
 

@@ -8,7 +8,7 @@ internal import PintlePolicy
 /// A recurrent request stands for all requests that are equal to it byte for byte; so these results are computed once for all
 /// of them, see ``RecurrentRequests``. Used on its event loop's thread only.
 final class ReceivedRequest {
-    /// The head. If the request is not recurrent, its fields are moved into the planned request.
+    /// The head. Its fields are moved into the planned request, unless they are kept or the request is recurrent.
     private(set) var head: RequestHead
     let framing: BodyFraming
     /// The client's Accept, which decides the format of problems.
@@ -19,6 +19,8 @@ final class ReceivedRequest {
     let keepsConnection: Bool
     /// True if this object stands for all equal requests.
     let isRecurrent: Bool
+    /// True if the fields are told after the exchange. They are then copied, because rules change those of the planned request.
+    var keepsFields = false
     private var plan: (plan: RequestPlan, policy: Policy)?
     private var made: Result<PlannedRequest, Problem>?
     /// The cache lookup, if it depends on the request alone and any stored response may answer.
@@ -64,7 +66,7 @@ final class ReceivedRequest {
 
     /// The head with its fields moved out of this object, so that they can be changed without a copy.
     private func takeHead() -> RequestHead {
-        if self.isRecurrent { return self.head }
+        if self.isRecurrent || self.keepsFields { return self.head }
         var head = RequestHead(
             method: self.head.method, target: self.head.target, minorVersion: self.head.minorVersion)
         head.cameByHTTP2 = self.head.cameByHTTP2

@@ -83,6 +83,7 @@ final class Exchange: TransferDelegate {
     // MARK: The plan
 
     private func performPlan() {
+        if self.active.service != nil { return self.collect() }
         let plan = self.request.plan(by: self.active.policy)
         self.report.note(plan, in: self.active)
         if plan.followsRedirects { self.trail = RedirectTrail(self.request.head, plan) }
@@ -140,6 +141,9 @@ final class Exchange: TransferDelegate {
 
     /// Makes the request: now if that is quick, otherwise on another thread. Meanwhile no body bytes are taken.
     private func makeRequest(_ body: RequestPlan.Body) {
+        if let service = self.active.service {
+            return self.origin = self.worker.ask(service, .init(self.request.head, body, of: self.peer), for: self)
+        }
         guard let plan else { preconditionFailure("BUG: a request is made without a plan") }
         if let question = self.request.question, !self.client.owner.isBound, self.answerPromptly(question) { return }
         self.trail?.keep(body)
@@ -232,10 +236,8 @@ final class Exchange: TransferDelegate {
 
     // MARK: The client's events
 
-    /// True if more of the body is taken now.
+    /// True if more of the body, or its end, is taken now.
     var wantsBody: Bool { self.upload.wantsBody }
-
-    /// True if the end of the body is taken now.
     var wantsEndOfBody: Bool { self.upload.wantsEnd }
 
     func received(_ bytes: ByteBuffer) {
@@ -272,7 +274,6 @@ final class Exchange: TransferDelegate {
 
     /// Called when the client reads more slowly than the origin sends.
     func clientFellBehind() { self.origin?.pauseReading() }
-
     func clientCaughtUp() { if !self.isBehind { self.origin?.resumeReading() } }
 
     /// Called when the client has left: the response is no longer needed.
@@ -684,7 +685,6 @@ final class Exchange: TransferDelegate {
     }
 
     private func giveBack() { if self.held.giveBack(self.worker.pool) { self.worker.stopWaiting(as: self.sequence) } }
-
     func tellProgress() { self.report.tellProgress() }
 }
 

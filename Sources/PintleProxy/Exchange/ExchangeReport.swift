@@ -90,6 +90,7 @@ final class ExchangeReport {
         self.request = request
         self.start = worker.loop.turnTime
         self.counters = worker.active.counters.unrouted
+        if worker.active.sinks.wantFields { request.keepsFields = true }
         if let tunnel {
             (self.mode, self.identity) = (.intercept, tunnel.identity)
         } else if worker.active.passwords == nil, let value = request.head.fields[.proxyAuthorization] {

@@ -19,7 +19,10 @@ struct Serve: AsyncParsableCommand {
             valueName: "place"))
     var listen: [String] = []
 
-    @Option(help: ArgumentHelp("Only `off`: there are no admin endpoints in this version.", valueName: "off"))
+    @Option(
+        help: ArgumentHelp(
+            "Where operators look, instead of where the configuration says: ADDR:PORT, unix:PATH or off.",
+            valueName: "place"))
     var admin: String?
 
     @Option(
@@ -65,8 +68,8 @@ struct Serve: AsyncParsableCommand {
         let files = ReadFiles()
         let (policy, origin) = try load(files)
         let service = Service(
-            policy: policy, origin: origin, portFile: self.portFile, load: load, watched: self.watch ? files : nil,
-            manager: manager, given: given.descriptors)
+            policy: policy, origin: origin, portFile: self.portFile, load: load, files: files, isWatching: self.watch,
+            manager: manager, given: given.descriptors, needsAdmin: self.admin != nil || origin.path != nil)
         do throws(CommandFailure) {
             try await service.run()
         } catch {
@@ -119,7 +122,10 @@ private struct Flags: Sendable {
     /// Applies the other flags to the policy.
     func over(_ policy: Policy, _ origin: ConfigurationOrigin) throws(CommandFailure) -> Policy {
         try self.checkCertificate(policy.configuration)
-        guard let changed = try self.overridden(policy.configuration) else { return policy }
+        var configuration = policy.configuration
+        if case .embedded = origin { configuration.admin.place = .standardAdmin }
+        let changed = try self.overridden(configuration) ?? configuration
+        if changed == policy.configuration { return policy }
         do throws(ConfigurationError) {
             return try Policy(changed, file: origin.description)
         } catch {
@@ -139,12 +145,19 @@ private struct Flags: Sendable {
         throw CommandFailure(.usage, "--listen \(first) \(remedy)")
     }
 
+    private static func place(ofAdmin text: String) throws(CommandFailure) -> ListenAddress? {
+        if text == "off" { return nil }
+        do throws(Malformed) {
+            return try AdminConfiguration.place(text)
+        } catch {
+            throw CommandFailure(.usage, "--admin \(text): \(error.reason)")
+        }
+    }
+
     /// Returns the configuration with the flags applied; nil if there are none.
     private func overridden(_ configuration: Configuration) throws(CommandFailure) -> Configuration? {
         var changed = configuration
-        if let admin, admin != "off" {
-            throw CommandFailure(.usage, "--admin \(admin): there are no admin endpoints in this version; use off")
-        }
+        if let admin { changed.admin.place = try Self.place(ofAdmin: admin) }
         if let logLevel {
             guard let level = LogConfiguration.Level(rawValue: logLevel) else {
                 let levels = LogConfiguration.Level.allCases.map(\.rawValue).joined(separator: ", ")

@@ -13,6 +13,8 @@ struct ControlHandler: Sendable {
     let reloader: Reloader
     let server: ServingProxy
     let feed: ExchangeFeed
+    /// Nil without an admin endpoint.
+    let admin: AdminServer?
 
     func serve(_ request: ControlRequest, _ peer: ControlConnection) {
         switch request.command {
@@ -89,6 +91,7 @@ struct ControlHandler: Sendable {
     private func status() -> [String] {
         let snapshot = self.server.activity.counters.snapshot()
         var lines = ["\(self.server.status): \(Self.words(for: snapshot.overall))"]
+        if let admin { lines.append("admin: \(admin.link)") }
         if let store = self.server.active.answers {
             let (counts, usage) = (store.counts, store.usage)
             var line =

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import PintleActivity
+internal import PintleAdmin
 internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSystem
@@ -44,9 +45,7 @@ struct ExchangeTail {
             var message = TailMessage(lines: [], lost: lost)
             var size = 0
             for exchange in exchanges {
-                let shown = ShownExchange(
-                    exchange.record, request: exchange.requestFields, response: exchange.responseFields,
-                    redaction: redaction)
+                let shown = exchange.shown(redaction)
                 guard filter.matches(shown) else { continue }
                 var line: [UInt8] = []
                 encoder.encode(shown.record, into: &line)

@@ -42,6 +42,8 @@ final class Lifecycle: Sendable {
         /// Reloads and reports that signals ask for; those caught earlier wait for it.
         case signalRequests
         case fileWatch
+        /// It precedes the control socket, because `pintle status` prints its link.
+        case admin
         case controlSocket
         case diskCache
         case watchdog

@@ -24,7 +24,7 @@ actor Reloader {
     var drainTimeout: Duration { self.policy.configuration.limits.drainTimeout }
     /// The last reload. Only one runs at a time; the next one waits for it.
     private var last: Task<ControlAnswer, Never>?
-    private var whenRead: (@Sendable (ReadFiles, _ isInForce: Bool) -> Void)?
+    private var whenRead: [@Sendable (ReadFiles, _ isInForce: Bool) -> Void] = []
 
     /// - Parameters:
     ///   - policy: the policy in force.
@@ -33,9 +33,9 @@ actor Reloader {
         (self.server, self.policy, self.manager, self.load) = (server, policy, manager, load)
     }
 
-    /// Sets a closure that is called after each attempt, successful or not, with the files that it has read.
+    /// Calls a closure after each attempt, successful or not, with the files that it has read.
     func tellOfFiles(_ whenRead: @escaping @Sendable (ReadFiles, _ isInForce: Bool) -> Void) {
-        self.whenRead = whenRead
+        self.whenRead.append(whenRead)
     }
 
     /// Reloads the configuration. If that fails, returns and logs the reason. The exchange log is reopened in any case.
@@ -60,7 +60,7 @@ actor Reloader {
             answer = ControlAnswer(code: error.code.rawValue, lines: error.lines)
         }
         let isInForce = answer.code == ProcessExit.success.rawValue
-        self.whenRead?(files, isInForce)
+        for tell in self.whenRead { tell(files, isInForce) }
         if isInForce {
             for line in answer.lines { self.server.logger.notice("\(line)") }
             if logProblem != nil { answer.code = ProcessExit.incomplete.rawValue }
@@ -123,6 +123,7 @@ actor Reloader {
     private static func checkChanges(from old: Configuration, to new: Configuration) throws(CommandFailure) {
         var fixed: [String] = []
         if old.listen != new.listen { fixed.append("listen") }
+        if old.admin != new.admin { fixed.append("admin") }
         if old.engine.threads != new.engine.threads { fixed.append("engine.threads") }
         if old.log != new.log { fixed.append("log") }
         guard fixed.isEmpty else {

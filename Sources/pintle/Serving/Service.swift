@@ -19,12 +19,16 @@ struct Service {
     let portFile: String?
     /// Loads the configuration again.
     let load: Serve.Loading
-    /// The files of the configuration; nil if it is not reloaded after changes to them.
-    let watched: ReadFiles?
+    /// The files of the configuration.
+    let files: ReadFiles
+    /// True if the configuration is reloaded after changes to them.
+    let isWatching: Bool
     /// The service manager that started this process, if it wants notifications.
     let manager: ServiceManager?
     /// Sockets that already listen, one for each address of the configuration; empty if there are none.
     let given: [Int32]
+    /// False if the admin endpoint is a default that was not asked for: the proxy then serves without it if it cannot listen.
+    let needsAdmin: Bool
 
     /// The time that the end of the process waits for the reader of a log.
     private static let logPatience = Duration.seconds(1)
@@ -67,18 +71,23 @@ struct Service {
         if !PublicSuffixes.areKnown { logger.warning("\(PublicSuffixes.missing)") }
         logger.warn(ofShadowedPinsIn: self.policy, self.origin)
         let feed = ExchangeFeed()
+        let recent = self.policy.configuration.admin.place.map { _ in RecentExchanges() }
+        let sinks = ExchangeSinks(log: exchangeLog, [feed] + (recent.map { [$0] } ?? []))
         let server = try ServingProxy(
-            self.policy, sinks: ExchangeSinks(log: exchangeLog, [feed]), sockets: self.given,
+            self.policy, sinks: sinks, sockets: self.given,
             stallDetector: try StallWatch.detector(logger),
             logger: logger, in: lifecycle, authority: DataFolder.authority(for:))
         let reloader = Reloader(server, policy: self.policy, manager: self.manager, load: self.load)
         let handling = Task { await Self.handle(requests, server, reloader) }
         try lifecycle.started(.signalRequests) { handling.cancel() }
-        if let watched {
-            let watch = try await self.watch(watched, reloader, server)
+        if self.isWatching {
+            let watch = try await self.watch(self.files, reloader, server)
             try lifecycle.started(.fileWatch) { watch.stop() }
         }
-        if let control = ControlSocket.open(ControlHandler(reloader: reloader, server: server, feed: feed), logger) {
+        var admin: AdminServer?
+        if let recent { admin = try await self.admin(recent, server, reloader, lifecycle, logger) }
+        let handler = ControlHandler(reloader: reloader, server: server, feed: feed, admin: admin)
+        if let control = ControlSocket.open(handler, logger) {
             try lifecycle.started(.controlSocket) { control.stop() }
         }
         await server.openCache()
@@ -90,7 +99,7 @@ struct Service {
         }
         try lifecycle.serve()
         ProgramPages.release()
-        try self.announce(server.proxy, logger)
+        try self.announce(server.proxy, admin, logger)
         self.manager?.ready(server.status)
         return (server, reloader)
     }
@@ -113,6 +122,28 @@ struct Service {
         }
     }
 
+    /// Starts the admin endpoint.
+    private func admin(
+        _ recent: RecentExchanges, _ server: ServingProxy, _ reloader: Reloader, _ lifecycle: Lifecycle,
+        _ logger: Logger
+    ) async throws(CommandFailure) -> AdminServer? {
+        let configuration = self.policy.configuration.admin
+        guard let place = configuration.place else { return nil }
+        let program = RunningProgram(server, reloader, lifecycle, self.origin, self.files)
+        let admin: AdminServer
+        do throws(CommandFailure) {
+            admin = try AdminServer(program, at: place, hosts: configuration.hosts, showing: recent, logger: logger)
+        } catch {
+            if self.needsAdmin { throw error }
+            logger.warning(
+                "there is no admin endpoint: \(error.lines.first ?? ""); --admin ADDR:PORT names another place")
+            return nil
+        }
+        try lifecycle.started(.admin) { await admin.stop() }
+        await reloader.tellOfFiles { program.reloaded($0, isInForce: $1) }
+        return admin
+    }
+
     /// Reloads the configuration if its files change. No user has asked for it or can be asked back, so a configuration
     /// that would refuse hosts that work does not take effect.
     private func watch(
@@ -127,7 +158,7 @@ struct Service {
     }
 
     /// Announces the addresses for clients. The line is written at every log level.
-    private func announce(_ proxy: Proxy, _ logger: Logger) throws(CommandFailure) {
+    private func announce(_ proxy: Proxy, _ admin: AdminServer?, _ logger: Logger) throws(CommandFailure) {
         if let portFile {
             let ports = proxy.places.map { place in
                 switch place.place {
@@ -144,7 +175,10 @@ struct Service {
         var logger = logger
         logger.logLevel = .notice
         let places = proxy.places.map(\.description).joined(separator: " ")
-        logger.notice("ready", metadata: ["listening": "\(places)", "configuration": "\(self.origin)"])
+        var facts: Logger.Metadata = ["listening": "\(places)", "configuration": "\(self.origin)"]
+        // The token is for the person at the terminal, and not for the collectors of logs.
+        if let admin { facts["admin"] = "\(isatty(STDERR_FILENO) == 1 ? admin.link : admin.address)" }
+        logger.notice("ready", metadata: facts)
     }
 
     // MARK: Signals

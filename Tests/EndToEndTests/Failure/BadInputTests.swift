@@ -83,8 +83,8 @@ struct BadInputTests {
 
     @Test(arguments: [
         ["serve", "--no-such-flag"], ["no-such-command"], ["serve", "--listen", "nonsense"],
-        ["serve", "--log-level", "loud"], ["serve", "--log-format", "xml"], ["serve", "--admin", "127.0.0.1:1"],
-        ["check", "-c"], ["serve", "extra"],
+        ["serve", "--log-level", "loud"], ["serve", "--log-format", "xml"], ["serve", "--admin", "nonsense"],
+        ["serve", "--admin", "https://127.0.0.1:0"], ["check", "-c"], ["serve", "extra"],
     ])
     func `a wrong command line is usage`(arguments: [String]) throws {
         try self.folder.write("version: 1\n", to: "pintle.yaml")

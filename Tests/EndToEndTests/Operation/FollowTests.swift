@@ -61,6 +61,18 @@ struct FollowTests {
         }
     }
 
+    @Test func `a filter reads the fields of a request that was forwarded`() throws {
+        let tail = try self.start("tail", "~hq X-Mark")
+        try Patience.wait(for: "a line of tail; there is \(tail.lines)") {
+            _ = try Curl.run(proxy: self.pintle.port, self.base + "/marked", "-H", "X-Mark: 7")
+            return !tail.output.isEmpty
+        }
+        try self.ask("/plain")
+        _ = try Curl.run(proxy: self.pintle.port, self.base + "/last", "-H", "X-Mark: 7")
+        _ = try tail.waitForLine("the last") { $0.contains("/last") }
+        #expect(!tail.output.contains { $0.contains("/plain") })
+    }
+
     @Test func `tail has the format that is asked for`() throws {
         let tail = try self.start("tail", "--format", "text")
         try self.ask("/", until: tail)

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The secrets of one admin endpoint. They live as long as the process.
+package struct AdminCredentials: Sendable {
+    /// Stands in a file that only this user can read, and behind `#` in the link. 43 characters.
+    package let token: String
+    /// The value of the cookie for which a browser trades the token. Other servers on this machine see the cookie, because
+    /// cookies do not tell ports apart (RFC 6265 §8.5); so it is not the token, and dies with the process.
+    let cookie: String
+
+    package init() { (self.token, self.cookie) = (Self.secret(), Self.secret()) }
+
+    /// The name of the cookie. It has the port, so that a browser can be signed in to several endpoints.
+    static func cookieName(port: UInt16) -> String { "pintle-\(port)" }
+
+    func isToken(_ text: some StringProtocol) -> Bool { Self.areEqual(text, self.token) }
+
+    func isCookie(_ text: some StringProtocol) -> Bool { Self.areEqual(text, self.cookie) }
+
+    /// Compares in a time that does not depend on the place of a difference.
+    private static func areEqual(_ given: some StringProtocol, _ secret: String) -> Bool {
+        let (given, secret) = (Array(given.utf8), Array(secret.utf8))
+        guard given.count == secret.count else { return false }
+        return zip(given, secret).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+    }
+
+    /// 258 random bits.
+    private static func secret() -> String {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+        var generator = SystemRandomNumberGenerator()
+        return String((0..<43).map { _ in letters[Int(generator.next() & 63)] })
+    }
+}

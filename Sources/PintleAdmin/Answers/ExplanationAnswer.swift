@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleActivity
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleProxy
+internal import PintleSerialization
+
+/// The reasons for the treatment of a request, by the configuration in force: as `pintle explain` gives them.
+struct ExplanationAnswer {
+    private let policy: Policy
+    private let file: String?
+    private let redaction: Redaction
+
+    init(_ program: any AdminProgram) {
+        (self.policy, self.file, self.redaction) = (program.active.policy, program.configurationFile, program.redaction)
+    }
+
+    /// `method`, `url`, and `header` for each field, as `Name: value`.
+    func text(_ query: AdminQuery) throws(AdminGate.Refusal) -> [UInt8] {
+        let method = query["method"] ?? "GET"
+        guard FieldSyntax.isName(method), let url = query["url"], let target = Self.target(url, of: method) else {
+            throw AdminGate.Refusal(
+                status: 400, title: "Not a request",
+                detail: "give `method` and `url`: a URL, host:port for CONNECT, or the path of a request to the gateway"
+            )
+        }
+        var head = RequestHead(method: method, target: target)
+        for line in query.values(of: "header") {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, FieldSyntax.isName(String(parts[0])) else {
+                throw AdminGate.Refusal(
+                    status: 400, title: "Not a field", detail: "\(line) is not a field, as in `Name: value`")
+            }
+            head.fields.append(String(parts[0]), String(parts[1].drop { $0 == " " }))
+        }
+        return JSONText.value(.object(self.members(head)))
+    }
+
+    private static func target(_ url: String, of method: String) -> RequestTarget? {
+        if method == "CONNECT" { return Authority(url, defaultPort: 443).map { .authority($0) } }
+        if url.hasPrefix("/") { return .origin(path: url) }
+        return (try? HTTPURL(url)).map { .absolute(scheme: $0.scheme, authority: $0.authority, path: $0.path) }
+    }
+
+    /// `why`, and `sent` if something is sent that does not depend on a body.
+    func members(_ head: RequestHead) -> [(String, Parameter?)] {
+        do throws(Problem) {
+            let explanation = try Explanation(self.policy, head)
+            return [("why", .array(explanation.lines.map(self.line))), ("sent", self.sent(head))]
+        } catch {
+            let text = "\(error.status) \(error.name.title): \(error.detail)"
+            return [("why", .array([self.line(Explanation.Line(topic: "answer", text: text))]))]
+        }
+    }
+
+    private func line(_ line: Explanation.Line) -> Parameter {
+        let place = line.place.map { place in
+            Parameter.object([
+                ("file", (place.file ?? self.file).map { .string($0) }), ("line", .integer(Int64(place.line))),
+            ])
+        }
+        return .object([
+            ("topic", .string(line.topic)), ("text", .string(self.redaction.text(line.text))), ("place", place),
+            ("loses", .bool(line.topic == Explanation.passedOver)),
+        ])
+    }
+
+    private func sent(_ head: RequestHead) -> Parameter? {
+        guard let framing = try? head.bodyFraming(),
+            let sent = RequestPlan(head, framing, by: self.policy).sentHead(from: head, mask: Redaction.mask)
+        else { return nil }
+        return SentAnswer(sent, self.redaction).parameter
+    }
+}
+
+/// The head of a request that goes upstream, without secrets.
+struct SentAnswer {
+    let parameter: Parameter
+
+    init(_ head: RequestHead, _ redaction: Redaction) {
+        self.parameter = .object([
+            ("method", .string(head.method)), ("url", head.target.url.map { .string(redaction.url($0)) }),
+            ("fields", FieldsAnswer(head.fields, redaction).parameter),
+        ])
+    }
+}
+
+/// Header fields as pairs, without secrets.
+struct FieldsAnswer {
+    let parameter: Parameter
+
+    init(_ fields: Fields, _ redaction: Redaction) {
+        self.parameter = .array(
+            fields.pairs.map { .strings([$0.name, redaction.field(name: $0.name, value: $0.value)]) })
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleActivity
+internal import PintlePolicy
+package import PintleProxy
+package import PintleWatch
+
+extension ObservedExchange {
+    /// The exchange without its secrets.
+    package func shown(_ redaction: Redaction) -> ShownExchange {
+        ShownExchange(
+            self.record, request: self.requestFields, response: self.responseFields, redaction: redaction)
+    }
+}
+
+extension AdminProgram {
+    /// The redaction of the exchange log, which everything that is shown shares.
+    var redaction: Redaction { self.active.logConfiguration.redact ? .on : .off }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleCache
+package import PintleLoop
+package import PintleMessage
+internal import PintleSession
+internal import PintleTrust
+
+/// The answer of a ``LocalService``, which stands in the place of an origin's response. Used on its loop's thread only.
+package final class LocalAnswer: OriginStream {
+    private enum State {
+        /// The service has not answered.
+        case asked
+        case answering(any LocalBody)
+        case over
+    }
+
+    package let loop: Loop
+    private let delegate: any TransferDelegate
+    private var state = State.asked
+    /// False while the client reads more slowly than the body comes.
+    private var hasRoom = true
+    /// True while pieces are asked for, now or in the next turn.
+    private var isMoving = false
+
+    /// The bytes that are given to the client in a turn.
+    private static let enough = 64 << 10
+
+    init(
+        to request: LocalRequest, of service: any LocalService, for delegate: any TransferDelegate, on loop: Loop
+    ) {
+        (self.loop, self.delegate) = (loop, delegate)
+        // The delegate is answered in a later turn.
+        LoopBound(self, loop: loop).run { answer in
+            // The client has left.
+            if case .over = answer.state { return }
+            service.answer(request, by: answer)
+        }
+    }
+
+    // MARK: The service
+
+    /// True once nothing more is sent: the answer is complete, or the client has left.
+    package var isOver: Bool { if case .over = self.state { true } else { false } }
+
+    /// Answers with a whole body.
+    package func send(_ head: ResponseHead, _ body: [UInt8]) {
+        self.send(head, length: UInt64(body.count), Whole(body))
+    }
+
+    /// Answers, once; does nothing if the client has left.
+    ///
+    /// - Parameter length: of the body in bytes; nil if it is not known.
+    package func send(_ head: ResponseHead, length: UInt64?, _ body: any LocalBody) {
+        switch self.state {
+        case .over: body.stop()
+        case .answering: preconditionFailure("BUG: a request is answered twice")
+        case .asked:
+            self.state = .answering(body)
+            self.delegate.originAnswered(head, length: length)
+            self.resume()
+        }
+    }
+
+    /// Asks the body for more, after it had none.
+    package func resume() {
+        if self.isMoving { return }
+        self.isMoving = true
+        self.move()
+    }
+
+    private func move() {
+        var count = 0
+        while self.hasRoom, count < Self.enough, case .answering(let body) = self.state {
+            switch body.next() {
+            case .bytes(let bytes):
+                count += bytes.count
+                bytes.withUnsafeBytes { self.delegate.originSent($0) }
+            case .later:
+                self.isMoving = false
+                return
+            case .end:
+                self.state = .over
+                self.delegate.originEnded(nil, TransferMetrics())
+            }
+        }
+        self.isMoving = false
+        // Others get their turn before the rest.
+        guard count >= Self.enough, self.hasRoom, !self.isOver else { return }
+        self.isMoving = true
+        LoopBound(self, loop: self.loop).run { $0.move() }
+    }
+
+    private final class Whole: LocalBody {
+        private var bytes: [UInt8]?
+
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+        func next() -> LocalPiece { self.bytes.take().map { .bytes($0) } ?? .end }
+
+        func stop() {}
+    }
+
+    // MARK: The exchange
+
+    var verdict: Verdict? { nil }
+    var proxyVerdict: Verdict? { nil }
+    var responseVersion: String { "1.1" }
+    // The whole body of the request was there before.
+    var unsentBodyBytes: Int { 0 }
+    func send(_ bytes: ByteBuffer) {}
+    func finishBody(trailers: Fields) {}
+    func takePipes() {}
+
+    func pauseReading() { self.hasRoom = false }
+
+    func resumeReading() {
+        self.hasRoom = true
+        self.resume()
+    }
+
+    func cancel() {
+        if case .answering(let body) = self.state { body.stop() }
+        self.state = .over
+    }
+}
+
+extension Worker {
+    /// Has a part of Pintle answer in the place of an origin.
+    func ask(
+        _ service: any LocalService, _ request: LocalRequest, for delegate: any TransferDelegate
+    ) -> any OriginStream {
+        LocalAnswer(to: request, of: service, for: delegate, on: self.loop)
+    }
+}

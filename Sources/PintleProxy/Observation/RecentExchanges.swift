@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleActivity
+internal import PintleSystem
+
+/// The latest exchanges, for people who look at them afterwards. The oldest are forgotten first.
+package final class RecentExchanges: ExchangeSink {
+    /// An exchange with its place in the order in which exchanges ended.
+    package final class Kept: Sendable {
+        /// From 1, without gaps.
+        package let number: UInt64
+        package let exchange: ObservedExchange
+
+        fileprivate init(_ number: UInt64, _ exchange: ObservedExchange) {
+            (self.number, self.exchange) = (number, exchange)
+        }
+    }
+
+    /// The state of the memory.
+    package struct Usage: Sendable {
+        package var exchanges = 0
+        /// An estimate.
+        package var bytes = 0
+        /// The number of exchanges that were kept, and are forgotten.
+        package var forgotten: UInt64 = 0
+    }
+
+    private struct State: Sendable {
+        var kept: CircularBuffer<Kept> = []
+        var usage = Usage()
+
+        mutating func forgetOldest() -> Kept? {
+            guard let oldest = self.kept.popFirst() else { return nil }
+            self.usage.exchanges -= 1
+            self.usage.bytes -= oldest.exchange.size
+            self.usage.forgotten += 1
+            return oldest
+        }
+    }
+
+    /// The most exchanges.
+    package let mostExchanges: Int
+    /// The most memory in bytes; an estimate.
+    package let mostBytes: Int
+    private let state = Locked(State())
+
+    /// The most exchanges that ``numbers(_:)`` returns; event loops wait for the same lock.
+    package static let mostAtOnce = 512
+
+    package init(exchanges: Int = 50_000, bytes: Int = 80 << 20) {
+        (self.mostExchanges, self.mostBytes) = (exchanges, bytes)
+    }
+
+    package var wantsExchanges: Bool { true }
+    package var wantsFields: Bool { true }
+
+    package func take(_ exchange: ObservedExchange) {
+        let size = exchange.size
+        // Released outside of the lock.
+        var gone: [Kept] = []
+        self.state.withLock { state in
+            while state.usage.exchanges >= self.mostExchanges || state.usage.bytes + size > self.mostBytes {
+                guard let oldest = state.forgetOldest() else { break }
+                gone.append(oldest)
+            }
+            let number = state.usage.forgotten + UInt64(state.usage.exchanges) + 1
+            state.kept.append(Kept(number, exchange))
+            state.usage.exchanges += 1
+            state.usage.bytes += size
+        }
+    }
+
+    package var usage: Usage { self.state.withLock { $0.usage } }
+
+    /// The numbers of the kept exchanges.
+    package var numbers: Range<UInt64> {
+        self.state.withLock { state in
+            let first = state.usage.forgotten + 1
+            return first..<first + UInt64(state.usage.exchanges)
+        }
+    }
+
+    /// The exchanges with these numbers that are still kept, the oldest first.
+    ///
+    /// - Parameter numbers: at most ``mostAtOnce``.
+    package func numbers(_ numbers: Range<UInt64>) -> [Kept] {
+        precondition(numbers.count <= Self.mostAtOnce, "BUG: event loops wait while many exchanges are read")
+        return self.state.withLock { state in
+            let first = state.usage.forgotten + 1
+            let wanted = numbers.clamped(to: first..<first + UInt64(state.usage.exchanges))
+            return wanted.map { state.kept[offset: Int($0 - first)] }
+        }
+    }
+
+    /// The exchange with an id; nil if it is not kept.
+    package func find(id: String) -> Kept? {
+        var end = self.numbers.upperBound
+        while true {
+            let start = max(self.numbers.lowerBound, end - min(end, UInt64(Self.mostAtOnce)))
+            guard start < end else { return nil }
+            if let found = self.numbers(start..<end).last(where: { $0.exchange.record.id == id }) { return found }
+            end = start
+        }
+    }
+}
+
+extension CircularBuffer {
+    fileprivate subscript(offset offset: Int) -> Element { self[self.index(self.startIndex, offsetBy: offset)] }
+}

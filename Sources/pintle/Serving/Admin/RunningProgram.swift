@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleActivity
+internal import PintleAdmin
+internal import PintleCache
+internal import PintlePolicy
+internal import PintleProxy
+internal import PintleSystem
+internal import PintleTrust
+
+/// This process, as its admin endpoint sees it.
+final class RunningProgram: AdminProgram {
+    private let server: ServingProxy
+    private let reloader: Reloader
+    private let lifecycle: Lifecycle
+    private let origin: ConfigurationOrigin
+    private let loaded: Locked<LoadedConfiguration>
+    let started = Timestamp.now()
+
+    /// The configuration in force, and the last attempt to replace it.
+    struct LoadedConfiguration: Sendable {
+        var revision: String
+        var moment = Timestamp.now()
+        var isLastAttemptGood = true
+    }
+
+    /// - Parameter files: the files of the configuration in force.
+    init(
+        _ server: ServingProxy, _ reloader: Reloader, _ lifecycle: Lifecycle, _ origin: ConfigurationOrigin,
+        _ files: ReadFiles
+    ) {
+        (self.server, self.reloader, self.lifecycle, self.origin) = (server, reloader, lifecycle, origin)
+        self.loaded = Locked(LoadedConfiguration(revision: Self.revision(of: files, origin)))
+    }
+
+    /// Notes an attempt to replace the configuration.
+    func reloaded(_ files: ReadFiles, isInForce: Bool) {
+        let revision = isInForce ? Self.revision(of: files, self.origin) : nil
+        self.loaded.withLock { loaded in
+            loaded.isLastAttemptGood = isInForce
+            guard let revision else { return }
+            (loaded.revision, loaded.moment) = (revision, .now())
+        }
+    }
+
+    /// The first 16 hexadecimal digits of the SHA-256 of the names and contents of the files.
+    private static func revision(of files: ReadFiles, _ origin: ConfigurationOrigin) -> String {
+        if origin.path == nil { return "embedded" }
+        let system = LoaderEnvironment.system(environment: [:])
+        var bytes: [UInt8] = []
+        for path in files.marks.keys.sorted() {
+            // Folders, and files that have gone, count by their names.
+            let content = (try? system.read(path, 16 << 20)) ?? []
+            bytes += Array("\(path)\0\(content.count)\0".utf8) + content
+        }
+        let digest = (try? MessageDigest.sha256.digest(of: bytes)) ?? []
+        return digest.prefix(8).map { byte in
+            let digits = String(byte, radix: 16)
+            return byte < 16 ? "0\(digits)" : digits
+        }.joined()
+    }
+
+    func keepAway(from other: Proxy) { self.server.proxy.keepAway(from: other) }
+
+    var configuration: LoadedConfiguration { self.loaded.withLock { $0 } }
+
+    // MARK: Reading
+
+    var active: ActiveConfiguration { self.server.active }
+    var revision: String { self.configuration.revision }
+    var configurationFile: String? { self.origin.path }
+    var status: String { self.server.status }
+    var version: String { Version.number }
+    var activity: Activity { self.server.activity }
+    var connections: Int { self.server.proxy.connections }
+    var places: [ListenAddress] { self.server.proxy.places }
+
+    var unreadiness: String? {
+        switch self.lifecycle.state {
+        case .serving: nil
+        case .assembling, .starting: "starting"
+        case .stopRequested, .draining: "draining"
+        case .stopped: "stopped"
+        }
+    }
+
+    var authority: String? {
+        guard self.active.policy.intercepts else { return nil }
+        let interception = self.active.policy.configuration.interception
+        return (try? DataFolder.authority(for: interception))?.certificatePEM
+    }
+
+    // MARK: Changing
+
+    func reload(ifRevision revision: String?) async -> AdminReload {
+        if let revision, revision != self.revision { return .outdated }
+        let answer = await self.reloader.reload(Reloader.Options())
+        let isDone = answer.code == ProcessExit.success.rawValue
+        return isDone ? .done(lines: answer.lines) : .refused(lines: answer.lines)
+    }
+
+    func purge(_ selection: CacheSelection) async -> Int? {
+        guard let store = self.active.answers else { return nil }
+        return await withCheckedContinuation { waiting in
+            store.purge(selection) { waiting.resume(returning: $0) }
+        }
+    }
+
+    func compile(_ text: String) throws(ConfigurationError) -> Policy {
+        try PolicyLoader.policy(
+            yaml: Array(text.utf8), file: self.origin.path ?? "pintle.yaml",
+            surroundings: .system(environment: Inherited.environment))
+    }
+}

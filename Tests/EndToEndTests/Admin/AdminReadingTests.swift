@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PintleTesting
+import Testing
+
+/// The answers of the admin endpoint about real traffic.
+struct AdminReadingTests {
+    private let stage: AdminStage
+
+    init() throws {
+        self.stage = try AdminStage(
+            """
+            destinations: {default: allow, deny: ["*.ads.example"], private_addresses: allow}
+            routes:
+              - {name: site, match: {hosts: [127.0.0.1]}, request: {headers: {set: {X-Team: core}}}}
+              - {name: idle, match: {hosts: [idle.example]}}
+            """)
+    }
+
+    /// The answer once the exchange of an earlier request has ended, which is told after its response.
+    private func wait(for count: Int) throws -> [PintleProcess.Object] {
+        var found: [PintleProcess.Object] = []
+        try Patience.wait(for: "\(count) exchanges") {
+            found = try self.stage.exchanges()
+            return found.count == count
+        }
+        return found
+    }
+
+    @Test func `the list has the records of the log, the newest first`() throws {
+        for number in 0..<3 { try self.stage.pass("/\(number)?token=secret", "-H", "Authorization: Basic YTpi") }
+        let found = try self.wait(for: 3)
+        let logged = try self.stage.pintle.waitForExchanges(3)
+        #expect(Set(found.map { $0["id"] as? String }) == Set(logged.map { $0["id"] as? String }))
+        for exchange in found {
+            let line = try #require(logged.first { $0["id"] as? String == exchange["id"] as? String })
+            #expect(NSDictionary(dictionary: exchange) == NSDictionary(dictionary: line))
+        }
+        #expect((found[0]["url"] as? String)?.hasSuffix("/2?token=***") == true, "\(found[0])")
+        // Pages of one.
+        let first = try self.stage.ask("/api/exchanges?limit=1").json
+        #expect(first["more"] as? Bool == true)
+        let next = try self.stage.exchanges("?limit=5&before=\(found[0]["id"] ?? "")")
+        #expect(next.map { $0["id"] as? String } == found.dropFirst().map { $0["id"] as? String })
+    }
+
+    @Test func `filters choose, and a fault has its place`() throws {
+        try self.stage.pass("/a")
+        try self.stage.pass("/b", "-H", "X-Mark: 7")
+        _ = try self.wait(for: 2)
+        #expect(try self.stage.exchanges("?filter=~u+%22/b%22").count == 1)
+        #expect(try self.stage.exchanges("?filter=~hq+X-Mark").count == 1)
+        #expect(try self.stage.exchanges("?filter=~ts+text/plain").count == 2)
+        #expect(try self.stage.exchanges("?filter=~deny").isEmpty)
+        let faulty = try self.stage.ask("/api/exchanges?filter=~c+200+~x")
+        #expect(faulty.status == 400 && faulty.json["place"] as? Int == 7, "\(faulty)")
+        #expect(try self.stage.ask("/api/exchanges?limit=0").status == 400)
+        #expect(try self.stage.ask("/api/exchanges?before=none").status == 404)
+    }
+
+    @Test func `one exchange in full has its reasons with their lines, and no secret`() throws {
+        try self.stage.pass("/?token=hidden", "-H", "Authorization: Bearer hidden", "-H", "X-Mark: 7")
+        let id = try self.wait(for: 1)[0]["id"] as? String ?? ""
+        let answer = try self.stage.ask("/api/exchanges/\(id)")
+        #expect(!answer.text.contains("hidden") && !answer.text.contains("core"), "\(answer)")
+        let request = answer.json["request"] as? [String: any Sendable]
+        let fields = request?["fields"] as? [[String]] ?? []
+        #expect(fields.contains(["X-Mark", "7"]) && fields.contains(["Authorization", "***"]), "\(fields)")
+        let sent = answer.json["sent"] as? [String: any Sendable]
+        #expect((sent?["fields"] as? [[String]])?.contains(["X-Team", "***"]) == true, "\(answer)")
+        let why = answer.json["why"] as? [PintleProcess.Object] ?? []
+        let route = try #require(why.first { $0["topic"] as? String == "route" })
+        let place = route["place"] as? [String: any Sendable]
+        #expect(
+            (place?["file"] as? String)?.hasSuffix("pintle.yaml") == true && place?["line"] as? Int == 6, "\(route)")
+        #expect(try self.stage.ask("/api/exchanges/none").status == 404)
+    }
+
+    @Test func `routes show what was used and what was not`() throws {
+        try self.stage.pass("/")
+        _ = try self.wait(for: 1)
+        let routes = try self.stage.ask("/api/routes").json["routes"] as? [PintleProcess.Object] ?? []
+        #expect(routes.map { $0["name"] as? String } == ["site", "idle"])
+        #expect(routes.map { $0["used"] as? Bool } == [true, false])
+    }
+
+    @Test func `an archive has what the filter chooses, with fields`() throws {
+        try self.stage.pass("/a", "-H", "Cookie: hidden")
+        try self.stage.pass("/b")
+        _ = try self.wait(for: 2)
+        let answer = try self.stage.ask("/api/har?filter=~u+%22/a%22")
+        let log = answer.json["log"] as? [String: any Sendable]
+        let entries = log?["entries"] as? [PintleProcess.Object] ?? []
+        #expect(entries.count == 1 && !answer.text.contains("hidden"), "\(answer)")
+        let response = entries.first?["response"] as? [String: any Sendable]
+        #expect((response?["content"] as? [String: any Sendable])?["mimeType"] as? String == "text/plain")
+        #expect((entries.first?["_pintle"] as? [String: any Sendable])?["route"] as? String == "site")
+    }
+
+    @Test func `events come as exchanges end, and go on after the last one`() throws {
+        let events = try ChildProcess(
+            "/usr/bin/curl",
+            ["-s", "-N", "-i", "-H", "Authorization: Bearer \(self.stage.token)", "\(self.stage.address)/api/events"])
+        _ = try events.waitForLine("the counters") { $0.hasPrefix("data: {\"state\"") }
+        try self.stage.pass("/first")
+        _ = try events.waitForLine("the exchange") { $0.hasPrefix("data: ") && $0.contains("/first") }
+        let id = try #require(events.output.last { $0.hasPrefix("id: ") }).dropFirst(4)
+        events.signal(SIGKILL)
+        for number in 0..<3 { try self.stage.pass("/later\(number)") }
+        _ = try self.wait(for: 4)
+        let resumed = try ChildProcess(
+            "/usr/bin/curl",
+            [
+                "-s", "-N", "-H", "Authorization: Bearer \(self.stage.token)", "-H", "Last-Event-ID: \(id)",
+                "\(self.stage.address)/api/events",
+            ])
+        _ = try resumed.waitForLine("the last") { $0.contains("/later2") }
+        #expect(resumed.output.count { $0.hasPrefix("data: ") && $0.contains("/later") } == 3)
+        #expect(!resumed.output.contains { $0.contains("/first") })
+        resumed.signal(SIGKILL)
+    }
+
+    @Test func `a reader that does not read holds nothing up, and the proxy can end`() throws {
+        let stream = try SocketStream(port: self.stage.port)
+        try stream.send(
+            "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(self.stage.token)\r\n\r\n")
+        for number in 0..<50 { try self.stage.pass("/\(number)") }
+        #expect(try self.stage.ask("/api/activity").status == 200)
+        #expect(try self.stage.pintle.stop() == 0)
+    }
+
+    @Test func `the counters of the endpoint, of status and of the log agree`() throws {
+        for path in ["/", "/a"] { try self.stage.pass(path) }
+        _ = try Curl.run(proxy: self.stage.pintle.port, "http://x.ads.example/")
+        _ = try self.wait(for: 3)
+        let counters = try self.stage.ask("/api/activity").json["counters"] as? [String: Int] ?? [:]
+        #expect(counters["started"] == 3 && counters["completed"] == 2 && counters["failed"] == 1, "\(counters)")
+        let logged = try self.stage.pintle.counters()
+        for name in ["started", "completed", "failed", "bytes_down"] {
+            #expect(logged[name] as? Int == counters[name], "\(name)")
+        }
+    }
+
+    @Test func `another configuration is tried on the kept exchanges`() throws {
+        for path in ["/a", "/b"] { try self.stage.pass(path) }
+        _ = try self.wait(for: 2)
+        let folder = try TemporaryFolder()
+        func preview(_ rules: String) throws -> Curl.Result {
+            let file = try folder.write("version: 1\n\(rules)\n", to: "next.yaml")
+            return try self.stage.ask("/api/preview", "-X", "POST", "--data-binary", "@\(file)")
+        }
+        let denied = try preview("destinations: {deny: [\"127.0.0.1\"]}")
+        #expect(denied.json["denied"] as? Int == 2 && denied.json["same"] as? Int == 0, "\(denied)")
+        let same = try preview(
+            "destinations: {private_addresses: allow}\nroutes: [{name: site, match: {hosts: [127.0.0.1]}, "
+                + "request: {headers: {set: {X-Team: other}}}}]")
+        #expect(same.json["same"] as? Int == 2, "\(same)")
+        let other = try preview(
+            "routes: [{name: new, match: {hosts: [127.0.0.1]}, request: {headers: {set: {X-New: a}}}}]")
+        #expect(other.json["route"] as? Int == 2 && other.json["request"] as? Int == 2, "\(other)")
+        let faulty = try preview("colour: red")
+        #expect(faulty.status == 422 && faulty.text.contains(":2:1: unknown key"), "\(faulty)")
+    }
+
+    @Test func `a reload answers with the revision in force, and refuses an outdated one`() throws {
+        let before = try self.stage.ask("/api/activity").json["revision"] as? String ?? ""
+        #expect(before.count == 16)
+        let settings = "\(self.stage.folder.path)/pintle.yaml"
+        let text = try String(contentsOfFile: settings, encoding: .utf8)
+        try (text + "\n# changed\n").write(toFile: settings, atomically: true, encoding: .utf8)
+        let outdated = try self.stage.ask("/api/reload", "-X", "POST", "-H", "If-Match: \"0000000000000000\"")
+        #expect(outdated.status == 412)
+        let reloaded = try self.stage.ask("/api/reload", "-X", "POST", "-H", "If-Match: \"\(before)\"")
+        let after = reloaded.json["revision"] as? String
+        #expect(reloaded.status == 200 && after != before, "\(reloaded)")
+        try "colour: red\n".write(toFile: settings, atomically: true, encoding: .utf8)
+        let refused = try self.stage.ask("/api/reload", "-X", "POST")
+        #expect(refused.status == 422 && refused.text.contains("unknown key"), "\(refused)")
+        #expect(try self.stage.ask("/api/activity").json["revision"] as? String == after)
+    }
+
+    @Test func `a purge without a cache is refused with a sentence`() throws {
+        let refused = try self.stage.ask("/api/purge", "-X", "POST", "-d", "{\"all\": true}")
+        #expect(refused.status == 422 && refused.text.contains("routes[].cache"), "\(refused)")
+        #expect(try self.stage.ask("/api/purge", "-X", "POST", "-d", "{}").status == 400)
+    }
+
+    @Test func `readiness ends when the proxy drains`() throws {
+        #expect(try Curl.run("\(self.stage.address)/readyz").text == "ready\n")
+        #expect(try Curl.run("\(self.stage.address)/healthz").text == "ok\n")
+        #expect(
+            try Curl.run("\(self.stage.address)/proxy.pac").text.contains("PROXY 127.0.0.1:\(self.stage.pintle.port)"))
+        #expect(try Curl.run("\(self.stage.address)/ca.pem").status == 404)
+    }
+}
