@@ -179,7 +179,9 @@ let package = Package(
         room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
         room(
             "PintleWatch",
-            ["PintleMessage", "PintleSerialization", "PintleSchema", "PintleActivity", "PintlePolicy"], small),
+            [
+                "PintleSystem", "PintleMessage", "PintleSerialization", "PintleSchema", "PintleActivity", "PintlePolicy",
+            ], small),
         room(
             "PintleProxy",
             [

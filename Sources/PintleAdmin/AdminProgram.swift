@@ -35,7 +35,7 @@ package protocol AdminProgram: Sendable {
     ///
     /// - Returns: their number; nil if no route stores any.
     func purge(_ selection: CacheSelection) async -> Int?
-    /// Compiles the text of a configuration, whose relative paths are those of the present one.
+    /// Compiles the text of a configuration. Relative paths in it start where those of the present one do.
     func compile(_ text: String) throws(ConfigurationError) -> Policy
 }
 

@@ -12,7 +12,7 @@ internal import PintleWatch
 
 /// The admin endpoint: the page, and what the page, scripts and Prometheus read (contract §4).
 ///
-/// It answers on the loop of a proxy of its own, whose thread carries no exchange; and what takes long, on other threads.
+/// It answers on the loop of a second proxy, on a thread that carries no exchange. Long work is done on other threads.
 package struct AdminService: LocalService {
     private let gate: AdminGate
     private let program: any AdminProgram
@@ -112,7 +112,7 @@ package struct AdminService: LocalService {
         }
     }
 
-    /// Works on a thread on which nobody waits.
+    /// Works on a thread without other duties.
     private func aside<Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> AdminReply
     ) async throws(Failure) -> AdminReply {

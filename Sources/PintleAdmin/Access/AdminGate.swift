@@ -69,8 +69,8 @@ struct AdminGate: Sendable {
 
     // MARK: Host
 
-    /// Refuses names that may be anybody's: a page of `evil.example` can make that name resolve to this address, but the
-    /// Host is then still `evil.example` (DNS rebinding).
+    /// Refuses foreign names: a page of `evil.example` can make that name resolve to this address, but the Host is then still
+    /// `evil.example` (DNS rebinding).
     ///
     /// - Returns: the port by which the client addresses the endpoint.
     private func checkHost(of request: LocalRequest) throws(Refusal) -> UInt16 {

@@ -127,7 +127,7 @@ package final class LocalAnswer: OriginStream {
 }
 
 extension Worker {
-    /// Has a part of Pintle answer in the place of an origin.
+    /// Asks a part of Pintle that stands in the place of an origin.
     func ask(
         _ service: any LocalService, _ request: LocalRequest, for delegate: any TransferDelegate
     ) -> any OriginStream {

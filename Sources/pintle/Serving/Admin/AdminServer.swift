@@ -12,8 +12,8 @@ internal import PintleSession
 internal import PintleSystem
 internal import PintleTrust
 
-/// The admin endpoint of `pintle serve`: a second proxy with its own thread, whose only origin is ``AdminService``. So the
-/// endpoint has the parsers, limits and time-outs of every listener, and takes no time from the exchanges of clients.
+/// The admin endpoint of `pintle serve`: a second proxy with its own thread, and with ``AdminService`` as its only origin. So
+/// the endpoint has the parsers, limits and time-outs of every listener, and takes no time from the exchanges of clients.
 final class AdminServer: Sendable {
     private let proxy: Proxy
     private let engine: Engine

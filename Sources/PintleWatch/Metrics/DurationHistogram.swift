@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleActivity
+internal import PintleSystem
+
+/// A histogram of durations with fixed buckets, from 5 ms to 10 s and above.
+package struct DurationHistogram: Hashable, Sendable {
+    /// An exchange that stands for a bucket: the last one in it.
+    package struct Exemplar: Hashable, Sendable {
+        /// The exchange's id.
+        package let id: String
+        /// The duration, which is within the bucket.
+        package let value: Duration
+        /// The time at which the exchange ended.
+        package let time: Timestamp
+    }
+
+    /// A bucket: the durations above the bound before it, up to and including its own.
+    package struct Bucket: Hashable, Sendable {
+        /// The number of durations in this bucket alone.
+        package fileprivate(set) var count = 0
+        /// Nil while the bucket is empty.
+        package fileprivate(set) var exemplar: Exemplar?
+    }
+
+    /// The upper bounds. One more bucket, without a bound, is above them.
+    package static let bounds: [Duration] = [
+        5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10_000,
+    ].map { .milliseconds($0) }
+
+    /// One for each of ``bounds``, and the one above them.
+    package private(set) var buckets = [Bucket](repeating: Bucket(), count: Self.bounds.count + 1)
+    /// The sum of all durations, exact.
+    package private(set) var sum = Duration.zero
+    /// The number of all durations.
+    package var count: Int { self.buckets.reduce(0) { $0 + $1.count } }
+
+    package init() {}
+
+    /// Counts the duration of an exchange.
+    ///
+    /// - Parameter duration: zero or more.
+    mutating func count(_ duration: Duration, of exchange: ExchangeRecord) {
+        let index = Self.bounds.firstIndex { duration <= $0 } ?? Self.bounds.count
+        let end = Timestamp(milliseconds: exchange.time.milliseconds + Int64(duration.roundedMilliseconds))
+        self.buckets[index].count += 1
+        self.buckets[index].exemplar = Exemplar(id: exchange.id, value: duration, time: end)
+        self.sum += duration
+    }
+}
