@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// An exchange as something to paste: a command, a policy test, a rule.
+
+import { element, openDialog, say } from './dom.js';
+
+// eslint-disable-next-line no-control-regex
+const unprintable = /[\x00-\x1f\x7f-\x9f]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+
+/** Text as one word of a shell. Unprintable characters are escaped, so that what is pasted is what is seen. */
+export function shellWord(text) {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  if (!unprintable.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
+  const bytes = new TextEncoder().encode(text.replaceAll('\0', ''));
+  const isPlain = byte => byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c;
+  return `$'${Array.from(bytes, byte => (isPlain(byte) ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`)).join('')}'`;
+}
+
+/** Text between quotation marks, for YAML. */
+export function yamlText(text) {
+  return JSON.stringify(String(text)).replace(/[\x7f-\x9f]|[\p{Cf}\p{Zl}\p{Zp}]/gu, character =>
+    Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`).join(''));
+}
+const yamlWord = text => (/^[A-Za-z][\w.-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) ? text : yamlText(text));
+
+const isToken = name => /^[\w!#$%&'*+.^`|~-]+$/.test(name);
+/** Fields that belong to a connection, or that the client writes by itself. */
+const ownFields = /^(host|content-length|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
+const isHidden = value => value.includes('***');
+
+/** The first address that the proxy listens on, as a client would write it. */
+export function proxyOf(activity) {
+  const address = /listening on (?:https?:\/\/)?([^\s,;]+)/.exec(activity?.status ?? '')?.[1];
+  return address ? `http://${address.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, location.hostname)}` : undefined;
+}
+
+export function asCurl({ record, request }, proxy) {
+  const words = ['curl', '--globoff'];
+  if (proxy) words.push('--proxy', proxy);
+  if (record.method === 'CONNECT') return [...words, '--proxytunnel', `https://${record.url ?? record.host}/`].map(shellWord).join(' ');
+  if (record.method === 'HEAD') words.push('--head');
+  else if (record.method && record.method !== 'GET') words.push('--request', record.method);
+  for (const [name, value] of request?.fields ?? []) {
+    if (!isToken(name) || ownFields.test(name)) continue;
+    words.push('--header', value === '' ? `${name};` : `${name}: ${value}`);
+  }
+  const body = request?.body;
+  if (body?.text !== undefined && !body.truncated) words.push('--data-raw', body.text);
+  words.push('--url', record.url ?? '');
+  return words.map(shellWord).join(' ');
+}
+
+/** Contract kinds that a test expects under `violations`, because they are found in the response. */
+const isOfResponse = kind => kind.startsWith('response-') || kind === 'body-too-large';
+
+/** A policy test (`pintle test`) that holds the decision about this exchange. */
+export function asTest({ record, request, response, sent }) {
+  const words = { allow: 'is allowed', 'would-deny': 'would be denied', deny: 'is denied', reject: 'is rejected' };
+  const word = words[record.decision] ?? 'is answered';
+  const map = entries => `{${entries.filter(([, value]) => value !== undefined).map(([key, value]) => `${key}: ${value}`).join(', ')}}`;
+  const fields = new Map();
+  for (const [name, value] of request?.fields ?? []) {
+    if (isToken(name) && !ownFields.test(name) && !isHidden(value) && !fields.has(name.toLowerCase())) {
+      fields.set(name.toLowerCase(), [yamlWord(name), yamlText(value)]);
+    }
+  }
+  const violations = (record.violations ?? []).filter(isOfResponse);
+  const problem = record.decision === 'reject' ? record.violations?.[0]
+    : record.decision === 'deny' && record.rule?.startsWith('destinations') ? 'destination-denied' : undefined;
+  const contentType = response?.fields?.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  const lines = [
+    `- name: ${yamlText(`${record.method ?? ''} ${record.host ?? record.url ?? ''} ${word}`)}`,
+    `  request: ${map([
+      ['method', record.method && yamlWord(record.method)],
+      ['url', yamlText(record.method === 'CONNECT' ? `https://${record.url ?? record.host}/` : record.url ?? '')],
+      ['headers', fields.size ? map(Array.from(fields.values())) : undefined],
+      ['json', jsonOf(request)],
+    ])}`,
+    `  expect: ${map([
+      ['decision', record.decision && yamlWord(record.decision)],
+      ['rule', record.rule && yamlText(record.rule)],
+      ['route', record.route && yamlWord(record.route)],
+      ['upstream', sent?.url && sent.url !== record.url ? yamlText(sent.url) : undefined],
+      ['trust', record.trust && yamlWord(record.trust)],
+      ['problem', problem && violations.length === 0 ? yamlWord(problem) : undefined],
+    ])}`,
+  ];
+  if (violations.length) {
+    lines.push(`  response: ${map([
+      ['status', record.upstream_status ?? record.status],
+      ['headers', contentType === undefined ? undefined : `{Content-Type: ${yamlText(contentType)}}`],
+    ])}`);
+    lines.push(`  violations: [${violations.map(yamlWord).join(', ')}]`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function jsonOf(request) {
+  const body = request?.body;
+  if (body?.text === undefined || body.truncated || isHidden(body.text)) return undefined;
+  try {
+    const value = JSON.parse(body.text);
+    return value !== null && typeof value === 'object' ? JSON.stringify(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A line for the configuration that allows or denies the destination. */
+export function asRule(record, list) {
+  return `destinations: {${list}: [${yamlText(record.host ?? record.url ?? '')}]}\n`;
+}
+
+export async function copy(what, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(`Copied ${what}`);
+  } catch {
+    // Not every origin may use the clipboard: only loopback and https.
+    const area = element('textarea', { readonly: true, rows: 8, 'aria-label': what });
+    area.value = text;
+    openDialog(`Copy ${what}`, area);
+    area.select();
+  }
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The page: what belongs together is put together here.
+
+import { activity, encoded, harPath, signOut, whenSignedOut } from './api.js';
+import { Detail } from './detail.js';
+import { byId, element, say } from './dom.js';
+import { Events } from './events.js';
+import { FilterFault, parseFilter } from './filter.js';
+import { count, visible } from './format.js';
+import { Grid } from './grid.js';
+import { Header } from './header.js';
+import { hostsPage } from './hosts.js';
+import { listenToKeys, showKeys } from './keys.js';
+import { List } from './list.js';
+import { previewFiles } from './preview.js';
+import { routesPage } from './routes.js';
+import { mostRecords, Store, View } from './store.js';
+import { trustPage } from './trust.js';
+import { unusedPage } from './unused.js';
+
+/** Pages that are fetched, with the seconds between looks while they are seen. */
+const fetched = { routes: [routesPage, 2], trust: [trustPage, 10], hosts: [hostsPage, 5], unused: [unusedPage, 10] };
+/** The part of a frame that a filter may take for kept records, in milliseconds. */
+const slice = 6;
+
+const store = new Store();
+const view = new View(store);
+const header = new Header();
+const detail = new Detail(byId('detail'), () => header.activity);
+const grid = new Grid(byId('grid'), view, { changed: schedule, select: selected, open: record => openExchange(record.id) });
+const list = new List(store, view, { changed: schedule, failed: error => say(visible(error.message)) });
+const events = new Events({
+  exchange(record, characters) {
+    store.append(record, characters);
+    // Hidden pages get no frames, which would drop the oldest records.
+    if (document.hidden && store.count > mostRecords + 2000) view.update();
+    else schedule();
+  },
+  activity(value) { header.show(value); schedule(); },
+  lost(lost) { list.recover(lost); },
+  configuration({ revision }) {
+    if (header.activity) header.show({ ...header.activity, revision });
+    say('Another configuration is in force');
+    schedule();
+  },
+  state(word) {
+    header.setConnection(word);
+    schedule();
+    // Events of activity come only while something changes.
+    if (word === 'live') activity().then(value => events.actions.activity(value), () => {});
+  },
+});
+
+// Frames. There are none while the page is hidden, and one as soon as it is shown again.
+
+let isScheduled = false;
+function schedule() {
+  if (isScheduled) return;
+  isScheduled = true;
+  requestAnimationFrame(() => {
+    isScheduled = false;
+    view.update();
+    if (view.scan(performance.now() + slice)) schedule();
+    header.render();
+    if (page === 'exchanges') {
+      grid.render();
+      renderNotes();
+    }
+  });
+}
+
+function renderNotes() {
+  const write = (id, text) => { if (byId(id).textContent !== text) byId(id).textContent = text; };
+  const shown = view.matches || list.filter ? `${count(view.all)} match` : count(view.all);
+  write('counted', view.isComplete && !list.isLoading ? `${shown} exchanges`.replace('match exchanges', 'match') : `${shown}…`);
+  byId('newer').hidden = view.held === 0;
+  if (view.held) write('newer', `↑ ${count(view.held)} newer`);
+  byId('follow').setAttribute('aria-pressed', grid.follows);
+  const isEmpty = view.count === 0 && view.isComplete && !list.isLoading;
+  byId('empty').hidden = !isEmpty;
+  if (isEmpty) write('empty', filter.source && store.count + view.all >= 0 && (view.matches || list.filter) ? 'No kept exchange passes the filter.' : 'Nothing has gone through the proxy yet.');
+}
+
+// Filter
+
+let filter = parseFilter('');
+let typing;
+
+function filterChanged(wait) {
+  const text = byId('filter').value;
+  byId('clear').hidden = text === '';
+  clearTimeout(typing);
+  typing = setTimeout(() => {
+    try {
+      applyFilter(parseFilter(text));
+      showFault(undefined);
+    } catch (error) {
+      if (!(error instanceof FilterFault)) throw error;
+      showFault(error.reason, text, error.position);
+    }
+  }, wait);
+}
+
+function applyFilter(next) {
+  if (next.source === filter.source) return;
+  filter = next;
+  byId('har').setAttribute('href', harPath(next.source));
+  const asked = next.needsServer ? next.source : '';
+  const holdsAll = list.filter === '' && asked === '';
+  if (!holdsAll) {
+    store.clear();
+    view.reset(undefined);
+    events.open(asked);
+    list.load(asked).then(() => {}, () => {});
+  }
+  view.reset(next.needsServer || next.isEmpty ? undefined : next.matches);
+  grid.deselect();
+  grid.follow();
+}
+
+/** Shows the fault below the field, with a mark at its place. */
+function showFault(reason, text, position) {
+  const shown = byId('fault');
+  byId('filter').setAttribute('aria-invalid', reason !== undefined);
+  if (reason === undefined) {
+    shown.replaceChildren();
+    return;
+  }
+  const scalars = Array.from(text);
+  const part = (from, to) => visible(scalars.slice(from, to).join(''));
+  // A long filter is shown around the place only.
+  const from = Math.max(0, position - 40);
+  shown.replaceChildren(
+    element('p', {}, `${visible(reason, 400)}, at character ${position + 1}`),
+    element('p.place', { 'aria-hidden': 'true' },
+      from > 0 ? '…' : '', element('bdi', {}, part(from, position)),
+      element('mark', {}, part(position, position + 1) || '\u00a0'),
+      element('bdi', {}, part(position + 1, position + 40))));
+}
+
+function setFilter(text) {
+  byId('filter').value = text;
+  filterChanged(0);
+}
+
+byId('filter').addEventListener('input', () => filterChanged(150));
+byId('filter-form').addEventListener('submit', event => {
+  event.preventDefault();
+  filterChanged(0);
+});
+byId('clear').addEventListener('click', () => {
+  setFilter('');
+  byId('filter').focus();
+});
+
+// One exchange
+
+const hashOf = id => `#x=${encoded(id)}`;
+
+function openExchange(id) {
+  if (location.hash !== hashOf(id)) location.hash = hashOf(id);
+  else navigate();
+}
+
+let following;
+/** An open panel follows the selection, but not through every row while a key is held down. */
+function selected(record) {
+  if (!detail.isOpen) return;
+  clearTimeout(following);
+  following = setTimeout(() => {
+    history.replaceState(null, '', hashOf(record.id));
+    navigate();
+  }, 80);
+}
+
+function closeExchange() {
+  clearTimeout(following);
+  if (location.hash.startsWith('#x=')) history.pushState(null, '', '#');
+  navigate();
+  byId('grid').focus();
+}
+
+byId('detail-close').addEventListener('click', closeExchange);
+byId('newer').addEventListener('click', () => {
+  grid.follow();
+  byId('grid').focus();
+});
+byId('follow').addEventListener('click', toggleFollow);
+
+function toggleFollow() {
+  if (grid.follows) grid.hold();
+  else grid.follow();
+}
+
+// Pages
+
+let page = 'exchanges';
+let refreshing;
+
+function navigate() {
+  const hash = location.hash.slice(1);
+  const name = Object.hasOwn(fetched, hash) || hash === 'preview' ? hash : 'exchanges';
+  page = name;
+  for (const section of document.querySelectorAll('main > .page')) section.hidden = section.id !== name;
+  for (const link of document.querySelectorAll('nav a')) {
+    if (link.dataset.page === name) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  const id = hash.startsWith('x=') ? decode(hash.slice(2)) : undefined;
+  if (id === undefined) detail.close();
+  else {
+    detail.open(id, store.at(store.numberOf(id)));
+    if (grid.selected !== id) {
+      grid.selected = id;
+      view.hold();
+    }
+  }
+  clearTimeout(refreshing);
+  if (fetched[name]) refresh(name);
+  schedule();
+}
+
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+async function refresh(name) {
+  const [make, seconds] = fetched[name];
+  const section = byId(name);
+  if (!document.hidden) {
+    try {
+      const contents = (await make()).filter(Boolean);
+      if (page === name) renew(section, contents);
+    } catch (error) {
+      if (page === name) section.replaceChildren(element('p.fault', {}, visible(error.message)));
+    }
+  }
+  if (page !== name) return;
+  clearTimeout(refreshing);
+  refreshing = setTimeout(() => refresh(name), seconds * 1000);
+}
+
+/** Puts new contents in the place of the old ones, but leaves alone what has not changed: it may be selected, or have the focus. */
+function renew(section, contents) {
+  contents.forEach((content, index) => {
+    const old = section.children[index];
+    if (!old) section.append(content);
+    else if (!old.isEqualNode(content)) {
+      const [rows, newRows] = [old, content].map(node => node.querySelector(':scope > table > tbody'));
+      if (rows && newRows) rows.replaceWith(newRows);
+      else old.replaceWith(content);
+    }
+  });
+  while (section.children.length > contents.length) section.lastChild.remove();
+}
+
+byId('hosts').addEventListener('click', event => {
+  const link = event.target.closest('[data-filter]');
+  if (link) setFilter(link.dataset.filter);
+});
+byId('skip').addEventListener('click', event => {
+  event.preventDefault();
+  location.hash = '';
+  byId('grid').focus();
+});
+byId('sign-out').addEventListener('click', async () => {
+  await signOut().catch(() => {});
+  location.assign('/');
+});
+byId('help').addEventListener('click', showKeys);
+
+whenSignedOut(() => {
+  events.close();
+  header.setConnection('signed-out');
+  for (const section of document.querySelectorAll('main > .page')) section.hidden = section.id !== 'signed-out';
+  clearTimeout(refreshing);
+  schedule();
+});
+
+const onList = action => () => { if (page === 'exchanges') action(); };
+listenToKeys({
+  next: onList(() => grid.move(1)),
+  previous: onList(() => grid.move(-1)),
+  open: onList(() => { if (grid.record) openExchange(grid.record.id); }),
+  filter() {
+    if (page !== 'exchanges') location.hash = '';
+    byId('exchanges').hidden = false;
+    byId('filter').focus();
+    byId('filter').select();
+  },
+  follow: onList(toggleFollow),
+  close() {
+    if (document.activeElement === byId('filter') && byId('filter').value) setFilter('');
+    else if (detail.isOpen) closeExchange();
+    else if (page === 'exchanges') {
+      grid.deselect();
+      byId('grid').focus();
+    }
+  },
+});
+
+previewFiles(() => { location.hash = 'preview'; });
+addEventListener('hashchange', navigate);
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) return;
+  schedule();
+  if (fetched[page]) refresh(page);
+});
+
+navigate();
+events.open('');
+list.load('');

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Everything that is known about one exchange.
+
+import { asCurl, asRule, asTest, copy, proxyOf } from './actions.js';
+import { exchange, explain } from './api.js';
+import { byId, chip, element, isolated, table } from './dom.js';
+import { count, day, decision, size, source, trust, visible, visibleLines } from './format.js';
+import { waterfall } from './waterfall.js';
+
+export class Detail {
+  /** @param activity - gives the newest activity, for the address of the proxy. */
+  constructor(panel, activity) {
+    this.panel = panel;
+    this.activity = activity;
+    this.id = undefined;
+    this.abort = new AbortController();
+  }
+
+  get isOpen() { return !this.panel.hidden; }
+
+  /** Shows what the list knows of it at once, and all of it when the endpoint has answered. */
+  async open(id, record) {
+    if (this.id === id && this.isOpen) return;
+    this.abort.abort();
+    this.abort = new AbortController();
+    const { signal } = this.abort;
+    this.id = id;
+    this.panel.hidden = false;
+    if (record) this.show({ record }, element('p.dim', {}, 'Loading…'));
+    else this.fill(element('h2', {}, 'Exchange'), element('p.dim', {}, 'Loading…'));
+    try {
+      const detail = await exchange(id, signal);
+      if (!signal.aborted) this.show(detail, ...sections(detail));
+    } catch (error) {
+      if (signal.aborted) return;
+      const text = error.status === 404 ? 'Pintle does not keep the rest of this exchange any more.' : error.message;
+      if (record) this.show({ record }, element('p.fault', {}, visible(text)));
+      else this.fill(element('h2', {}, 'Exchange'), element('p.fault', {}, visible(text)));
+    }
+  }
+
+  close() {
+    this.abort.abort();
+    this.id = undefined;
+    this.panel.hidden = true;
+  }
+
+  show(detail, ...contents) {
+    const { record } = detail;
+    this.fill(
+      heading(record),
+      element('div.actions', {}, this.actions(detail)),
+      facts(record),
+      section('Timing', waterfall(record)),
+      ...contents);
+  }
+
+  fill(...contents) {
+    const body = byId('detail-body');
+    body.replaceChildren(...contents);
+    body.scrollTop = 0;
+  }
+
+  actions(detail) {
+    const { record } = detail;
+    const button = (text, click) => element('button', { type: 'button', click }, text);
+    return [
+      button('Copy as curl', () => copy('the command', asCurl(detail, proxyOf(this.activity())))),
+      button('Copy as test', () => copy('the policy test', asTest(detail))),
+      button('Copy allow rule', () => copy('the rule', asRule(record, 'allow'))),
+      button('Copy deny rule', () => copy('the rule', asRule(record, 'deny'))),
+      button('Explain now', () => this.explain(detail)),
+    ];
+  }
+
+  /** Asks how the configuration in force decides; the exchange may have been decided by an older one. */
+  async explain({ record, request }) {
+    const { signal } = this.abort;
+    let contents;
+    try {
+      const { why: reasons, sent } = await explain(record.method ?? 'GET', record.url ?? '', request?.fields ?? []);
+      contents = [path(reasons), sent ? element('p', {}, 'sent to ', isolated(visible(`${sent.method} ${sent.url}`))) : null].filter(Boolean);
+    } catch (error) {
+      contents = [element('p.fault', {}, visible(error.message))];
+    }
+    if (signal.aborted) return;
+    const made = section('By the configuration in force', ...contents);
+    made.id = 'explained';
+    byId('explained')?.remove();
+    byId('detail-body').querySelector('section').before(made);
+    made.querySelector('h3').tabIndex = -1;
+    made.querySelector('h3').focus();
+  }
+}
+
+const section = (title, ...contents) => element('section', {}, element('h3', {}, title), ...contents);
+
+function heading(record) {
+  return element('header.exchange', {},
+    element('h2', {}, element('span.method', {}, visible(record.method ?? '–', 40)), ' ', isolated(visible(record.url ?? record.host ?? '', 2000))),
+    element('p.chips', {},
+      chip(...decision(record)),
+      record.status === undefined ? null : element('span', { class: `chip plain status-${String(record.status)[0]}` }, String(record.status)),
+      trust(record)[1] ? chip(trust(record)[0], trust(record)[1]) : null,
+      source(record)[1] ? chip(source(record)[0], 'cached') : null),
+    record.error ? element('p.fault', {}, isolated(visible(record.error))) : null);
+}
+
+function facts(record) {
+  const upstream = record.upstream_status !== undefined && record.upstream_status !== record.status ? record.upstream_status : undefined;
+  const entries = [
+    ['Time', record.time], ['Client', record.client], ['User', record.user], ['Tag', record.tag], ['Process', record.process],
+    ['Mode', record.mode], ['Address', record.address], ['Route', record.route], ['Rule', record.rule],
+    ['Trust', trust(record)[0]], ['Source', source(record)[0]], ['Upstream status', upstream],
+    ['Protocol', [record.http && `HTTP/${record.http}`.replace(/^HTTP\/(?=\D)/, ''), record.tls].filter(Boolean).join(' over ')],
+    ['Bytes', [record.bytes_in && `${size(record.bytes_in)} in`, record.bytes_out !== undefined && `${size(record.bytes_out)} out`].filter(Boolean).join(', ')],
+    ['Retries', record.retries], ['Redirects', record.redirects], ['Form', record.form?.join(', ')], ['Id', record.id],
+  ].filter(([, value]) => value !== undefined && value !== '' && value !== 0);
+  return element('dl.facts', {}, entries.map(([name, value]) =>
+    element('div', {}, element('dt', {}, name), element('dd', {}, isolated(visible(String(value), 600))))));
+}
+
+function sections(detail) {
+  const { record, request, response, sent } = detail;
+  return [
+    detail.why?.length ? section('Why', path(detail.why)) : null,
+    detail.violations?.length ? section('Violations', element('ul.violations', {}, detail.violations.map(({ kind, message }) =>
+      element('li', {}, chip(visible(kind, 64), 'rejected'), ' ', isolated(visible(message ?? '')))))) : null,
+    detail.certificates?.length || detail.trust ? section('Trust', chain(detail.certificates ?? [], detail.trust)) : null,
+    sent ? section('Came in, would be sent upstream', comparison(record, request, sent)) : null,
+    request?.fields?.length ? section('Request', fieldsTable('Fields of the request', request.fields), body('Body of the request', request.body)) : null,
+    response?.fields?.length ? section('Response', fieldsTable('Fields of the response', response.fields), body('Body of the response', response.body)) : null,
+    detail.websocket ? element('p.dim', {}, 'This exchange became a WebSocket.') : null,
+  ].filter(Boolean);
+}
+
+const placeText = place => (place ? `${place.file}${place.line === undefined ? '' : `:${place.line}`}` : '');
+
+/** The reasons as a path, in the order in which the policy decides. What is passed over is there, but grey. */
+function path(reasons) {
+  const groups = [];
+  for (const reason of reasons) {
+    if (groups.at(-1)?.topic === reason.topic) groups.at(-1).reasons.push(reason);
+    else groups.push({ topic: reason.topic, reasons: [reason] });
+  }
+  return element('ol.path', {}, groups.map(group => element('li', { class: group.reasons.every(reason => reason.loses) ? 'loses' : null },
+    element('h4', {}, visible(group.topic, 64)),
+    group.reasons.map(({ text, place, loses }) => element('p', { class: loses ? 'loses' : null },
+      loses && group.topic !== 'passed over' ? element('span.note', {}, 'passed over: ') : null,
+      isolated(visible(text)),
+      place ? element('code.place', {}, isolated(visible(placeText(place), 300))) : null)))));
+}
+
+/** The chain from the root to the leaf, as it was built. */
+function chain(certificates, verdict) {
+  const order = { root: 0, intermediate: 1, leaf: 2 };
+  // Several intermediates come leaf first, so the list is turned around before it is sorted.
+  const sorted = certificates.toReversed().sort((left, right) => (order[left.position] ?? 1) - (order[right.position] ?? 1));
+  return element('div', {},
+    verdict ? element('p', {},
+      chip(verdict.outcome === 'trusted' ? 'trusted' : visible(verdict.outcome ?? '', 32), verdict.outcome === 'trusted' ? 'pinned' : 'denied'),
+      ' by the policy ', isolated(visible(verdict.name ?? '', 100)),
+      verdict.error ? [': ', isolated(visible(verdict.error))] : null,
+      verdict.forecast ? `. From ${day(verdict.forecast)} on, no pin is sure to match.` : null) : null,
+    sorted.length ? element('ol.chain', {}, sorted.map(certificate => element('li', { class: certificate.matched ? 'matched' : null },
+      element('p', {},
+        element('strong', {}, visible(certificate.position ?? '', 32)), ' ',
+        certificate.matched ? chip('pinned', 'pinned') : null, ' ',
+        daysLeft(certificate)),
+      element('p', {}, isolated(visible(certificate.subject ?? '', 400))),
+      element('p.dim', {}, 'issued by ', isolated(visible(certificate.issuer ?? '', 400))),
+      element('code', {}, visible(certificate.pin ?? '', 100))))) : null);
+}
+
+function daysLeft({ days_left: days, not_after: end }) {
+  if (days === undefined) return null;
+  const text = days < 0 ? `expired on ${day(end)}` : `${count(days)} days left, until ${day(end)}`;
+  return element('span', { class: days < 0 ? 'bad' : days < 30 ? 'soon' : 'dim' }, text);
+}
+
+/** The request as it came beside the request as it is sent. */
+function comparison(record, request, sent) {
+  const named = fields => {
+    const map = new Map();
+    for (const [name, value] of fields ?? []) {
+      const key = name.toLowerCase();
+      if (!map.has(key)) map.set(key, { name, values: [] });
+      map.get(key).values.push(value);
+    }
+    return map;
+  };
+  const [left, right] = [named(request?.fields), named(sent.fields)];
+  const rows = [['', `${record.method ?? ''} ${record.url ?? ''}`, `${sent.method} ${sent.url}`]];
+  for (const key of new Set([...left.keys(), ...right.keys()])) {
+    rows.push([(left.get(key) ?? right.get(key)).name, left.get(key)?.values.join('\n'), right.get(key)?.values.join('\n')]);
+  }
+  const word = (before, after) => (before === after ? '' : before === undefined ? 'added' : after === undefined ? 'removed' : 'changed');
+  return table('Request as it came and as it is sent', [['Field', 'name'], 'Came in', 'Sent', ['Difference', 'difference']],
+    rows.map(([name, before, after]) => {
+      const difference = word(before, after);
+      const cell = (value, kind) => element('span', { class: difference ? `${kind} value` : 'value' }, isolated(visibleLines(value ?? '', 4000)));
+      return [
+        name === '' ? element('span.dim', {}, 'request line') : visible(name, 200),
+        cell(before, 'before'), cell(after, 'after'),
+        difference ? element('span', { class: `difference ${difference}` }, difference) : '',
+      ];
+    }));
+}
+
+function fieldsTable(caption, fields) {
+  return table(caption, [['Field', 'name'], 'Value'], fields.map(([name, value]) =>
+    [visible(name, 200), element('span.value', {}, isolated(visible(value, 8192)))]));
+}
+
+/** The most characters of a body that are laid out at once. */
+const mostText = 65_536;
+
+function body(caption, value) {
+  if (!value) return null;
+  const text = value.text ?? dump(value.base64 ?? '');
+  const shown = element('pre', { tabindex: '0', role: 'region', 'aria-label': caption }, element('bdi', {}, visibleLines(text, mostText)));
+  const notes = [value.text === undefined ? 'bytes' : '', value.truncated ? 'not kept whole' : ''].filter(Boolean).join(', ');
+  const more = text.length > mostText
+    ? element('button', { type: 'button', click: event => {
+      shown.replaceChildren(element('bdi', {}, visibleLines(text)));
+      event.target.remove();
+    } }, `Show all ${count(text.length)} characters`)
+    : null;
+  return element('div', {}, element('p.dim', {}, 'Body', notes ? ` (${notes})` : ''), shown, more);
+}
+
+/** Bytes in rows of sixteen, as hexadecimal numbers and as text. */
+function dump(base64) {
+  const bytes = atob(base64).slice(0, 16_384);
+  const rows = [];
+  for (let start = 0; start < bytes.length; start += 16) {
+    const row = bytes.slice(start, start + 16);
+    const numbers = Array.from(row, byte => byte.charCodeAt(0).toString(16).padStart(2, '0')).join(' ').padEnd(47);
+    rows.push(`${start.toString(16).padStart(6, '0')}  ${numbers}  ${row.replace(/[^\x20-\x7e]/g, '.')}`);
+  }
+  return rows.join('\n');
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the configuration has and no exchange has needed yet.
+
+import { routes, trust } from './api.js';
+import { element, isolated } from './dom.js';
+import { visible } from './format.js';
+
+export async function unusedPage() {
+  const [{ routes: list, rules = [] }, { policies }] = await Promise.all([routes(), trust()]);
+  const place = ({ place: found }) => (found ? `${found.file}${found.line === undefined ? '' : `:${found.line}`}` : '');
+  const groups = [
+    ['Rules', rules.filter(rule => !rule.used).map(rule => [rule.rule, rule.text])],
+    ['Routes', list.filter(route => !route.used).map(route => [route.name, [route.match, place(route)].filter(Boolean).join(' · ')])],
+    ['Pins', policies.flatMap(policy => (policy.pins ?? []).filter(pin => !pin.seen).map(pin => [policy.name, pin.pin]))],
+  ];
+  return [
+    element('h2', {}, 'Unused'),
+    element('p.dim', {}, 'Since the start. A backup pin is not seen until the keys of its server change.'),
+    ...groups.map(([title, entries]) => element('section', {},
+      element('h3', {}, title, ' ', element('span.note', {}, String(entries.length))),
+      entries.length === 0 ? element('p.dim', {}, 'All of them are used.') : element('ul.unused', {}, entries.map(([name, text]) =>
+        element('li', {}, element('strong', {}, isolated(visible(name, 300))), ' ', element('code', {}, isolated(visible(text ?? '', 600)))))))),
+  ];
+}
