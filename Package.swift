@@ -180,7 +180,8 @@ let package = Package(
         room(
             "PintleWatch",
             [
-                "PintleSystem", "PintleMessage", "PintleSerialization", "PintleSchema", "PintleActivity", "PintlePolicy",
+                "PintleSystem", "PintleMessage", "PintleSerialization", "PintleSchema", "PintleActivity",
+                "PintlePolicy",
             ], small),
         room(
             "PintleProxy",

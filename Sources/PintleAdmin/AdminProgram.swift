@@ -4,6 +4,7 @@ package import PintleActivity
 package import PintleCache
 package import PintlePolicy
 package import PintleProxy
+package import PintleWatch
 
 /// The running program, as its admin endpoint sees it.
 package protocol AdminProgram: Sendable {
@@ -26,6 +27,9 @@ package protocol AdminProgram: Sendable {
     var unreadiness: String? { get }
     /// The certificate of the authority that signs those of intercepted tunnels, as PEM; nil if there is none.
     var authority: String? { get }
+
+    /// The metrics of this moment.
+    func metrics() async -> MetricsReading
 
     /// Reads the configuration again.
     ///

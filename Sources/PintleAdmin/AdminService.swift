@@ -17,18 +17,16 @@ package struct AdminService: LocalService {
     private let gate: AdminGate
     private let program: any AdminProgram
     private let recent: RecentExchanges
-    private let metrics: @Sendable (_ accept: String?) async -> (type: String, text: [UInt8])
 
     /// - Parameters:
     ///   - hosts: `admin_hosts`.
     ///   - user: the user id of this process.
-    ///   - metrics: writes the metrics in a form that the client accepts.
     package init(
         _ program: any AdminProgram, showing recent: RecentExchanges, credentials: AdminCredentials, hosts: [String],
-        user: UInt32, metrics: @escaping @Sendable (String?) async -> (type: String, text: [UInt8])
+        user: UInt32
     ) {
         self.gate = AdminGate(credentials: credentials, hosts: hosts, user: user)
-        (self.program, self.recent, self.metrics) = (program, recent, metrics)
+        (self.program, self.recent) = (program, recent)
     }
 
     package func answer(_ request: LocalRequest, by answer: LocalAnswer) {
@@ -67,8 +65,10 @@ package struct AdminService: LocalService {
             let reason = program.unreadiness
             return AdminReply(reason == nil ? 200 : 503, text: "\(reason ?? "ready")\n")
         case .metrics:
-            let (type, text) = await self.metrics(request.head.fields["Accept"])
-            return AdminReply(200, type, text)
+            let accepted = request.head.fields.values(of: "Accept")
+            let format = MetricsFormat(accept: accepted.isEmpty ? nil : accepted.joined(separator: ","))
+            let text = await program.metrics().text(as: format)
+            return AdminReply(200, format.contentType, Array(text.utf8), [("Vary", "Accept")])
         case .proxyScript: return try ProxyScript(program.places, asked: request.head.fields["Host"]).reply
         case .authority:
             guard let authority = program.authority else {

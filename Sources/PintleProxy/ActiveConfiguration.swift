@@ -220,6 +220,13 @@ package final class ActiveConfiguration: Sendable {
         }
     }
 
+    /// The numbers of connections to origins and upstream proxies.
+    package func connectionUses() async -> ConnectionUses {
+        var sum = ConnectionUses()
+        for trust in self.sessions + [self.systemSession] { sum += await trust.session.connectionUses() }
+        return sum
+    }
+
     /// The latest verdict on a host that a trust policy, or the system's trust, was asked about.
     package struct HostVerdict: Sendable {
         /// The name of the trust policy; nil for the system's trust.

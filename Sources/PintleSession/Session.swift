@@ -132,6 +132,13 @@ public final class Session: Sendable {
         self.pools.reduce(0) { sum, pool in sum + ((try? pool.loop.submit { pool.runningCount }.wait()) ?? 0) }
     }
 
+    /// Returns the numbers of open connections by their use.
+    package func connectionUses() async -> ConnectionUses {
+        var sum = ConnectionUses()
+        for pool in self.pools { sum += (try? await pool.loop.submit { pool.uses }.get()) ?? ConnectionUses() }
+        return sum
+    }
+
     /// Returns the last verdict on each host that connections were made to; at most a few thousand hosts.
     package func verdicts() async -> [Authority: DatedVerdict] {
         var all: [Authority: DatedVerdict] = [:]

@@ -2,6 +2,21 @@
 
 internal import NIOCore
 
+/// Numbers of connections to origins and upstream proxies, by their use.
+package struct ConnectionUses: Sendable, Equatable {
+    /// They carry at least one transfer.
+    package var active = 0
+    /// They are kept for the next transfer.
+    package var idle = 0
+
+    package init() {}
+
+    package static func += (sum: inout ConnectionUses, other: ConnectionUses) {
+        sum.active += other.active
+        sum.idle += other.idle
+    }
+}
+
 /// The number of a connection in its pool, from its opening to its end.
 struct ConnectionNumber: Equatable {
     fileprivate let index: Int
@@ -70,6 +85,20 @@ struct ConnectionTable<Connection, Owner: Equatable> {
             preconditionFailure("BUG: a connection is used after its end")
         }
         return connection
+    }
+
+    /// The numbers of connections that carry a transfer, and of those that are kept for the next one.
+    var uses: ConnectionUses {
+        var uses = ConnectionUses()
+        for entry in self.entries where entry.connection != nil {
+            switch entry.use {
+            case .busy, .leaving: uses.active += 1
+            case .shared(let streams, most: _): if streams > 0 { uses.active += 1 } else { uses.idle += 1 }
+            case .idle: uses.idle += 1
+            case .closing: break
+            }
+        }
+        return uses
     }
 
     func host(of number: ConnectionNumber) -> HostNumber { self.entries[number.index].host }

@@ -368,6 +368,9 @@ struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable>
 
     // MARK: The end
 
+    /// The numbers of connections by their use.
+    var uses: ConnectionUses { self.connections.uses }
+
     /// The host's connections of HTTP/2 that take more streams, now or later.
     func shared(at host: HostNumber) -> [Connection] {
         self.hosts[host.index].shared.map { self.connections.connection($0) }

@@ -252,6 +252,9 @@ final class TransferPool: @unchecked Sendable {
         while let connection = self.state.closeIdle(since: end) { connection.close() }
     }
 
+    /// The numbers of open connections by their use.
+    var uses: ConnectionUses { self.state.uses }
+
     // MARK: Stored verdicts and TLS sessions
 
     func note(_ verdict: Verdict, on host: Authority) {

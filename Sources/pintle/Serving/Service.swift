@@ -10,6 +10,7 @@ internal import PintleSession
 internal import PintleStorage
 internal import PintleSystem
 internal import PintleTrust
+internal import PintleWatch
 internal import UnixSignals
 
 /// The command `pintle serve`: starts a proxy with the parts of a service, and stops it after a signal.
@@ -71,8 +72,8 @@ struct Service {
         if !PublicSuffixes.areKnown { logger.warning("\(PublicSuffixes.missing)") }
         logger.warn(ofShadowedPinsIn: self.policy, self.origin)
         let feed = ExchangeFeed()
-        let recent = self.policy.configuration.admin.place.map { _ in RecentExchanges() }
-        let sinks = ExchangeSinks(log: exchangeLog, [feed] + (recent.map { [$0] } ?? []))
+        let watching = self.policy.configuration.admin.place.map { _ in Watching(self.policy) }
+        let sinks = ExchangeSinks(log: exchangeLog, [feed] + (watching?.sinks ?? []))
         let server = try ServingProxy(
             self.policy, sinks: sinks, sockets: self.given,
             stallDetector: try StallWatch.detector(logger),
@@ -85,7 +86,7 @@ struct Service {
             try lifecycle.started(.fileWatch) { watch.stop() }
         }
         var admin: AdminServer?
-        if let recent { admin = try await self.admin(recent, server, reloader, lifecycle, logger) }
+        if let watching { admin = try await self.admin(watching, server, reloader, lifecycle, logger) }
         let handler = ControlHandler(reloader: reloader, server: server, feed: feed, admin: admin)
         if let control = ControlSocket.open(handler, logger) {
             try lifecycle.started(.controlSocket) { control.stop() }
@@ -124,15 +125,16 @@ struct Service {
 
     /// Starts the admin endpoint.
     private func admin(
-        _ recent: RecentExchanges, _ server: ServingProxy, _ reloader: Reloader, _ lifecycle: Lifecycle,
+        _ watching: Watching, _ server: ServingProxy, _ reloader: Reloader, _ lifecycle: Lifecycle,
         _ logger: Logger
     ) async throws(CommandFailure) -> AdminServer? {
         let configuration = self.policy.configuration.admin
         guard let place = configuration.place else { return nil }
-        let program = RunningProgram(server, reloader, lifecycle, self.origin, self.files)
+        let program = RunningProgram(server, reloader, lifecycle, self.origin, self.files, watching.metrics)
         let admin: AdminServer
         do throws(CommandFailure) {
-            admin = try AdminServer(program, at: place, hosts: configuration.hosts, showing: recent, logger: logger)
+            admin = try AdminServer(
+                program, at: place, hosts: configuration.hosts, showing: watching.recent, logger: logger)
         } catch {
             if self.needsAdmin { throw error }
             logger.warning(
@@ -215,6 +217,16 @@ struct Service {
             }
         }
     }
+}
+
+/// The parts that gather exchanges for the admin endpoint.
+private struct Watching {
+    let recent = RecentExchanges()
+    let metrics: ExchangeMetrics
+
+    init(_ policy: Policy) { self.metrics = ExchangeMetrics(trusts: policy.namesOfPinningTrusts) }
+
+    var sinks: [any ExchangeSink] { [self.recent, RecordSink(self.metrics.count)] }
 }
 
 extension ServingProxy {

@@ -32,8 +32,7 @@ final class AdminServer: Sendable {
     ) throws(CommandFailure) {
         let credentials = AdminCredentials()
         let service = AdminService(
-            program, showing: recent, credentials: credentials, hosts: hosts, user: getuid(),
-            metrics: { _ in ("text/plain", []) })
+            program, showing: recent, credentials: credentials, hosts: hosts, user: getuid())
         let engine: Engine
         do throws(SessionError) {
             engine = try Engine(threads: 1)

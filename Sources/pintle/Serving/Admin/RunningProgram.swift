@@ -3,10 +3,13 @@
 internal import PintleActivity
 internal import PintleAdmin
 internal import PintleCache
+internal import PintleMessage
 internal import PintlePolicy
 internal import PintleProxy
+internal import PintleSession
 internal import PintleSystem
 internal import PintleTrust
+internal import PintleWatch
 
 /// This process, as its admin endpoint sees it.
 final class RunningProgram: AdminProgram {
@@ -15,6 +18,7 @@ final class RunningProgram: AdminProgram {
     private let lifecycle: Lifecycle
     private let origin: ConfigurationOrigin
     private let loaded: Locked<LoadedConfiguration>
+    private let exchangeMetrics: ExchangeMetrics
     let started = Timestamp.now()
 
     /// The configuration in force, and the last attempt to replace it.
@@ -24,11 +28,14 @@ final class RunningProgram: AdminProgram {
         var isLastAttemptGood = true
     }
 
-    /// - Parameter files: the files of the configuration in force.
+    /// - Parameters:
+    ///   - files: the files of the configuration in force.
+    ///   - metrics: counts the exchanges of the proxy.
     init(
         _ server: ServingProxy, _ reloader: Reloader, _ lifecycle: Lifecycle, _ origin: ConfigurationOrigin,
-        _ files: ReadFiles
+        _ files: ReadFiles, _ metrics: ExchangeMetrics
     ) {
+        self.exchangeMetrics = metrics
         (self.server, self.reloader, self.lifecycle, self.origin) = (server, reloader, lifecycle, origin)
         self.loaded = Locked(LoadedConfiguration(revision: Self.revision(of: files, origin)))
     }
@@ -41,6 +48,7 @@ final class RunningProgram: AdminProgram {
             guard let revision else { return }
             (loaded.revision, loaded.moment) = (revision, .now())
         }
+        if isInForce { self.exchangeMetrics.expect(trusts: self.active.policy.namesOfPinningTrusts) }
     }
 
     /// The first 16 hexadecimal digits of the SHA-256 of the names and contents of the files.
@@ -90,6 +98,35 @@ final class RunningProgram: AdminProgram {
         return (try? DataFolder.authority(for: interception))?.certificatePEM
     }
 
+    func metrics() async -> MetricsReading {
+        var reading = MetricsReading()
+        reading.exchanges = self.exchangeMetrics.snapshot()
+        reading.counters = self.activity.counters.snapshot()
+        let active = self.active
+        let uses = await active.connectionUses()
+        reading.upstreamConnections = [.active: uses.active, .idle: uses.idle]
+        reading.certificates = await active.verdicts().compactMap { Self.expiry(of: $0, in: active.policy) }
+        let configuration = self.configuration
+        reading.revision = configuration.revision
+        reading.reload = MetricsReading.Reload(
+            isSuccessful: configuration.isLastAttemptGood, lastSuccess: configuration.moment)
+        reading.version = self.version
+        return reading
+    }
+
+    /// The first end of a certificate in a chain. Its host is named by the pattern of the configuration.
+    private static func expiry(
+        of use: ActiveConfiguration.HostVerdict, in policy: Policy
+    ) -> MetricsReading.CertificateExpiry? {
+        guard let host = Authority(use.host, defaultPort: 443),
+            let trust = policy.configuration.trust.first(where: { $0.name == use.policy }),
+            let pattern = trust.hosts.first(where: { $0.value.matches(host) }),
+            let end = use.verdict.chain.map(\.notAfter.seconds).min()
+        else { return nil }
+        return MetricsReading.CertificateExpiry(
+            trust: trust.name, host: pattern.value.description, secondsLeft: Int(end - UnixTime.now.seconds))
+    }
+
     // MARK: Changing
 
     func reload(ifRevision revision: String?) async -> AdminReload {
@@ -110,5 +147,12 @@ final class RunningProgram: AdminProgram {
         try PolicyLoader.policy(
             yaml: Array(text.utf8), file: self.origin.path ?? "pintle.yaml",
             surroundings: .system(environment: Inherited.environment))
+    }
+}
+
+extension Policy {
+    /// The names of the trust policies with pins.
+    var namesOfPinningTrusts: [String] {
+        self.configuration.trust.filter { $0.pinning != .none }.map(\.name)
     }
 }
