@@ -22,6 +22,20 @@ final class ExchangeReport {
         case observed
     }
 
+    /// The facts that only the record has.
+    struct Facts {
+        var route: String?
+        var violations: [ViolationKind] = []
+        var verdict: Verdict?
+        var assurance: Assurance?
+        /// The number of redirects that were followed.
+        var redirects = 0
+        /// The cache outcome of the request.
+        var cache: CacheOutcome?
+        /// The header fields of the origin, if a sink wants them.
+        var responseFields = Fields()
+    }
+
     let id: ExchangeID
     let worker: Worker
     let client: Client?
@@ -60,18 +74,9 @@ final class ExchangeReport {
     }
     /// Metrics of the last attempt; the retry count includes all attempts.
     private(set) var metrics = TransferMetrics()
-    /// The number of redirects that were followed.
-    private var redirects = 0
-    /// The cache outcome of the request.
-    private var cache: CacheOutcome?
-    private var route: String?
-    private var violations: [ViolationKind] = []
-    private var verdict: Verdict?
-    private var assurance: Assurance?
+    private var facts = Facts()
     /// The rules for the origin's address, which are checked when it is known; set only if they only report.
     private var addressQuestion: (rules: DestinationRules, host: Authority)?
-    /// The header fields of the origin, if a sink wants them.
-    private var responseFields = Fields()
     /// Records the response for an observer.
     private(set) var tap: ResponseTap?
     /// True once the verdict on an https upstream proxy was noted; a tunnel may make two connections to it.
@@ -80,8 +85,6 @@ final class ExchangeReport {
     private var isCounted = false
     /// The bytes already added to the counters.
     private var told = (up: 0, down: 0)
-    /// The most keys of a chain in a log line; a peer may send hundreds of certificates.
-    private static let longestChain = 16
 
     init(_ request: ReceivedRequest, of client: Client?, on worker: Worker, inside tunnel: InterceptedTunnel? = nil) {
         self.id = worker.nextID()
@@ -108,7 +111,7 @@ final class ExchangeReport {
         // A request that is refused before a decision has no route and no destination.
         guard let decision = plan.decision else { return }
         if let route = decision.route {
-            self.route = route.name
+            self.facts.route = route.name
             self.counters = active.routeCounters[route.index]
         }
         active.activity.started(route: self.counters)
@@ -118,7 +121,7 @@ final class ExchangeReport {
 
     /// Records the request to which a redirect leads. The exchange stays with the route that follows the redirect.
     func note(redirect plan: RequestPlan, in active: ActiveConfiguration) {
-        self.redirects += 1
+        self.facts.redirects += 1
         if let decision = plan.decision { self.noteDestination(of: plan, decision, in: active) }
     }
 
@@ -172,7 +175,7 @@ final class ExchangeReport {
         self.note(origin.cacheOutcome)
         if origin.cacheOutcome?.isFromOrigin ?? true { self.upstreamStatus = head.status }
         self.upstreamVersion = origin.responseVersion
-        if active.sinks.wantFields { self.responseFields = head.fields }
+        if active.sinks.wantFields { self.facts.responseFields = head.fields }
         // The head for the client lists reported violations; so the address is checked before.
         if self.addressQuestion != nil { self.judge(address: origin.metrics.address) }
         self.noteVerdicts(of: origin, decision, in: active)
@@ -186,14 +189,14 @@ final class ExchangeReport {
 
     /// The data of the exchange that problems contain.
     func context(json: Bool) -> ProblemWriter.Context {
-        ProblemWriter.Context(exchangeID: self.id.description, route: self.route, trust: self.trust, json: json)
+        ProblemWriter.Context(exchangeID: self.id.description, route: self.facts.route, trust: self.trust, json: json)
     }
 
     /// Records and counts the cache outcome.
     func note(_ outcome: CacheOutcome?) {
         // An outcome is counted once, and a request past the cache has none.
-        guard let outcome, self.cache == nil else { return }
-        self.cache = outcome
+        guard let outcome, self.facts.cache == nil else { return }
+        self.facts.cache = outcome
         switch outcome {
         case .hit, .stale: self.counters.hitCache()
         case .merged: self.counters.coalesced()
@@ -264,12 +267,12 @@ final class ExchangeReport {
     ///
     /// - Parameter verdict: the verdict on its chain, if it has shown one.
     func noteUntrusted(_ problem: Problem.Name, _ verdict: Verdict? = nil) {
-        if let verdict { self.verdict = verdict }
+        if let verdict { self.facts.verdict = verdict }
         if let kind = ViolationKind(rawValue: problem.rawValue) { self.violated(kind) }
     }
 
     func violated(_ kind: ViolationKind) {
-        self.violations.append(kind)
+        self.facts.violations.append(kind)
         self.counters.violated(kind)
         if kind == .pinMismatch { self.counters.pinFailed() }
     }
@@ -289,13 +292,13 @@ final class ExchangeReport {
 
     /// Records why the connection to the origin was trusted, before the response is passed on.
     func note(_ verdict: Verdict) {
-        self.verdict = verdict
+        self.facts.verdict = verdict
         if let kind = self.noteReported(verdict) { self.trustViolation = kind }
     }
 
     /// Records the verdict that has ended the exchange, if one has.
     func note(_ error: SessionError, as problem: Problem.Name) {
-        if let verdict = error.verdict { self.verdict = verdict }
+        if let verdict = error.verdict { self.facts.verdict = verdict }
         if error.code == .untrusted { self.noteUntrusted(problem) }
     }
 
@@ -309,9 +312,9 @@ final class ExchangeReport {
 
     /// Records the verdict on the tunnel's destination.
     func note(_ verdict: Verdict, assurance: Assurance) {
-        let isFirst = self.verdict == nil
-        self.verdict = verdict
-        self.assurance = assurance
+        let isFirst = self.facts.verdict == nil
+        self.facts.verdict = verdict
+        self.facts.assurance = assurance
         if isFirst { self.noteReported(verdict) }
     }
 
@@ -334,67 +337,9 @@ final class ExchangeReport {
             route: self.counters, outcome: outcome, bytesUp: self.bytesIn - self.told.up,
             bytesDown: self.bytesOut - self.told.down)
         if self.holdsTunnel { self.worker.limiter.leaveTunnel(self.client) }
-        // Without a sink that wants it there is no record.
+        // Without a sink nothing is gathered.
         guard active.sinks.areWanted else { return }
-        active.sinks.take(
-            ObservedExchange(
-                record: self.record(outcome), target: self.request.head.target, isComplete: outcome == .completed,
-                verdict: self.verdict, hasNamelessHello: self.hasNamelessHello, response: self.tap?.finish(),
-                requestFields: self.request.head.fields, responseFields: self.responseFields))
+        active.sinks.take(EndedExchange(
+                self, outcome, after: NIODeadline.now() - self.start, self.facts, self.wouldBeDenied))
     }
-
-    private func record(_ outcome: Outcome) -> ExchangeRecord {
-        let duration = NIODeadline.now() - self.start
-        let begin = Timestamp(milliseconds: Timestamp.now().milliseconds - duration.nanoseconds / 1_000_000)
-        var record = ExchangeRecord(time: begin, id: self.id.description)
-        record.client = self.client?.description
-        (record.user, record.tag) = (self.identity.user, self.identity.tag)
-        (record.mode, record.continuesTunnel) = (self.mode.rawValue, self.continuesTunnel)
-        let head = self.request.head
-        (record.method, record.url) = (head.method.isEmpty ? nil : head.method, head.target.url)
-        record.host = head.target.host ?? self.request.gatewayHost
-        record.address = self.metrics.address.isEmpty ? nil : self.metrics.address
-        (record.route, record.trust) = (self.route, self.trust)
-        (record.rule, record.decision) = (self.rule, self.decision)
-        record.pin = self.verdict?.matchedPin?.description
-        var form: [String] = []
-        for rule in (self.verdict?.form ?? []).map(\.rule.rawValue) where !form.contains(rule) { form.append(rule) }
-        record.form = form
-        if let verdict, verdict.reported?.code == .pinMismatch || verdict.error?.code == .pinMismatch {
-            record.chain = verdict.chain.prefix(Self.longestChain).map(\.spkiPin.description)
-            record.pin = record.chain.first
-        }
-        record.assurance = self.assurance?.rawValue
-        record.status = self.status.map(Int.init)
-        record.upstreamStatus = self.upstreamStatus.map(Int.init)
-        (record.bytesIn, record.bytesOut) = (self.bytesIn, self.bytesOut)
-        record.duration = .nanoseconds(duration.nanoseconds)
-        if self.metrics.total > .zero { self.fillTimes(of: &record) }
-        record.tls = self.metrics.tlsVersion.isEmpty ? nil : self.metrics.tlsVersion
-        record.http = self.metrics.httpVersion.isEmpty ? nil : self.metrics.httpVersion
-        record.reused = self.metrics.address.isEmpty ? nil : self.metrics.reusedConnection
-        if self.metrics.retries > 0 { record.retries = self.metrics.retries }
-        if self.redirects > 0 { record.redirects = self.redirects }
-        (record.cache, record.source) = (self.cache?.rawValue, self.source)
-        record.violations = self.violations
-        record.error = self.error
-        return record
-    }
-
-    private func fillTimes(of record: inout ExchangeRecord) {
-        if !self.metrics.reusedConnection {
-            record.connect = self.metrics.connect
-            record.tlsHandshake = self.metrics.tls.map { $0 - (self.metrics.connect ?? .zero) }
-        }
-        record.firstByte = self.metrics.firstByte
-    }
-
-    private var source: ExchangeRecord.Source? {
-        if self.status == nil || self.problem != nil { return self.status == nil ? nil : .pintle }
-        if let cache, !cache.isFromOrigin { return .cache }
-        return self.upstreamStatus != nil || self.mode == .tunnel ? .origin : .pintle
-    }
-
-    /// `allow`, or the decision of the problem in the response; `would-deny` if a report-only destination rule is broken.
-    private var decision: String { self.problem?.decision ?? (self.wouldBeDenied ? "would-deny" : "allow") }
 }

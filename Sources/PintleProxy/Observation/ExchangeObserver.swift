@@ -52,12 +52,6 @@ package struct ObservedExchange: Sendable {
         self.requestFields = requestFields
         self.responseFields = responseFields
     }
-
-    /// The bytes in memory, about: the record's fixed part is some 700 bytes, and only these parts may be much longer.
-    var size: Int {
-        1024 + self.requestFields.byteCount + self.responseFields.byteCount + (self.record.url?.utf8.count ?? 0)
-            + (self.record.error?.utf8.count ?? 0) + self.record.chain.count * 64
-    }
 }
 
 /// The parts of a response that are needed to classify it.

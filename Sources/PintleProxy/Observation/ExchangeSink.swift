@@ -16,6 +16,12 @@ extension ExchangeSink {
     package var wantsFields: Bool { false }
 }
 
+/// A part that keeps exchanges, or counts them, without their records.
+package protocol EndSink: Sendable {
+    /// Receives an exchange with all its secrets, on the thread that ended it. It must neither wait nor compute long.
+    func take(_ ended: EndedExchange)
+}
+
 /// The one way out for what is known about exchanges.
 package struct ExchangeSinks: Sendable {
     /// Nil for proxies without a log.
@@ -23,10 +29,14 @@ package struct ExchangeSinks: Sendable {
     /// Nil if no bodies are looked at.
     package let observer: ExchangeObserver?
     private let all: [any ExchangeSink]
+    private let keepers: [any EndSink]
 
-    package init(log: ExchangeLog? = nil, observer: ExchangeObserver? = nil, _ others: [any ExchangeSink] = []) {
-        self.log = log
-        self.observer = observer
+    /// - Parameter keepers: they keep header fields, too.
+    package init(
+        log: ExchangeLog? = nil, observer: ExchangeObserver? = nil, _ others: [any ExchangeSink] = [],
+        keepers: [any EndSink] = []
+    ) {
+        (self.log, self.observer, self.keepers) = (log, observer, keepers)
         var all: [any ExchangeSink] = others
         if let log { all.append(log) }
         if let observer { all.append(observer) }
@@ -34,11 +44,17 @@ package struct ExchangeSinks: Sendable {
     }
 
     /// False if no sink would hear of an exchange, so that nothing is gathered for its record.
-    var areWanted: Bool { self.all.contains { $0.wantsExchanges } }
-    var wantFields: Bool { self.all.contains { $0.wantsFields } }
+    var areWanted: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsExchanges } }
+    var wantFields: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsFields } }
 
-    func take(_ exchange: ObservedExchange) {
-        for sink in self.all where sink.wantsExchanges { sink.take(exchange) }
+    func take(_ ended: EndedExchange) {
+        for keeper in self.keepers { keeper.take(ended) }
+        var observed: ObservedExchange?
+        for sink in self.all where sink.wantsExchanges {
+            let exchange = observed ?? ended.observed
+            observed = exchange
+            sink.take(exchange)
+        }
     }
 }
 

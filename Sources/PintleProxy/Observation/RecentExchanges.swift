@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
-internal import PintleActivity
 internal import PintleSystem
 
 /// The latest exchanges, for people who look at them afterwards. The oldest are forgotten first.
-package final class RecentExchanges: ExchangeSink {
+package final class RecentExchanges: EndSink {
     /// An exchange with its place in the order in which exchanges ended.
-    package final class Kept: Sendable {
+    package struct Kept: Sendable {
         /// From 1, without gaps.
         package let number: UInt64
-        package let exchange: ObservedExchange
+        package let ended: EndedExchange
 
-        fileprivate init(_ number: UInt64, _ exchange: ObservedExchange) {
-            (self.number, self.exchange) = (number, exchange)
-        }
+        /// The exchange with its record, which is made at each call.
+        package var exchange: ObservedExchange { self.ended.observed }
     }
 
     /// The state of the memory.
@@ -27,13 +25,13 @@ package final class RecentExchanges: ExchangeSink {
     }
 
     private struct State: Sendable {
-        var kept: CircularBuffer<Kept> = []
+        var kept: CircularBuffer<EndedExchange> = []
         var usage = Usage()
 
-        mutating func forgetOldest() -> Kept? {
+        mutating func forgetOldest() -> EndedExchange? {
             guard let oldest = self.kept.popFirst() else { return nil }
             self.usage.exchanges -= 1
-            self.usage.bytes -= oldest.exchange.size
+            self.usage.bytes -= oldest.size
             self.usage.forgotten += 1
             return oldest
         }
@@ -52,20 +50,16 @@ package final class RecentExchanges: ExchangeSink {
         (self.mostExchanges, self.mostBytes) = (exchanges, bytes)
     }
 
-    package var wantsExchanges: Bool { true }
-    package var wantsFields: Bool { true }
-
-    package func take(_ exchange: ObservedExchange) {
-        let size = exchange.size
+    package func take(_ ended: EndedExchange) {
+        let size = ended.size
         // Released outside of the lock.
-        var gone: [Kept] = []
+        var gone: [EndedExchange] = []
         self.state.withLock { state in
             while state.usage.exchanges >= self.mostExchanges || state.usage.bytes + size > self.mostBytes {
                 guard let oldest = state.forgetOldest() else { break }
                 gone.append(oldest)
             }
-            let number = state.usage.forgotten + UInt64(state.usage.exchanges) + 1
-            state.kept.append(Kept(number, exchange))
+            state.kept.append(ended)
             state.usage.exchanges += 1
             state.usage.bytes += size
         }
@@ -89,7 +83,7 @@ package final class RecentExchanges: ExchangeSink {
         return self.state.withLock { state in
             let first = state.usage.forgotten + 1
             let wanted = numbers.clamped(to: first..<first + UInt64(state.usage.exchanges))
-            return wanted.map { state.kept[offset: Int($0 - first)] }
+            return wanted.map { Kept(number: $0, ended: state.kept[offset: Int($0 - first)]) }
         }
     }
 
@@ -99,7 +93,7 @@ package final class RecentExchanges: ExchangeSink {
         while true {
             let start = max(self.numbers.lowerBound, end - min(end, UInt64(Self.mostAtOnce)))
             guard start < end else { return nil }
-            if let found = self.numbers(start..<end).last(where: { $0.exchange.record.id == id }) { return found }
+            if let found = self.numbers(start..<end).last(where: { $0.ended.name == id }) { return found }
             end = start
         }
     }

@@ -5,7 +5,7 @@ internal import PintleSystem
 
 /// A histogram of durations with fixed buckets, from 5 ms to 10 s and above.
 package struct DurationHistogram: Hashable, Sendable {
-    /// An exchange that stands for a bucket: the last one in it.
+    /// An exchange that stands for a bucket: the first one of a second in it.
     package struct Exemplar: Hashable, Sendable {
         /// The exchange's id.
         package let id: String
@@ -37,14 +37,24 @@ package struct DurationHistogram: Hashable, Sendable {
 
     package init() {}
 
+    /// The time for which an exemplar stands: to make the id of each exchange would cost more than to count it.
+    private static let exemplarTime: Int64 = 1000
+
     /// Counts the duration of an exchange.
     ///
-    /// - Parameter duration: zero or more.
-    mutating func count(_ duration: Duration, of exchange: ExchangeRecord) {
+    /// - Parameters:
+    ///   - duration: zero or more.
+    ///   - end: the time at which the exchange ended.
+    ///   - id: makes the exchange's id.
+    mutating func count(_ duration: Duration, at end: Timestamp, id: () -> String) {
         let index = Self.bounds.firstIndex { duration <= $0 } ?? Self.bounds.count
-        let end = Timestamp(milliseconds: exchange.time.milliseconds + Int64(duration.roundedMilliseconds))
         self.buckets[index].count += 1
-        self.buckets[index].exemplar = Exemplar(id: exchange.id, value: duration, time: end)
         self.sum += duration
+        if let last = self.buckets[index].exemplar?.time.milliseconds,
+            last...last + Self.exemplarTime ~= end.milliseconds
+        {
+            return
+        }
+        self.buckets[index].exemplar = Exemplar(id: id(), value: duration, time: end)
     }
 }

@@ -12,6 +12,24 @@ internal import PintleSystem
 /// methods × 70 statuses) and 17 series of the histogram. For each name of a trust policy: 2 counters. Series of a route appear with
 /// their first exchange; a route has about 25 in use.
 package final class ExchangeMetrics: Sendable {
+    /// The facts about an exchange that are counted.
+    package struct Facts: Sendable {
+        package var route: String?
+        /// Nil, or empty, for bytes that were no request.
+        package var method: String?
+        package var status: Int?
+        package var duration: Duration?
+        /// The time at which it ended.
+        package var end: Timestamp
+        package var trust: String?
+        /// True if a pin has matched.
+        package var matchesPin = false
+        /// True if none has, although the trust policy has pins.
+        package var mismatchesPin = false
+
+        package init(end: Timestamp) { self.end = end }
+    }
+
     /// The exchanges of one route.
     package struct Route: Hashable, Sendable {
         struct Labels: Hashable {
@@ -24,11 +42,11 @@ package final class ExchangeMetrics: Sendable {
         /// The durations of all exchanges. A tunnel counts as long as it was open.
         package private(set) var durations = DurationHistogram()
 
-        fileprivate mutating func count(_ record: ExchangeRecord, _ labels: Labels) {
+        fileprivate mutating func count(_ facts: Facts, _ labels: Labels, id: () -> String) {
             self.counts[labels, default: 0] += 1
-            guard let duration = record.duration else { return }
+            guard let duration = facts.duration else { return }
             // The clock may have been set back meanwhile.
-            self.durations.count(max(duration, .zero), of: record)
+            self.durations.count(max(duration, .zero), at: facts.end, id: id)
         }
     }
 
@@ -71,14 +89,15 @@ package final class ExchangeMetrics: Sendable {
     ///
     /// Takes one short lock, and allocates nothing if the exchange has labels that were counted before; after a
     /// ``snapshot()``, which shares memory with the counters, the first exchange copies them.
-    package func count(_ record: ExchangeRecord) {
-        let labels = Route.Labels(method: MethodLabel(record.method), status: StatusLabel(record.status))
-        let isMismatch = record.violations.contains(.pinMismatch)
+    ///
+    /// - Parameter id: makes the exchange's id, if it is to stand for others as an exemplar.
+    package func count(_ facts: Facts, id: () -> String) {
+        let labels = Route.Labels(method: MethodLabel(facts.method), status: StatusLabel(facts.status))
         self.state.withLock { state in
-            state.routes[record.route ?? Counters.noRoute, default: Route()].count(record, labels)
-            // Without a pin, pins have not decided: the trust policy has none, or nothing was verified.
-            guard let trust = record.trust, isMismatch || record.pin != nil else { return }
-            state.pins[trust, default: Pins()].count(isMismatch: isMismatch)
+            state.routes[facts.route ?? Counters.noRoute, default: Route()].count(facts, labels, id: id)
+            // Otherwise pins have not decided: the trust policy has none, or nothing was verified.
+            guard let trust = facts.trust, facts.mismatchesPin || facts.matchesPin else { return }
+            state.pins[trust, default: Pins()].count(isMismatch: facts.mismatchesPin)
         }
     }
 

@@ -73,7 +73,7 @@ struct Service {
         logger.warn(ofShadowedPinsIn: self.policy, self.origin)
         let feed = ExchangeFeed()
         let watching = self.policy.configuration.admin.place.map { _ in Watching(self.policy) }
-        let sinks = ExchangeSinks(log: exchangeLog, [feed] + (watching?.sinks ?? []))
+        let sinks = ExchangeSinks(log: exchangeLog, [feed], keepers: watching?.keepers ?? [])
         let server = try ServingProxy(
             self.policy, sinks: sinks, sockets: self.given,
             stallDetector: try StallWatch.detector(logger),
@@ -226,7 +226,17 @@ private struct Watching {
 
     init(_ policy: Policy) { self.metrics = ExchangeMetrics(trusts: policy.namesOfPinningTrusts) }
 
-    var sinks: [any ExchangeSink] { [self.recent, RecordSink(self.metrics.count)] }
+    var keepers: [any EndSink] { [self.recent, self] }
+}
+
+extension Watching: EndSink {
+    func take(_ ended: EndedExchange) {
+        var facts = ExchangeMetrics.Facts(end: ended.moment)
+        (facts.route, facts.method, facts.status) = (ended.route, ended.method, ended.status.map(Int.init))
+        (facts.duration, facts.trust) = (ended.duration, ended.trust)
+        (facts.matchesPin, facts.mismatchesPin) = (ended.matchesPin, ended.violations.contains(.pinMismatch))
+        self.metrics.count(facts) { ended.name }
+    }
 }
 
 extension ServingProxy {

@@ -69,11 +69,23 @@ import Testing
         #expect(durations.buckets.map(\.count) == [2, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 2])
         #expect(durations.count == 8)
         #expect(durations.sum == .milliseconds(all.reduce(0, +)))
-        // The last exchange of the first bucket, and the time at which it ended.
-        let exemplar = try #require(durations.buckets[0].exemplar)
-        #expect(exemplar.id == "x-5" && exemplar.value == .milliseconds(5))
-        #expect(exemplar.time.milliseconds == 1_767_225_600_005)
         #expect(durations.buckets[2].exemplar == nil)
+    }
+
+    @Test func `an exemplar stands for a second`() throws {
+        let metrics = ExchangeMetrics()
+        func exemplar(after milliseconds: Int, _ id: String) throws -> DurationHistogram.Exemplar? {
+            var facts = ExchangeMetrics.Facts(end: Timestamp(milliseconds: 1_767_225_600_000 + Int64(milliseconds)))
+            (facts.route, facts.duration) = ("api", .milliseconds(3))
+            metrics.count(facts) { id }
+            return try #require(metrics.snapshot().routes["api"]).durations.buckets[0].exemplar
+        }
+        #expect(try exemplar(after: 0, "a")?.id == "a")
+        #expect(try exemplar(after: 1000, "b")?.id == "a")
+        let next = try #require(try exemplar(after: 1001, "c"))
+        #expect(next.id == "c" && next.value == .milliseconds(3) && next.time.milliseconds == 1_767_225_601_001)
+        // The clock was set back.
+        #expect(try exemplar(after: 500, "d")?.id == "d")
     }
 
     @Test func `a clock that was set back makes a duration of zero, and no duration is no value`() throws {
