@@ -4,7 +4,6 @@
 
 import { element, openDialog, say } from './dom.js';
 
-// eslint-disable-next-line no-control-regex
 const unprintable = /[\x00-\x1f\x7f-\x9f]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 
 /** Text as one word of a shell. Unprintable characters are escaped, so that what is pasted is what is seen. */
@@ -24,7 +23,7 @@ export function yamlText(text) {
 const yamlWord = text => (/^[A-Za-z][\w.-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) ? text : yamlText(text));
 
 const isToken = name => /^[\w!#$%&'*+.^`|~-]+$/.test(name);
-/** Fields that belong to a connection, or that the client writes by itself. */
+/** Fields of a connection, or that the client writes by itself. */
 const ownFields = /^(host|content-length|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
 const isHidden = value => value.includes('***');
 
@@ -50,7 +49,7 @@ export function asCurl({ record, request }, proxy) {
   return words.map(shellWord).join(' ');
 }
 
-/** Contract kinds that a test expects under `violations`, because they are found in the response. */
+/** Kinds that a test expects under `violations`: those found in the response. */
 const isOfResponse = kind => kind.startsWith('response-') || kind === 'body-too-large';
 
 /** A policy test (`pintle test`) that holds the decision about this exchange. */

@@ -29,7 +29,7 @@ const view = new View(store);
 const header = new Header();
 const detail = new Detail(byId('detail'), () => header.activity);
 const grid = new Grid(byId('grid'), view, { changed: schedule, select: selected, open: record => openExchange(record.id) });
-const list = new List(store, view, { changed: schedule, failed: error => say(visible(error.message)) });
+const list = new List(store, view, { changed: schedule, failed });
 const events = new Events({
   exchange(record, characters) {
     store.append(record, characters);
@@ -72,20 +72,25 @@ function schedule() {
 
 function renderNotes() {
   const write = (id, text) => { if (byId(id).textContent !== text) byId(id).textContent = text; };
-  const shown = view.matches || list.filter ? `${count(view.all)} match` : count(view.all);
-  write('counted', view.isComplete && !list.isLoading ? `${shown} exchanges`.replace('match exchanges', 'match') : `${shown}…`);
+  const isReading = list.isLoading || !view.isComplete;
+  write('counted', `${count(view.all)} ${filter.isEmpty ? 'exchanges' : 'matching'}${isReading ? '…' : ''}`);
   byId('newer').hidden = view.held === 0;
   if (view.held) write('newer', `↑ ${count(view.held)} newer`);
   byId('follow').setAttribute('aria-pressed', grid.follows);
-  const isEmpty = view.count === 0 && view.isComplete && !list.isLoading;
-  byId('empty').hidden = !isEmpty;
-  if (isEmpty) write('empty', filter.source && store.count + view.all >= 0 && (view.matches || list.filter) ? 'No kept exchange passes the filter.' : 'Nothing has gone through the proxy yet.');
+  byId('empty').hidden = view.count > 0 || isReading;
+  write('empty', filter.isEmpty ? 'Nothing has gone through the proxy yet.' : 'No kept exchange passes the filter.');
 }
 
 // Filter
 
 let filter = parseFilter('');
 let typing;
+
+/** The list could not be read. A filter may have a fault that only the server sees. */
+function failed(error) {
+  if (error.problem?.place === undefined) say(visible(error.message));
+  else showFault(error.problem.detail, filter.source, error.problem.place);
+}
 
 function filterChanged(wait) {
   const text = byId('filter').value;
@@ -97,7 +102,7 @@ function filterChanged(wait) {
       showFault(undefined);
     } catch (error) {
       if (!(error instanceof FilterFault)) throw error;
-      showFault(error.reason, text, error.position);
+      showFault(error.message, text, error.position);
     }
   }, wait);
 }
@@ -107,12 +112,11 @@ function applyFilter(next) {
   filter = next;
   byId('har').setAttribute('href', harPath(next.source));
   const asked = next.needsServer ? next.source : '';
-  const holdsAll = list.filter === '' && asked === '';
-  if (!holdsAll) {
+  if (asked || list.filter) {
     store.clear();
     view.reset(undefined);
     events.open(asked);
-    list.load(asked).then(() => {}, () => {});
+    list.load(asked);
   }
   view.reset(next.needsServer || next.isEmpty ? undefined : next.matches);
   grid.deselect();
@@ -132,7 +136,7 @@ function showFault(reason, text, position) {
   // A long filter is shown around the place only.
   const from = Math.max(0, position - 40);
   shown.replaceChildren(
-    element('p', {}, `${visible(reason, 400)}, at character ${position + 1}`),
+    element('p', {}, visible(reason, 400)),
     element('p.place', { 'aria-hidden': 'true' },
       from > 0 ? '…' : '', element('bdi', {}, part(from, position)),
       element('mark', {}, part(position, position + 1) || '\u00a0'),
@@ -198,11 +202,16 @@ function toggleFollow() {
 let page = 'exchanges';
 let refreshing;
 
+function show(name) {
+  page = name;
+  clearTimeout(refreshing);
+  for (const section of document.querySelectorAll('main > .page')) section.hidden = section.id !== name;
+}
+
 function navigate() {
   const hash = location.hash.slice(1);
   const name = Object.hasOwn(fetched, hash) || hash === 'preview' ? hash : 'exchanges';
-  page = name;
-  for (const section of document.querySelectorAll('main > .page')) section.hidden = section.id !== name;
+  show(name);
   for (const link of document.querySelectorAll('nav a')) {
     if (link.dataset.page === name) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
@@ -216,7 +225,6 @@ function navigate() {
       view.hold();
     }
   }
-  clearTimeout(refreshing);
   if (fetched[name]) refresh(name);
   schedule();
 }
@@ -277,8 +285,7 @@ byId('help').addEventListener('click', showKeys);
 whenSignedOut(() => {
   events.close();
   header.setConnection('signed-out');
-  for (const section of document.querySelectorAll('main > .page')) section.hidden = section.id !== 'signed-out';
-  clearTimeout(refreshing);
+  show('signed-out');
   schedule();
 });
 

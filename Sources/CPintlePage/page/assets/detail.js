@@ -4,8 +4,8 @@
 
 import { asCurl, asRule, asTest, copy, proxyOf } from './actions.js';
 import { exchange, explain } from './api.js';
-import { byId, chip, element, isolated, table } from './dom.js';
-import { count, day, decision, size, source, trust, visible, visibleLines } from './format.js';
+import { byId, chip, element, isolated, shown, table, verdictChip } from './dom.js';
+import { count, day, decision, placeText, size, source, trust, visible, visibleLines } from './format.js';
 import { waterfall } from './waterfall.js';
 
 export class Detail {
@@ -80,7 +80,7 @@ export class Detail {
     let contents;
     try {
       const { why: reasons, sent } = await explain(record.method ?? 'GET', record.url ?? '', request?.fields ?? []);
-      contents = [path(reasons), sent ? element('p', {}, 'sent to ', isolated(visible(`${sent.method} ${sent.url}`))) : null].filter(Boolean);
+      contents = [path(reasons), sent ? element('p', {}, 'sent to ', shown(`${sent.method} ${sent.url}`)) : null].filter(Boolean);
     } catch (error) {
       contents = [element('p.fault', {}, visible(error.message))];
     }
@@ -98,13 +98,13 @@ const section = (title, ...contents) => element('section', {}, element('h3', {},
 
 function heading(record) {
   return element('header.exchange', {},
-    element('h2', {}, element('span.method', {}, visible(record.method ?? '–', 40)), ' ', isolated(visible(record.url ?? record.host ?? '', 2000))),
+    element('h2', {}, element('span.method', {}, visible(record.method ?? '–', 40)), ' ', shown(record.url ?? record.host ?? '', 2000)),
     element('p.chips', {},
       chip(...decision(record)),
       record.status === undefined ? null : element('span', { class: `chip plain status-${String(record.status)[0]}` }, String(record.status)),
       trust(record)[1] ? chip(trust(record)[0], trust(record)[1]) : null,
       source(record)[1] ? chip(source(record)[0], 'cached') : null),
-    record.error ? element('p.fault', {}, isolated(visible(record.error))) : null);
+    record.error ? element('p.fault', {}, shown(record.error)) : null);
 }
 
 function facts(record) {
@@ -118,7 +118,7 @@ function facts(record) {
     ['Retries', record.retries], ['Redirects', record.redirects], ['Form', record.form?.join(', ')], ['Id', record.id],
   ].filter(([, value]) => value !== undefined && value !== '' && value !== 0);
   return element('dl.facts', {}, entries.map(([name, value]) =>
-    element('div', {}, element('dt', {}, name), element('dd', {}, isolated(visible(String(value), 600))))));
+    element('div', {}, element('dt', {}, name), element('dd', {}, shown(String(value), 600)))));
 }
 
 function sections(detail) {
@@ -126,7 +126,7 @@ function sections(detail) {
   return [
     detail.why?.length ? section('Why', path(detail.why)) : null,
     detail.violations?.length ? section('Violations', element('ul.violations', {}, detail.violations.map(({ kind, message }) =>
-      element('li', {}, chip(visible(kind, 64), 'rejected'), ' ', isolated(visible(message ?? '')))))) : null,
+      element('li', {}, chip(visible(kind, 64), 'rejected'), ' ', shown(message))))) : null,
     detail.certificates?.length || detail.trust ? section('Trust', chain(detail.certificates ?? [], detail.trust)) : null,
     sent ? section('Came in, would be sent upstream', comparison(record, request, sent)) : null,
     request?.fields?.length ? section('Request', fieldsTable('Fields of the request', request.fields), body('Body of the request', request.body)) : null,
@@ -134,8 +134,6 @@ function sections(detail) {
     detail.websocket ? element('p.dim', {}, 'This exchange became a WebSocket.') : null,
   ].filter(Boolean);
 }
-
-const placeText = place => (place ? `${place.file}${place.line === undefined ? '' : `:${place.line}`}` : '');
 
 /** The reasons as a path, in the order in which the policy decides. What is passed over is there, but grey. */
 function path(reasons) {
@@ -148,29 +146,28 @@ function path(reasons) {
     element('h4', {}, visible(group.topic, 64)),
     group.reasons.map(({ text, place, loses }) => element('p', { class: loses ? 'loses' : null },
       loses && group.topic !== 'passed over' ? element('span.note', {}, 'passed over: ') : null,
-      isolated(visible(text)),
-      place ? element('code.place', {}, isolated(visible(placeText(place), 300))) : null)))));
+      shown(text),
+      place ? element('code.place', {}, isolated(placeText(place))) : null)))));
 }
 
-/** The chain from the root to the leaf, as it was built. */
+/** The chain from the root to the leaf. The endpoint tells it leaf first. */
 function chain(certificates, verdict) {
   const order = { root: 0, intermediate: 1, leaf: 2 };
-  // Several intermediates come leaf first, so the list is turned around before it is sorted.
   const sorted = certificates.toReversed().sort((left, right) => (order[left.position] ?? 1) - (order[right.position] ?? 1));
   return element('div', {},
     verdict ? element('p', {},
-      chip(verdict.outcome === 'trusted' ? 'trusted' : visible(verdict.outcome ?? '', 32), verdict.outcome === 'trusted' ? 'pinned' : 'denied'),
-      ' by the policy ', isolated(visible(verdict.name ?? '', 100)),
-      verdict.error ? [': ', isolated(visible(verdict.error))] : null,
+      verdictChip(verdict.outcome),
+      ' by the policy ', shown(verdict.name, 100),
+      verdict.error ? [': ', shown(verdict.error)] : null,
       verdict.forecast ? `. From ${day(verdict.forecast)} on, no pin is sure to match.` : null) : null,
     sorted.length ? element('ol.chain', {}, sorted.map(certificate => element('li', { class: certificate.matched ? 'matched' : null },
       element('p', {},
-        element('strong', {}, visible(certificate.position ?? '', 32)), ' ',
+        element('strong', {}, visible(certificate.position, 32)), ' ',
         certificate.matched ? chip('pinned', 'pinned') : null, ' ',
         daysLeft(certificate)),
-      element('p', {}, isolated(visible(certificate.subject ?? '', 400))),
-      element('p.dim', {}, 'issued by ', isolated(visible(certificate.issuer ?? '', 400))),
-      element('code', {}, visible(certificate.pin ?? '', 100))))) : null);
+      element('p', {}, shown(certificate.subject, 400)),
+      element('p.dim', {}, 'issued by ', shown(certificate.issuer, 400)),
+      element('code', {}, visible(certificate.pin, 100))))) : null);
 }
 
 function daysLeft({ days_left: days, not_after: end }) {
@@ -210,7 +207,7 @@ function comparison(record, request, sent) {
 
 function fieldsTable(caption, fields) {
   return table(caption, [['Field', 'name'], 'Value'], fields.map(([name, value]) =>
-    [visible(name, 200), element('span.value', {}, isolated(visible(value, 8192)))]));
+    [visible(name, 200), element('span.value', {}, shown(value, 8192))]));
 }
 
 /** The most characters of a body that are laid out at once. */
@@ -219,15 +216,15 @@ const mostText = 65_536;
 function body(caption, value) {
   if (!value) return null;
   const text = value.text ?? dump(value.base64 ?? '');
-  const shown = element('pre', { tabindex: '0', role: 'region', 'aria-label': caption }, element('bdi', {}, visibleLines(text, mostText)));
+  const block = element('pre', { tabindex: '0', role: 'region', 'aria-label': caption }, element('bdi', {}, visibleLines(text, mostText)));
   const notes = [value.text === undefined ? 'bytes' : '', value.truncated ? 'not kept whole' : ''].filter(Boolean).join(', ');
   const more = text.length > mostText
     ? element('button', { type: 'button', click: event => {
-      shown.replaceChildren(element('bdi', {}, visibleLines(text)));
+      block.replaceChildren(element('bdi', {}, visibleLines(text)));
       event.target.remove();
     } }, `Show all ${count(text.length)} characters`)
     : null;
-  return element('div', {}, element('p.dim', {}, 'Body', notes ? ` (${notes})` : ''), shown, more);
+  return element('div', {}, element('p.dim', {}, 'Body', notes ? ` (${notes})` : ''), block, more);
 }
 
 /** Bytes in rows of sixteen, as hexadecimal numbers and as text. */

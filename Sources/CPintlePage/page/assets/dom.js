@@ -2,6 +2,8 @@
 
 // Elements from values. Text becomes text nodes only: there is no way from here to markup.
 
+import { visible } from './format.js';
+
 /**
  * Makes an element: `element('a.link', {href}, 'text', child)`.
  *
@@ -43,10 +45,15 @@ export function table(caption, columns, rows) {
         row.map((cell, index) => element('td', { class: titles[index][1] || null }, isolated(cell))))))));
 }
 
-/** Text in an isolate, so that its direction changes nothing around it. */
+/** A string in an isolate, so that its direction changes nothing around it. */
 export const isolated = cell => (typeof cell === 'string' ? element('bdi', {}, cell) : cell);
+/** A value that a client, an origin or a file has brought. */
+export const shown = (value, limit) => isolated(visible(value, limit));
 
 export const chip = (word, kind) => element('span', { class: `chip ${kind}` }, word);
+
+/** The verdict of a policy of trust. */
+export const verdictChip = verdict => (verdict === 'trusted' ? chip('trusted', 'pinned') : chip(visible(verdict, 32), 'denied'));
 
 let toastTimer;
 /** Says something in passing; screen readers are told, too. */

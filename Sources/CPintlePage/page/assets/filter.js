@@ -9,16 +9,14 @@
 //     term     = "~" name [ argument ] / argument
 //     argument = word / quoted / "/" expression "/" [ "i" ]
 
-/** The longest filter, in Unicode scalars. */
+/** The longest filter, in Unicode scalars, and the deepest nesting. */
 export const longest = 4096;
-/** The deepest nesting. */
 const deepest = 64;
 
 /** A fault of a filter. `position` is the Unicode scalar at which it begins, counted from 0. */
 export class FilterFault extends Error {
   constructor(reason, position) {
     super(`${reason}, at character ${position + 1}`);
-    this.reason = reason;
     this.position = position;
   }
 }
@@ -33,8 +31,7 @@ const lines = (...lists) => lists.flatMap(list => list ?? []);
 const types = (...lists) => lines(...lists).filter(line => /^content-type:/i.test(line)).map(line => line.replace(/^[^:]*:\s*/, ''));
 const pinVerdict = record => (record.violations?.includes('pin-mismatch') ? 'mismatch' : record.pin ? 'match' : 'none');
 
-// An operator is [argument, what it reads or asks, words]. `part` is text within the value, `whole` is all of it. Operators of
-// `unlisted` read header fields, which no record of the list has: the page leaves them to the server, tests give the fields.
+// An operator is [argument, what it reads or asks, words]. `part` is text within a value, `whole` all of it.
 const operators = {
   d: ['part', record => one(record.host)],
   m: ['whole', record => one(record.method)],
@@ -66,6 +63,7 @@ const operators = {
   big: ['size'],
   id: ['whole', record => one(record.id)],
 };
+/** Operators that read header fields, which records of the list do not have. */
 const unlisted = new Set(['h', 'hq', 'hs', 't', 'tq', 'ts', 'websocket']);
 /** Operators of the language that need what Pintle does not keep. */
 const missing = { b: 'bodies', bq: 'bodies', bs: 'bodies', proc: 'processes of clients' };
@@ -73,10 +71,9 @@ const missing = { b: 'bodies', bq: 'bodies', bs: 'bodies', proc: 'processes of c
 /**
  * Reads a filter.
  *
- * @returns `matches`, a function of a record, and `needsServer`: true if the server must evaluate this filter. It must for fields
- *   that records do not have, and for regular expressions: a bad one could hold up this page for minutes, and nothing stops
- *   JavaScript's own search. A worker with a time limit would be more code than this, and would disagree with the program about
- *   what "too long" is; the server bounds the steps of each search and gives every reader the same answer.
+ * @returns `matches`, a function of a record, and `needsServer`: true if the server must evaluate the filter. It must for fields that
+ *   records do not have, and for regular expressions: nothing stops a bad one in JavaScript. A worker with a time limit would be
+ *   more code, and would not agree with the program on what is too long; the server bounds the steps of each search.
  * @throws {FilterFault} the first fault.
  */
 export function parseFilter(source) {
@@ -281,14 +278,13 @@ class Parser {
   }
 }
 
-/** Scalar by scalar, as Swift does it: JavaScript looks at the neighbours of a sigma. Composed forms are equal to Swift, too. */
+/** Scalar by scalar, as in Swift: JavaScript looks at the neighbours of a sigma. Composed letters are equal to others in Swift. */
 function lowercase(text) {
-  // eslint-disable-next-line no-control-regex
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
   return Array.from(text, scalar => scalar.toLowerCase()).join('').normalize();
 }
 
-/** The expression in JavaScript's strict syntax: the program also takes lone braces and needless backslashes, but no more groups. */
+/** In JavaScript's strict syntax: the program also takes lone braces and needless backslashes, but no newer groups. */
 function strict(scalars) {
   let output = '';
   let inClass = false;
@@ -336,21 +332,21 @@ function statuses(text) {
 
 function duration(text) {
   const factors = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-  const form = 'must be a duration: a whole number with a unit, as in 250ms, 10s, 5m, 1h or 2d';
-  return amount(text, factors, form, 86_400_000 * 365, 'must be from 0s to 365d');
+  const form = 'a duration: a whole number with a unit, as in 250ms, 10s, 5m, 1h or 2d';
+  return amount(text, factors, form, 86_400_000 * 365, '0s to 365d');
 }
 
 function byteCount(text) {
   const factors = { '': 1, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
-  const form = 'must be a size: a whole number of bytes, or with a unit, as in 64KiB, 8MiB or 1GiB';
-  return amount(text, factors, form, 2 ** 50, 'must be from 0 to 1048576GiB');
+  const form = 'a size: a whole number of bytes, or with a unit, as in 64KiB, 8MiB or 1GiB';
+  return amount(text, factors, form, 2 ** 50, '0 to 1048576GiB');
 }
 
 function amount(text, factors, form, most, range) {
   const [, digits, unit] = /^(\d*)(.*)$/s.exec(text);
-  if (!digits || !Object.hasOwn(factors, unit) || BigInt(digits) >= 2n ** 63n) return [undefined, form];
+  if (!digits || !Object.hasOwn(factors, unit) || BigInt(digits) >= 2n ** 63n) return [undefined, `must be ${form}`];
   const value = Number(digits) * factors[unit];
-  return value <= most ? [value] : [undefined, range];
+  return value <= most ? [value] : [undefined, `must be from ${range}`];
 }
 
 // Slips

@@ -4,25 +4,21 @@
 
 /** Characters that are not seen, or that change how others are seen: controls, bidi marks, lone surrogates, line separators. */
 const unseen = /\u200d(?!\p{Extended_Pictographic})|(?![\u200d\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/gu;
+/** More marks on one letter than any language has would cover the lines above and below. */
+const stacked = /(\p{M}{4})\p{M}+/gu;
 
-function mark(character) {
-  const code = character.codePointAt(0);
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  if (code === 0x7f) return '\u2421';
-  return `⟨${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
-}
+const mark = character => `⟨${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
 
 /** Text with unseen characters made visible. Tabs and line ends stay, for text of several lines. */
 export function visibleLines(text, limit = Infinity) {
-  const whole = String(text);
+  const whole = String(text ?? '');
   const shown = whole.length > limit ? `${whole.slice(0, limit)}…` : whole;
-  // eslint-disable-next-line no-control-regex
-  return /^[\n\t\x20-\x7e]*$/.test(shown) ? shown : shown.replace(unseen, mark);
+  return /^[\n\t\x20-\x7e]*$/.test(shown) ? shown : shown.replace(unseen, mark).replace(stacked, '$1…');
 }
 
 /** Text for one line. A line of a table shows little of a long text, and laying all of it out would cost frames. */
 export function visible(text, limit = 4096) {
-  return visibleLines(text, limit).replaceAll('\n', '␊').replaceAll('\t', '␉');
+  return visibleLines(text, limit).replace(/[\n\t]/g, mark);
 }
 
 const number = new Intl.NumberFormat('en');
@@ -60,6 +56,9 @@ export function clock(text) {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${thousandths}`;
 }
 
+/** A place in a configuration. */
+export const placeText = place => visible(place ? `${place.file}${place.line === undefined ? '' : `:${place.line}`}` : '', 300);
+
 export const day = text => visible(String(text ?? '').slice(0, 10));
 
 /** Whole days from now until a date; 0 if it is none. */
@@ -73,7 +72,7 @@ export function decision(record) {
     case 'deny': return ['denied', 'denied'];
     case 'reject': return ['rejected', 'rejected'];
     case 'error': return ['error', 'error'];
-    default: return [visible(record.decision ?? '', 32), 'allowed'];
+    default: return [visible(record.decision, 32), 'allowed'];
   }
 }
 

@@ -2,46 +2,40 @@
 
 // The list: an ARIA grid that has elements only for the rows that are seen, and a few around them.
 
+import { element } from './dom.js';
 import { clock, decision, duration, size, source, target, trust, visible } from './format.js';
 
 /** Rows beyond each edge, so that a fast scroll does not show gaps. */
 const overscan = 12;
 
-/** The columns: a class for the style sheet, and what a record has there: text, or [text, class]. */
+/** The columns: a class for the style sheet, a title, and what a record has there: text, or [text, class]. */
 const columns = [
-  ['time', record => clock(record.time)],
-  ['method', record => visible(record.method ?? '', 24)],
-  ['target', record => target(record)],
-  ['status', record => [record.status === undefined ? '–' : String(record.status), `status-${String(record.status)[0]}`]],
-  ['decision', decision],
-  ['route', record => visible(record.route ?? '', 64)],
-  ['trust', trust],
-  ['source', source],
-  ['size', record => size(record.bytes_out)],
-  ['duration', record => duration(record.duration_ms)],
+  ['time', 'Time', record => clock(record.time)],
+  ['method', 'Method', record => visible(record.method, 24)],
+  ['target', 'Host and path', record => target(record)],
+  ['status', 'Status', record => [String(record.status ?? '–'), `status-${String(record.status)[0]}`]],
+  ['decision', 'Decision', decision],
+  ['route', 'Route', record => visible(record.route, 64)],
+  ['trust', 'Trust', trust],
+  ['source', 'Source', source],
+  ['size', 'Size', record => size(record.bytes_out)],
+  ['duration', 'Duration', record => duration(record.duration_ms)],
 ];
+/** The widths below which a list has these classes, and leaves out more. */
+const widths = { medium: 1080, small: 900, narrow: 780, phone: 560 };
 
-function makeRow() {
-  const row = document.createElement('div');
-  row.setAttribute('role', 'row');
-  row.className = 'row';
-  const cells = columns.map(([name], index) => {
-    const cell = document.createElement('div');
-    cell.setAttribute('role', 'gridcell');
-    cell.setAttribute('aria-colindex', index + 1);
-    cell.className = name;
-    row.append(cell);
-    if (name !== 'decision') return cell;
-    const chip = document.createElement('span');
-    cell.append(chip);
-    return chip;
+function makeRow(role) {
+  const cells = columns.map(([name, title], index) => {
+    const text = role === 'columnheader' ? title : name === 'decision' ? element('span') : null;
+    return element(`div.${name}`, { role, 'aria-colindex': index + 1 }, text);
   });
-  return { row, cells, record: undefined, index: -1, isSelected: false };
+  const row = element('div.row', { role: 'row' }, cells);
+  return { row, cells: cells.map(cell => cell.querySelector('span') ?? cell), record: undefined, index: -1, isSelected: false };
 }
 
 function fill(line, record) {
   line.record = record;
-  columns.forEach(([name, read], index) => {
+  columns.forEach(([name, , read], index) => {
     const value = read(record);
     const [text, kind] = typeof value === 'string' ? [value, ''] : value;
     const cell = line.cells[index];
@@ -53,7 +47,7 @@ function fill(line, record) {
 
 export class Grid {
   /**
-   * @param root - the element with role grid, which scrolls; it has the header's row and an empty group of rows.
+   * @param root - the element with role grid, which scrolls; it has two empty groups of rows.
    * @param actions - `open(record)` and `select(record)`; `changed()` asks for a frame.
    */
   constructor(root, view, actions) {
@@ -68,10 +62,13 @@ export class Grid {
     this.rowHeight = 28;
     this.height = 0;
     this.rowCount = -1;
+    const header = makeRow('columnheader').row;
+    header.setAttribute('aria-rowindex', 1);
+    root.querySelector('.head').append(header);
+    root.setAttribute('aria-colcount', columns.length);
     root.addEventListener('scroll', () => this.scrolled(), { passive: true });
     root.addEventListener('keydown', event => this.pressed(event));
     this.body.addEventListener('click', event => this.clicked(event));
-    this.body.addEventListener('dblclick', event => event.preventDefault());
     new ResizeObserver(([entry]) => this.resized(entry.contentRect)).observe(root);
   }
 
@@ -101,9 +98,7 @@ export class Grid {
 
   resized({ width, height }) {
     this.height = height;
-    this.root.classList.toggle('medium', width < 1080);
-    this.root.classList.toggle('small', width < 760);
-    this.root.classList.toggle('phone', width < 560);
+    for (const [name, least] of Object.entries(widths)) this.root.classList.toggle(name, width < least);
     this.rowHeight = 0;
     this.actions.changed();
   }
@@ -172,7 +167,7 @@ export class Grid {
 
   measure() {
     if (this.rowHeight) return this.rowHeight;
-    const probe = makeRow();
+    const probe = makeRow('gridcell');
     this.body.style.removeProperty('--row-height');
     this.body.append(probe.row);
     // Rows at parts of a pixel would have seams.
@@ -234,7 +229,7 @@ export class Grid {
   take(number) {
     let line = this.spare.pop();
     if (!line) {
-      line = makeRow();
+      line = makeRow('gridcell');
       line.row.id = `row-${Grid.made += 1}`;
     }
     if (!line.row.isConnected) this.body.append(line.row);

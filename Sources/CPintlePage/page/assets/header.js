@@ -65,7 +65,7 @@ export class Header {
     try {
       const result = await reload(this.activity?.revision ?? '');
       if (this.activity) this.show({ ...this.activity, revision: result.revision });
-      openDialog('The configuration is loaded', element('p', {}, 'Its revision is ', element('code', {}, visible(result.revision ?? '', 80)), '.'), lines(result.lines));
+      openDialog('The configuration is loaded', element('p', {}, 'Its revision is ', element('code', {}, visible(result.revision, 80)), '.'), lines(result.lines));
     } catch (error) {
       const isOld = error.status === 412;
       openDialog('The configuration is not loaded',

@@ -17,59 +17,68 @@ export class List {
     this.filter = '';
     this.abort = new AbortController();
     this.isLoading = false;
+    this.missed = 0;
   }
 
   /** Begins anew with the records that the server's filter takes; an empty one takes all. */
   async load(filter) {
     this.abort.abort();
     this.abort = new AbortController();
-    const { signal } = this.abort;
     this.filter = filter;
-    this.isLoading = true;
-    try {
-      // A small page first: the screen is full at once, and the rest comes behind it.
-      let page = await exchanges({ limit: 200, filter }, signal);
-      while (!signal.aborted) {
-        const hasRoom = this.store.prepend(page.exchanges);
-        this.actions.changed();
-        const last = page.exchanges.at(-1);
-        if (!page.more || !last || !hasRoom) break;
-        await pause(10);
-        page = await exchanges({ limit: pageSize, filter, before: last.id }, signal);
-      }
-    } catch (error) {
-      if (!signal.aborted) this.actions.failed(error);
-    } finally {
-      if (this.abort.signal === signal) {
-        this.isLoading = false;
-        this.actions.changed();
-      }
+    this.missed = 0;
+    await this.reading(signal => this.fetchAll(signal));
+    this.recover(0);
+  }
+
+  async fetchAll(signal) {
+    // A small page first: the screen is full at once, and the rest comes behind it.
+    let page = await exchanges({ limit: 200, filter: this.filter }, signal);
+    while (!signal.aborted) {
+      const hasRoom = this.store.prepend(page.exchanges);
+      this.actions.changed();
+      const last = page.exchanges.at(-1);
+      if (!page.more || !last || !hasRoom) break;
+      await pause(10);
+      page = await exchanges({ limit: pageSize, filter: this.filter, before: last.id }, signal);
     }
   }
 
-  /** Fetches what the stream has lost: pages from the newest on, until they reach what is known and have the lost ones. */
+  /** Fetches what the stream has lost. */
   async recover(count) {
-    if (this.isLoading) return;
-    this.isLoading = true;
-    const { signal } = this.abort;
+    this.missed += count;
+    while (this.missed > 0 && !this.isLoading) {
+      const missed = this.missed;
+      this.missed = 0;
+      await this.reading(signal => this.fetchMissed(missed, signal));
+    }
+  }
+
+  /** Fetches pages from the newest on, until they reach what is known and have as many new records as are missed. */
+  async fetchMissed(missed, signal) {
     const since = this.store.next;
+    const fresh = [];
+    let found = 0;
+    for (let before, more = true; more && fresh.length < mostRecords;) {
+      const page = await exchanges({ limit: pageSize, filter: this.filter, before }, signal);
+      if (page.exchanges.length === 0) break;
+      found += page.exchanges.filter(record => this.store.numberOf(record.id) === undefined).length;
+      fresh.push(...page.exchanges);
+      before = page.exchanges.at(-1).id;
+      more = page.more && (found < missed || this.store.numberOf(before) === undefined);
+    }
+    if (!signal.aborted && fresh.length) this.view.rebuild(() => this.store.insert(fresh, since));
+  }
+
+  async reading(action) {
+    const { signal } = this.abort;
+    this.isLoading = true;
     try {
-      const fresh = [];
-      let [found, before, more] = [0, undefined, true];
-      while (more && fresh.length < mostRecords) {
-        const page = await exchanges({ limit: pageSize, filter: this.filter, before }, signal);
-        if (page.exchanges.length === 0) break;
-        found += page.exchanges.filter(record => this.store.numberOf(record.id) === undefined).length;
-        fresh.push(...page.exchanges);
-        before = page.exchanges.at(-1).id;
-        more = page.more && (found < count || this.store.numberOf(before) === undefined);
-      }
-      if (!signal.aborted) this.view.rebuild(() => this.store.insert(fresh, since));
-      this.actions.changed();
+      await action(signal);
     } catch (error) {
       if (!signal.aborted) this.actions.failed(error);
-    } finally {
-      if (this.abort.signal === signal) this.isLoading = false;
     }
+    if (signal.aborted) return;
+    this.isLoading = false;
+    this.actions.changed();
   }
 }

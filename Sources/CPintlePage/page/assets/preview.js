@@ -3,7 +3,7 @@
 // What another configuration would have made of the kept exchanges.
 
 import { encoded, preview } from './api.js';
-import { byId, chip, element, isolated, say, table } from './dom.js';
+import { byId, chip, element, isolated, say, shown, table } from './dom.js';
 import { count, decision, visible } from './format.js';
 
 const kinds = [
@@ -14,11 +14,11 @@ const kinds = [
 /** The most rows that are listed. */
 const mostRows = 500;
 
-/** Takes files that are dropped anywhere on the page, and from the button. `shown()` brings the page of results to the front. */
-export function previewFiles(shown) {
+/** Takes files that are dropped anywhere on the page, and from the button. `bringUp()` brings the page of results to the front. */
+export function previewFiles(bringUp) {
   const input = byId('preview-file');
   input.addEventListener('change', () => {
-    take(input.files[0], shown);
+    take(input.files[0], bringUp);
     input.value = '';
   });
   byId('preview-choose').addEventListener('click', () => input.click());
@@ -34,13 +34,13 @@ export function previewFiles(shown) {
     event.preventDefault();
     inside = 0;
     mark();
-    take(event.dataTransfer.files[0], shown);
+    take(event.dataTransfer.files[0], bringUp);
   });
 }
 
-async function take(file, shown) {
+async function take(file, bringUp) {
   if (!file) return;
-  shown();
+  bringUp();
   const results = byId('preview-results');
   if (file.size > 4 * 2 ** 20) {
     results.replaceChildren(element('p.fault', {}, 'This file has more than 4 MiB, so it is no configuration.'));
@@ -86,8 +86,8 @@ function difference(row) {
   const known = kind => kinds.find(([key]) => key === kind) ?? [kind, visible(kind, 64), 'unused'];
   return element('details', {},
     element('summary', {},
-      element('span.method', {}, visible(row.method ?? '', 24)), ' ',
-      element('span.target', {}, isolated(visible(row.url ?? '', 400))), ' ',
+      element('span.method', {}, visible(row.method, 24)), ' ',
+      element('span.target', {}, shown(row.url, 400)), ' ',
       (row.kinds ?? []).map(kind => chip(known(kind)[1], known(kind)[2]))),
     table('Before and after', [['Part', 'name'], 'In force', 'This file'], names.map(name => {
       const [before, after] = [text('before', name), text('after', name)];

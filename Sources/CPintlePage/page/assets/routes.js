@@ -3,10 +3,10 @@
 // The routes with their counters, and a line of how much each had to do in the last minutes.
 
 import { routes } from './api.js';
-import { drawing, element, isolated, table } from './dom.js';
-import { count, size, visible } from './format.js';
+import { drawing, element, isolated, shown, table } from './dom.js';
+import { count, placeText, size, visible } from './format.js';
 
-const mostPoints = 90;
+const mostPoints = 45;
 /** The number of started exchanges of each route, at each look. */
 const history = new Map();
 
@@ -33,10 +33,10 @@ function row(route) {
   const total = kinds.reduce((sum, [, times]) => sum + times, 0);
   const asked = (counters.cache_hits ?? 0) + (counters.cache_misses ?? 0);
   return [
-    element('span', {}, element('strong', {}, isolated(visible(route.name, 100))),
-      route.place ? element('code.place', {}, visible(`${route.place.file}${route.place.line === undefined ? '' : `:${route.place.line}`}`, 300)) : null),
-    visible(route.match ?? '', 400),
-    element('span', {}, isolated(visible(route.upstream ?? 'where it was aimed', 300)), route.trust ? element('span.note', {}, ` trust ${visible(route.trust, 100)}`) : null),
+    element('span', {}, element('strong', {}, shown(route.name, 100)),
+      route.place ? element('code.place', { title: placeText(route.place) }, isolated(placeText(route.place).replace(/^.*\//, ''))) : null),
+    visible(route.match, 400),
+    element('span', {}, shown(route.upstream ?? 'where it was aimed', 300), route.trust ? element('span.note', {}, ` trust ${visible(route.trust, 100)}`) : null),
     sparkline(points),
     route.used === false ? element('span.chip.unused', {}, 'unused') : count(counters.started),
     count(counters.active),

@@ -3,7 +3,7 @@
 // The policies of trust: until when their pins are sure to match, and which backups nobody has seen yet.
 
 import { trust } from './api.js';
-import { chip, drawing, element, isolated, table } from './dom.js';
+import { chip, drawing, element, shown, table, verdictChip } from './dom.js';
 import { clock, count, day, daysUntil, visible } from './format.js';
 
 export async function trustPage() {
@@ -12,8 +12,8 @@ export async function trustPage() {
     element('h2', {}, 'Trust'),
     policies.length === 0 ? element('p', {}, 'The configuration has no trust policies: the roots of the system decide.') : null,
     ...policies.map(policy => element('article.policy', {},
-      element('h3', {}, isolated(visible(policy.name, 100)), ' ', element('span.note', {}, pinningText(policy.pinning))),
-      element('p.dim', {}, isolated(visible((policy.hosts ?? []).join(', ') || 'named by routes', 1000))),
+      element('h3', {}, shown(policy.name, 100), ' ', element('span.note', {}, pinningText(policy.pinning))),
+      element('p.dim', {}, shown((policy.hosts ?? []).join(', ') || 'named by routes', 1000)),
       forecast(policy),
       policy.pins?.length ? element('ul.pins', {}, policy.pins.map(pin => element('li', {},
         element('code', {}, visible(pin.pin, 100)), ' ',
@@ -21,7 +21,7 @@ export async function trustPage() {
       policy.uses?.length ? table(`Hosts judged by ${visible(policy.name, 100)}`, ['Host', 'Verdict', 'Last', 'Certificate'],
         policy.uses.map(use => [
           visible(use.host, 300),
-          element('span', {}, chip(use.verdict === 'trusted' ? 'trusted' : visible(use.verdict ?? '', 32), use.verdict === 'trusted' ? 'pinned' : 'denied'), ' ', isolated(visible(use.error ?? '', 600))),
+          element('span', {}, verdictChip(use.verdict), ' ', shown(use.error, 600)),
           use.at ? `${day(use.at)} ${clock(use.at).slice(0, 8)}` : '',
           use.not_after ? `until ${day(use.not_after)}` : '',
         ])) : element('p.dim', {}, 'No host has been judged by it yet.'))),

@@ -3,15 +3,14 @@
 // What the configuration has and no exchange has needed yet.
 
 import { routes, trust } from './api.js';
-import { element, isolated } from './dom.js';
-import { visible } from './format.js';
+import { element, shown } from './dom.js';
+import { placeText } from './format.js';
 
 export async function unusedPage() {
   const [{ routes: list, rules = [] }, { policies }] = await Promise.all([routes(), trust()]);
-  const place = ({ place: found }) => (found ? `${found.file}${found.line === undefined ? '' : `:${found.line}`}` : '');
   const groups = [
     ['Rules', rules.filter(rule => !rule.used).map(rule => [rule.rule, rule.text])],
-    ['Routes', list.filter(route => !route.used).map(route => [route.name, [route.match, place(route)].filter(Boolean).join(' · ')])],
+    ['Routes', list.filter(route => !route.used).map(route => [route.name, [route.match, placeText(route.place)].filter(Boolean).join(' · ')])],
     ['Pins', policies.flatMap(policy => (policy.pins ?? []).filter(pin => !pin.seen).map(pin => [policy.name, pin.pin]))],
   ];
   return [
@@ -20,6 +19,6 @@ export async function unusedPage() {
     ...groups.map(([title, entries]) => element('section', {},
       element('h3', {}, title, ' ', element('span.note', {}, String(entries.length))),
       entries.length === 0 ? element('p.dim', {}, 'All of them are used.') : element('ul.unused', {}, entries.map(([name, text]) =>
-        element('li', {}, element('strong', {}, isolated(visible(name, 300))), ' ', element('code', {}, isolated(visible(text ?? '', 600)))))))),
+        element('li', {}, element('strong', {}, shown(name, 300)), ' ', element('code', {}, shown(text, 600))))))),
   ];
 }

@@ -25,7 +25,6 @@ export function waterfall(record) {
   const bars = phases(record);
   if (bars.length === 0) return element('p.dim', {}, 'No times were measured.');
   const whole = Math.max(record.duration_ms, 1);
-  const percent = value => `${Math.round(value / whole * 10_000) / 100}%`;
   return element('div.waterfall', {},
     bars.map(([name, kind, begin, end]) => {
       // Even a phase of no time has a line, so that it is seen where it was.
@@ -36,7 +35,7 @@ export function waterfall(record) {
         drawing('svg', { class: 'bar', 'aria-hidden': 'true' },
           drawing('rect', { class: 'track', width: '100%', height: '100%', rx: 2 }),
           drawing('rect', { class: kind, x: `${x}%`, width: `${width}%`, height: '100%', rx: 2 })),
-        element('span.number', { title: `from ${percent(begin)} to ${percent(end)}` }, duration(end - begin)),
+        element('span.number', {}, duration(end - begin)),
       ];
     }),
     element('span', {}, 'Total'),
