@@ -121,6 +121,8 @@ class Checks:
         self.arguments, self.browser, self.traffic = arguments, browser, traffic
         self.base = arguments.link.split("#")[0]
         self.state = None
+        # What earlier runs have sent is not counted.
+        self.run = f"{time.time_ns() // 1_000_000:x}"
         self.measured = {}
 
     # Pages
@@ -194,9 +196,9 @@ class Checks:
         self.close(page)
 
     def shows_what_happens(self):
-        self.traffic.send("/orders?page=2", "/missing", "/fail", *(f"/items/{index}" for index in range(60)))
+        self.traffic.send("/orders?page=2", "/missing", "/fail", *(f"/items/{self.run}/{index}" for index in range(60)))
         page = self.open()
-        page.locator(".rows .row", has_text="/items/59").wait_for()
+        page.locator(".rows .row", has_text=f"/items/{self.run}/59").wait_for()
         self.traffic.send("/just-now")
         page.locator(".rows .row[aria-rowindex='2']", has_text="/just-now").wait_for(timeout=5000)
         assert int(page.get_attribute("#grid", "aria-rowcount")) > 60
@@ -231,9 +233,9 @@ class Checks:
         self.traffic.send("/missing/again", "/other")
         page.locator(".rows .row[aria-rowindex='2']", has_text="/missing/again").wait_for(timeout=5000)
         # Header fields and regular expressions are asked of the server, the events too.
-        page.fill("#filter", "~hq 'x-check: page' ~u /\\/ite(ms)\\/[12]$/")
+        page.fill("#filter", f"~hq 'x-check: page' ~u /ite(ms)\\/{self.run}\\/[12]$/")
         self.until(page, "document.querySelectorAll('.rows .row').length === 2")
-        self.traffic.send("/items/1", "/items/3")
+        self.traffic.send(f"/items/{self.run}/1", f"/items/{self.run}/3")
         self.until(page, "document.querySelectorAll('.rows .row').length === 3")
         begin = time.monotonic()
         page.fill("#filter", "~u /^(.+)+$(?<=x)/")
@@ -246,7 +248,24 @@ class Checks:
         assert page.get_attribute("#filter", "aria-invalid") == "true"
         self.axe(page, "a faulty filter")
         page.fill("#filter", "")
-        page.locator(".rows .row[aria-rowindex='2']", has_text="/items/3").wait_for()
+        page.locator(".rows .row[aria-rowindex='2']", has_text=f"/items/{self.run}/3").wait_for()
+        self.close(page)
+
+    def comes_back(self):
+        page = self.open(path=None)
+        broken = []
+
+        def once(route):
+            route.continue_() if broken else (broken.append(route), route.abort())
+
+        page.route("**/api/events*", once)
+        page.goto(self.base)
+        page.wait_for_selector("#state.connecting")
+        page.locator(".rows .row").first.wait_for()
+        self.traffic.send(*(f"/meanwhile/{self.run}/{index}" for index in range(3)))
+        page.wait_for_selector("#state:not(.connecting)")
+        page.locator(".rows .row[aria-rowindex='2']", has_text=f"/meanwhile/{self.run}/2").wait_for()
+        page.faults.clear()  # Chromium tells of the request that was broken.
         self.close(page)
 
     def has_keys(self):
@@ -376,6 +395,9 @@ class Checks:
         for size in SIZES:
             for scheme in ("light", "dark"):
                 for name, text in HOSTILE.items():
+                    # Colours change no layout.
+                    if scheme == "dark" and name not in ("markup", "bidi"):
+                        continue
                     page = self.open(size, scheme, path=None)
                     page.route("**/api/**", lambda route: self.answer_hostile(route, text))
                     page.goto(self.base)
@@ -520,7 +542,7 @@ def main():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=arguments.chromium, args=["--no-sandbox"])
         checks = Checks(arguments, browser, Traffic(arguments.proxy, Origin().address))
-        names = ["signs_in", "shows_what_happens", "does_not_jump", "filters", "has_keys", "shows_one", "has_pages", "reloads", "previews", "bears_hostile_strings", "forgets_who_signs_out", "bears_load"]
+        names = ["signs_in", "shows_what_happens", "does_not_jump", "filters", "comes_back", "has_keys", "shows_one", "has_pages", "reloads", "previews", "bears_hostile_strings", "forgets_who_signs_out", "bears_load"]
         for name in names:
             if arguments.only and name not in arguments.only and name != "signs_in":
                 continue

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The page: what belongs together is put together here.
+// Puts the parts of the page together.
 
 import { activity, encoded, harPath, signOut, whenSignedOut } from './api.js';
 import { Detail } from './detail.js';
@@ -21,6 +21,8 @@ import { unusedPage } from './unused.js';
 
 /** Pages that are fetched, with the seconds between looks while they are seen. */
 const fetched = { routes: [routesPage, 2], trust: [trustPage, 10], hosts: [hostsPage, 5], unused: [unusedPage, 10] };
+/** What a click on an element does. */
+const onClick = (id, action) => byId(id).addEventListener('click', action);
 /** The part of a frame that a filter may take for kept records, in milliseconds. */
 const slice = 6;
 
@@ -38,7 +40,7 @@ const events = new Events({
     else schedule();
   },
   activity(value) { header.show(value); schedule(); },
-  lost(lost) { list.recover(lost); },
+  lost({ count: lost }) { list.recover(lost); },
   configuration({ revision }) {
     if (header.activity) header.show({ ...header.activity, revision });
     say('Another configuration is in force');
@@ -153,7 +155,7 @@ byId('filter-form').addEventListener('submit', event => {
   event.preventDefault();
   filterChanged(0);
 });
-byId('clear').addEventListener('click', () => {
+onClick('clear', () => {
   setFilter('');
   byId('filter').focus();
 });
@@ -185,12 +187,12 @@ function closeExchange() {
   byId('grid').focus();
 }
 
-byId('detail-close').addEventListener('click', closeExchange);
-byId('newer').addEventListener('click', () => {
+onClick('detail-close', closeExchange);
+onClick('newer', () => {
   grid.follow();
   byId('grid').focus();
 });
-byId('follow').addEventListener('click', toggleFollow);
+onClick('follow', toggleFollow);
 
 function toggleFollow() {
   if (grid.follows) grid.hold();
@@ -216,25 +218,17 @@ function navigate() {
     if (link.dataset.page === name) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
-  const id = hash.startsWith('x=') ? decode(hash.slice(2)) : undefined;
-  if (id === undefined) detail.close();
+  const id = new URLSearchParams(hash).get('x');
+  if (id === null) detail.close();
   else {
     detail.open(id, store.at(store.numberOf(id)));
     if (grid.selected !== id) {
       grid.selected = id;
-      view.hold();
+      view.holds = true;
     }
   }
   if (fetched[name]) refresh(name);
   schedule();
-}
-
-function decode(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 async function refresh(name) {
@@ -253,7 +247,7 @@ async function refresh(name) {
   refreshing = setTimeout(() => refresh(name), seconds * 1000);
 }
 
-/** Puts new contents in the place of the old ones, but leaves alone what has not changed: it may be selected, or have the focus. */
+/** Replaces contents, but not what has not changed: it may be selected, or have the focus. */
 function renew(section, contents) {
   contents.forEach((content, index) => {
     const old = section.children[index];
@@ -267,20 +261,15 @@ function renew(section, contents) {
   while (section.children.length > contents.length) section.lastChild.remove();
 }
 
-byId('hosts').addEventListener('click', event => {
+onClick('hosts', event => {
   const link = event.target.closest('[data-filter]');
   if (link) setFilter(link.dataset.filter);
 });
-byId('skip').addEventListener('click', event => {
-  event.preventDefault();
-  location.hash = '';
-  byId('grid').focus();
-});
-byId('sign-out').addEventListener('click', async () => {
+onClick('sign-out', async () => {
   await signOut().catch(() => {});
   location.assign('/');
 });
-byId('help').addEventListener('click', showKeys);
+onClick('help', showKeys);
 
 whenSignedOut(() => {
   events.close();

@@ -13,7 +13,6 @@ export class Detail {
   constructor(panel, activity) {
     this.panel = panel;
     this.activity = activity;
-    this.id = undefined;
     this.abort = new AbortController();
   }
 
@@ -27,16 +26,14 @@ export class Detail {
     const { signal } = this.abort;
     this.id = id;
     this.panel.hidden = false;
-    if (record) this.show({ record }, element('p.dim', {}, 'Loading…'));
-    else this.fill(element('h2', {}, 'Exchange'), element('p.dim', {}, 'Loading…'));
+    const known = { record: record ?? { id } };
+    this.show(known, element('p.dim', {}, 'Loading…'));
     try {
       const detail = await exchange(id, signal);
       if (!signal.aborted) this.show(detail, ...sections(detail));
     } catch (error) {
-      if (signal.aborted) return;
       const text = error.status === 404 ? 'Pintle does not keep the rest of this exchange any more.' : error.message;
-      if (record) this.show({ record }, element('p.fault', {}, visible(text)));
-      else this.fill(element('h2', {}, 'Exchange'), element('p.fault', {}, visible(text)));
+      if (!signal.aborted) this.show(known, element('p.fault', {}, visible(text)));
     }
   }
 
@@ -48,17 +45,13 @@ export class Detail {
 
   show(detail, ...contents) {
     const { record } = detail;
-    this.fill(
+    const body = byId('detail-body');
+    body.replaceChildren(
       heading(record),
-      element('div.actions', {}, this.actions(detail)),
+      element('div.actions', {}, record.method ? this.actions(detail) : ''),
       facts(record),
       section('Timing', waterfall(record)),
       ...contents);
-  }
-
-  fill(...contents) {
-    const body = byId('detail-body');
-    body.replaceChildren(...contents);
     body.scrollTop = 0;
   }
 
@@ -128,9 +121,9 @@ function sections(detail) {
     detail.violations?.length ? section('Violations', element('ul.violations', {}, detail.violations.map(({ kind, message }) =>
       element('li', {}, chip(visible(kind, 64), 'rejected'), ' ', shown(message))))) : null,
     detail.certificates?.length || detail.trust ? section('Trust', chain(detail.certificates ?? [], detail.trust)) : null,
-    sent ? section('Came in, would be sent upstream', comparison(record, request, sent)) : null,
-    request?.fields?.length ? section('Request', fieldsTable('Fields of the request', request.fields), body('Body of the request', request.body)) : null,
-    response?.fields?.length ? section('Response', fieldsTable('Fields of the response', response.fields), body('Body of the response', response.body)) : null,
+    sent ? section('As it came, and as it would be sent', comparison(record, request, sent)) : null,
+    message('request', request),
+    message('response', response),
     detail.websocket ? element('p.dim', {}, 'This exchange became a WebSocket.') : null,
   ].filter(Boolean);
 }
@@ -200,14 +193,16 @@ function comparison(record, request, sent) {
       return [
         name === '' ? element('span.dim', {}, 'request line') : visible(name, 200),
         cell(before, 'before'), cell(after, 'after'),
-        difference ? element('span', { class: `difference ${difference}` }, difference) : '',
+        difference,
       ];
     }));
 }
 
-function fieldsTable(caption, fields) {
-  return table(caption, [['Field', 'name'], 'Value'], fields.map(([name, value]) =>
-    [visible(name, 200), element('span.value', {}, shown(value, 8192))]));
+function message(name, value) {
+  if (!value?.fields?.length) return null;
+  const fields = table(`Fields of the ${name}`, [['Field', 'name'], 'Value'], value.fields.map(([field, text]) =>
+    [visible(field, 200), element('span.value', {}, shown(text, 8192))]));
+  return section(`The ${name}`, fields, body(`Body of the ${name}`, value.body));
 }
 
 /** The most characters of a body that are laid out at once. */
@@ -224,7 +219,7 @@ function body(caption, value) {
       event.target.remove();
     } }, `Show all ${count(text.length)} characters`)
     : null;
-  return element('div', {}, element('p.dim', {}, 'Body', notes ? ` (${notes})` : ''), block, more);
+  return element('div', {}, element('p.dim', {}, `Body${notes && ` (${notes})`}`), block, more);
 }
 
 /** Bytes in rows of sixteen, as hexadecimal numbers and as text. */

@@ -4,11 +4,7 @@
 
 import { visible } from './format.js';
 
-/**
- * Makes an element: `element('a.link', {href}, 'text', child)`.
- *
- * Properties are attributes; functions are listeners; undefined, null and false are left out.
- */
+/** Makes an element: `element('a.link', {href, click}, 'text', child)`. Functions are listeners; undefined, null and false are left out. */
 export function element(tag, properties, ...children) {
   const [name, ...classes] = tag.split('.');
   const made = document.createElement(name);
@@ -33,10 +29,10 @@ function fill(made, properties, children) {
 
 export const byId = id => document.getElementById(id);
 
-/** A table. Each column is a title, or [title, class]; each row is a list of cells: texts, or elements. */
+/** A table. A column is a title or [title, class]; a row is a list of texts and elements. */
 export function table(caption, columns, rows) {
   const titles = columns.map(column => (Array.isArray(column) ? column : [column, '']));
-  // A table may be wider than a phone, so it scrolls in a box of its own, which the keyboard can reach.
+  // A table may be wider than a phone: it scrolls in a box that the keyboard reaches.
   return element('div.scroll', { tabindex: '0', role: 'region', 'aria-label': caption },
     element('table', {},
       element('caption', {}, caption),
@@ -49,6 +45,11 @@ export function table(caption, columns, rows) {
 export const isolated = cell => (typeof cell === 'string' ? element('bdi', {}, cell) : cell);
 /** A value that a client, an origin or a file has brought. */
 export const shown = (value, limit) => isolated(visible(value, limit));
+
+/** Lines of text as they are; nothing if there are none. */
+export function preformatted(lines = []) {
+  return lines.length ? element('pre', { tabindex: '0' }, element('bdi', {}, lines.map(line => visible(line)).join('\n'))) : '';
+}
 
 export const chip = (word, kind) => element('span', { class: `chip ${kind}` }, word);
 

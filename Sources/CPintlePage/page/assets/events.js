@@ -5,11 +5,9 @@
 import { activity, eventsPath } from './api.js';
 
 export class Events {
-  /** @param actions - `exchange(record, characters)`, `activity(value)`, `lost(count)`, `configuration(value)`, `state(word)`. */
+  /** @param actions - `exchange(record, characters)`, `state(word)`, and one for each other event. */
   constructor(actions) {
     this.actions = actions;
-    this.source = undefined;
-    this.filter = '';
   }
 
   open(filter = '') {
@@ -19,13 +17,18 @@ export class Events {
     this.source = source;
     // A source that was replaced may still have events under way.
     const listen = (name, action) => source.addEventListener(name, event => { if (source === this.source) action(event); });
-    listen('open', () => this.actions.state('live'));
+    let isBroken = false;
+    listen('open', () => {
+      this.actions.state('live');
+      // If it broke before its first event, there was no id from which to go on.
+      if (isBroken) this.actions.lost({ count: 0 });
+      isBroken = false;
+    });
     listen('exchange', event => this.actions.exchange(JSON.parse(event.data), event.data.length));
-    listen('activity', event => this.actions.activity(JSON.parse(event.data)));
-    listen('lost', event => this.actions.lost(JSON.parse(event.data).count));
-    listen('configuration', event => this.actions.configuration(JSON.parse(event.data)));
+    for (const name of ['activity', 'lost', 'configuration']) listen(name, event => this.actions[name](JSON.parse(event.data)));
     listen('error', () => {
       this.actions.state('connecting');
+      isBroken = true;
       if (source.readyState === EventSource.CLOSED) this.retry();
     });
   }
@@ -44,7 +47,7 @@ export class Events {
         this.actions.activity(await activity());
         this.open(this.filter);
         // What happened meanwhile is not repeated to a new source.
-        this.actions.lost(Infinity);
+        this.actions.lost({ count: Infinity });
       } catch (refusal) {
         if (refusal.status !== 401) this.retry();
       }

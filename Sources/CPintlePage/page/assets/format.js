@@ -2,9 +2,9 @@
 
 // Values as people read them. Whatever a client or an origin has sent passes through `visible` before it is shown.
 
-/** Characters that are not seen, or that change how others are seen: controls, bidi marks, lone surrogates, line separators. */
+/** Characters that are not seen, or change how others are seen: controls, bidi marks, lone surrogates. */
 const unseen = /\u200d(?!\p{Extended_Pictographic})|(?![\u200d\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/gu;
-/** More marks on one letter than any language has would cover the lines above and below. */
+/** More marks on a letter than any language has, which would cover other lines. */
 const stacked = /(\p{M}{4})\p{M}+/gu;
 
 const mark = character => `⟨${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
@@ -16,7 +16,7 @@ export function visibleLines(text, limit = Infinity) {
   return /^[\n\t\x20-\x7e]*$/.test(shown) ? shown : shown.replace(unseen, mark).replace(stacked, '$1…');
 }
 
-/** Text for one line. A line of a table shows little of a long text, and laying all of it out would cost frames. */
+/** Text for one line, of which a long one would cost frames. */
 export function visible(text, limit = 4096) {
   return visibleLines(text, limit).replace(/[\n\t]/g, mark);
 }

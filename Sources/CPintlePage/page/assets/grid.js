@@ -29,7 +29,7 @@ function makeRow(role) {
     const text = role === 'columnheader' ? title : name === 'decision' ? element('span') : null;
     return element(`div.${name}`, { role, 'aria-colindex': index + 1 }, text);
   });
-  const row = element('div.row', { role: 'row' }, cells);
+  const row = element('div.row', { role: 'row', 'aria-selected': role === 'gridcell' ? 'false' : null }, cells);
   return { row, cells: cells.map(cell => cell.querySelector('span') ?? cell), record: undefined, index: -1, isSelected: false };
 }
 
@@ -47,8 +47,8 @@ function fill(line, record) {
 
 export class Grid {
   /**
-   * @param root - the element with role grid, which scrolls; it has two empty groups of rows.
-   * @param actions - `open(record)` and `select(record)`; `changed()` asks for a frame.
+   * @param root - the element that scrolls, with two empty groups of rows.
+   * @param actions - `open(record)`, `select(record)`, and `changed()`, which asks for a frame.
    */
   constructor(root, view, actions) {
     this.root = root;
@@ -57,11 +57,8 @@ export class Grid {
     this.actions = actions;
     this.lines = new Map();
     this.spare = [];
-    this.selected = undefined;
     this.scrollTop = 0;
-    this.rowHeight = 28;
     this.height = 0;
-    this.rowCount = -1;
     const header = makeRow('columnheader').row;
     header.setAttribute('aria-rowindex', 1);
     root.querySelector('.head').append(header);
@@ -83,14 +80,14 @@ export class Grid {
   }
 
   hold() {
-    this.view.hold();
+    this.view.holds = true;
     this.actions.changed();
   }
 
   scrolled() {
     const top = this.root.scrollTop;
-    // Only a scroll that arrives at the top follows again: the list is there, too, while a row of its first screen is read.
-    if (top > 0) this.view.hold();
+    // Only a scroll that arrives at the top follows again: the list may stand there while its first rows are read.
+    if (top > 0) this.view.holds = true;
     else if (this.scrollTop > 0 && this.selected === undefined) this.view.release();
     this.scrollTop = top;
     this.actions.changed();
@@ -112,7 +109,7 @@ export class Grid {
   select(row) {
     if (this.view.count === 0) return;
     // Who reads a row does not want it to move.
-    this.view.hold();
+    this.view.holds = true;
     const record = this.view.store.at(this.view.number(Math.min(Math.max(row, 0), this.view.count - 1)));
     if (!record) return;
     this.selected = record.id;
@@ -214,7 +211,7 @@ export class Grid {
     this.settle();
   }
 
-  /** Takes the elements of rows that are not seen any more. The others keep theirs, so a row that only moves costs little. */
+  /** Takes the elements of rows that are not seen any more. A row that only moves keeps its own, and costs little. */
   recycle(first, end) {
     const { view } = this;
     const newest = first < end ? view.number(first) : -Infinity;
@@ -240,7 +237,7 @@ export class Grid {
 
   static made = 0;
 
-  /** When the rows stand still, they also stand in order in the document, where a screen reader goes through them. */
+  /** When the rows stand still, they are in order in the document, too, for screen readers. */
   settle() {
     for (const { row } of this.spare) if (row.isConnected) row.remove();
     clearTimeout(this.settling);

@@ -3,7 +3,7 @@
 // The header: the state of the proxy, its counters, and the button that loads the configuration again.
 
 import { activity, reload } from './api.js';
-import { byId, element, openDialog } from './dom.js';
+import { byId, element, openDialog, preformatted } from './dom.js';
 import { count, size, visible } from './format.js';
 
 const states = { not_active: 'idle', delaying_start: 'starting', active: 'active', delaying_end: 'ending' };
@@ -47,31 +47,24 @@ export class Header {
       ['kept', kept ? `${count(kept.exchanges)}, ${size(kept.bytes)}` : undefined],
       ['version', version], ['revision', revision?.slice(0, 8)],
     ].filter(([, value]) => value !== undefined);
-    const list = byId('counters');
-    entries.forEach(([name, value, kind], index) => {
-      const entry = list.children[index] ?? list.appendChild(element('div', {}, element('dt', {}), element('dd', {})));
-      const shown = typeof value === 'number' ? count(value) : visible(value, 64);
-      if (entry.firstChild.textContent !== name) entry.firstChild.textContent = name;
-      if (entry.lastChild.textContent !== shown) entry.lastChild.textContent = shown;
-      entry.className = `${name.replace(' ', '-')} ${kind && value ? kind : ''}`;
-    });
-    while (list.children.length > entries.length) list.lastChild.remove();
+    byId('counters').replaceChildren(...entries.map(([name, value, kind]) =>
+      element('div', { class: `${name.replace(' ', '-')} ${kind && value ? kind : ''}` },
+        element('dt', {}, name), element('dd', {}, typeof value === 'number' ? count(value) : visible(value, 64)))));
   }
 
   async reload() {
     const button = byId('reload');
     button.disabled = true;
-    const lines = (texts = []) => (texts.length ? element('pre', { tabindex: '0' }, element('bdi', {}, texts.map(line => visible(line)).join('\n'))) : '');
     try {
       const result = await reload(this.activity?.revision ?? '');
       if (this.activity) this.show({ ...this.activity, revision: result.revision });
-      openDialog('The configuration is loaded', element('p', {}, 'Its revision is ', element('code', {}, visible(result.revision, 80)), '.'), lines(result.lines));
+      openDialog('The configuration is loaded', element('p', {}, 'Its revision is ', element('code', {}, visible(result.revision, 80)), '.'), preformatted(result.lines));
     } catch (error) {
       const isOld = error.status === 412;
       openDialog('The configuration is not loaded',
         element('p.fault', {}, visible(error.message)),
         isOld ? element('p', {}, 'Meanwhile somebody else has loaded one. Look at it, and try again.') : '',
-        lines(error.problem?.lines));
+        preformatted(error.problem?.lines));
       if (isOld) activity().then(value => this.show(value), () => {});
     } finally {
       button.disabled = false;

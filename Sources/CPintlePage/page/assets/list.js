@@ -17,7 +17,6 @@ export class List {
     this.filter = '';
     this.abort = new AbortController();
     this.isLoading = false;
-    this.missed = 0;
   }
 
   /** Begins anew with the records that the server's filter takes; an empty one takes all. */
@@ -25,9 +24,9 @@ export class List {
     this.abort.abort();
     this.abort = new AbortController();
     this.filter = filter;
-    this.missed = 0;
+    this.missed = undefined;
     await this.reading(signal => this.fetchAll(signal));
-    this.recover(0);
+    if (this.missed !== undefined) this.recover(0);
   }
 
   async fetchAll(signal) {
@@ -45,10 +44,10 @@ export class List {
 
   /** Fetches what the stream has lost. */
   async recover(count) {
-    this.missed += count;
-    while (this.missed > 0 && !this.isLoading) {
-      const missed = this.missed;
-      this.missed = 0;
+    this.missed = (this.missed ?? 0) + count;
+    while (this.missed !== undefined && !this.isLoading) {
+      const { missed } = this;
+      this.missed = undefined;
       await this.reading(signal => this.fetchMissed(missed, signal));
     }
   }

@@ -3,7 +3,7 @@
 // What another configuration would have made of the kept exchanges.
 
 import { encoded, preview } from './api.js';
-import { byId, chip, element, isolated, say, shown, table } from './dom.js';
+import { byId, chip, element, isolated, preformatted, say, shown, table } from './dom.js';
 import { count, decision, visible } from './format.js';
 
 const kinds = [
@@ -23,7 +23,7 @@ export function previewFiles(bringUp) {
   });
   byId('preview-choose').addEventListener('click', () => input.click());
   const hasFiles = event => event.dataTransfer?.types.includes('Files');
-  // Every element below the pointer tells that it is entered and left, so what counts is how many have not been left.
+  // Every element below the pointer tells that it is entered and left.
   let inside = 0;
   const mark = () => document.body.classList.toggle('dropping', inside > 0);
   addEventListener('dragenter', event => { if (hasFiles(event)) { inside += 1; mark(); } });
@@ -52,10 +52,7 @@ async function take(file, bringUp) {
     results.replaceChildren(...summary(visible(file.name, 200), await preview(text)));
     say('The preview is there');
   } catch (error) {
-    const lines = error.problem?.lines ?? [];
-    results.replaceChildren(
-      element('p.fault', {}, visible(error.message)),
-      lines.length ? element('pre', { tabindex: '0' }, element('bdi', {}, lines.map(line => visible(line)).join('\n'))) : '');
+    results.replaceChildren(element('p.fault', {}, visible(error.message)), preformatted(error.problem?.lines));
   }
   results.tabIndex = -1;
   results.focus();

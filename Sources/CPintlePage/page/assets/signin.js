@@ -18,7 +18,7 @@ async function signIn(token) {
       return;
     }
     if (response.status === 401) {
-      message.replaceChildren('This link is not valid (any more): Pintle has started anew, or the link was cut. ', code('pintle status'), ' prints a new one.');
+      message.textContent = 'This link is not valid (any more). The command “pintle status” prints a new one.';
       return;
     }
     const problem = await response.json().catch(() => ({}));
@@ -28,22 +28,12 @@ async function signIn(token) {
   }
 }
 
-function code(text) {
-  const element = document.createElement('code');
-  element.textContent = text;
-  return element;
-}
-
 document.getElementById('form').addEventListener('submit', event => {
   event.preventDefault();
   const field = document.getElementById('link');
   signIn(tokenIn(field.value));
   field.value = '';
 });
-
-// A link may also be pasted into the address bar while this page is open: then only the fragment changes.
-addEventListener('hashchange', takeFragment);
-takeFragment();
 
 function takeFragment() {
   if (!location.hash.includes('token=')) return;
@@ -52,3 +42,7 @@ function takeFragment() {
   history.replaceState(null, '', '/');
   signIn(token);
 }
+
+// A link may be pasted into the address bar while this page is open: then only the fragment changes.
+addEventListener('hashchange', takeFragment);
+takeFragment();

@@ -15,7 +15,6 @@ export class Store {
     this.first = 0;
     this.ids = new Map();
     this.characters = 0;
-    this.forgotten = 0;
   }
 
   get count() { return this.records.length; }
@@ -34,7 +33,7 @@ export class Store {
     return true;
   }
 
-  /** Adds older records, newest first; their numbers may be negative. Returns false if there is no room for all of them. */
+  /** Adds older records, newest first; numbers may be negative. Returns false if there is no room for all. */
   prepend(records) {
     const added = [];
     let hasRoom = true;
@@ -52,10 +51,7 @@ export class Store {
     return hasRoom;
   }
 
-  /**
-   * Puts a run of records, newest first, where it belongs: above those that are older than its last known one, and below those that
-   * have come since the number `since`.
-   */
+  /** Puts a run of records, newest first, above those that are older than its last known one, and below those since a number. */
   insert(fresh, since) {
     const ids = new Set(fresh.map(record => record.id));
     const oldest = fresh.findLast(record => this.ids.has(record.id));
@@ -67,7 +63,7 @@ export class Store {
     this.characters = this.records.reduce((sum, { weight }) => sum + weight, 0);
   }
 
-  /** Drops the oldest records beyond the bounds. Called once a frame: to drop each for itself would move the others each time. */
+  /** Drops the oldest records beyond the bounds: once a frame, as it moves all others. */
   trim() {
     let dropped = 0;
     while (this.count - dropped > mostRecords || this.characters > mostCharacters && dropped < this.count) {
@@ -78,15 +74,13 @@ export class Store {
     if (dropped === 0) return;
     this.records.splice(0, dropped);
     this.first += dropped;
-    this.forgotten += dropped;
   }
 }
 
 /**
- * The records that a filter takes, newest first.
+ * The records that a filter takes, newest first. A new filter reads the kept ones in slices, from the newest on.
  *
- * A new filter reads the kept records in slices, from the newest on, so that the first rows are there at once. `held` is the number of
- * newest rows that are not shown: while somebody reads further down, what comes at the top must not push away what they read.
+ * `held` is the number of newest rows that are not shown: what comes at the top must not push away what somebody reads further down.
  */
 export class View {
   constructor(store) {
@@ -131,7 +125,6 @@ export class View {
     return -1;
   }
 
-  hold() { this.holds = true; }
   release() {
     this.holds = false;
     this.held = 0;
