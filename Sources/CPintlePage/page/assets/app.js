@@ -21,7 +21,6 @@ import { unusedPage } from './unused.js';
 
 /** Pages that are fetched, with the seconds between looks while they are seen. */
 const fetched = { routes: [routesPage, 2], trust: [trustPage, 10], hosts: [hostsPage, 5], unused: [unusedPage, 10] };
-/** What a click on an element does. */
 const onClick = (id, action) => byId(id).addEventListener('click', action);
 /** The part of a frame that a filter may take for kept records, in milliseconds. */
 const slice = 6;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the page offers to paste means in a shell, or in YAML, what was on the wire.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { asCurl, asRule, asTest, shellWord, yamlText } from '../../Sources/CPintlePage/page/assets/actions.js';
+
+const hostile = [
+  '', 'plain', "it's", '$(touch /tmp/x) `id` "$HOME" !!', 'a\nrm -rf /', '\u202etxt.exe', 'tab\tback\\slash\'\u0007', '-x', '~root', 'é 😀', 'a\\x41',
+];
+
+test('a word of a shell is the text', () => {
+  for (const text of hostile) {
+    assert.equal(execFileSync('bash', ['-c', `printf %s ${shellWord(text)}`], { encoding: 'utf8' }), text, JSON.stringify(text));
+    assert.doesNotMatch(shellWord(text), /[\n\t\u0007\u202e]/u, 'what is pasted is what is seen');
+  }
+});
+
+test('a command sends the request again', () => {
+  const detail = {
+    record: { method: 'POST', url: 'http://a.test/x?y=[1]' },
+    request: { fields: [['Host', 'a.test'], ['Content-Length', '3'], ['X-A', "it's"], ['X-Empty', ''], ['@file', 'x'], ['Proxy-Authorization', 'x']], body: { text: '@/etc/passwd' } },
+  };
+  assert.equal(
+    asCurl(detail, 'http://127.0.0.1:3128'),
+    "curl --globoff --proxy http://127.0.0.1:3128 --request POST --header 'X-A: it'\\''s' --header 'X-Empty;' --data-raw @/etc/passwd --url 'http://a.test/x?y=[1]'");
+  assert.equal(asCurl({ record: { method: 'CONNECT', url: 'a.test:443' } }), 'curl --globoff --proxytunnel https://a.test:443/');
+});
+
+test('text of YAML is the text', () => {
+  for (const text of [...hostile, '\0', '\u2028', '\u0085', '\ud800']) {
+    assert.equal(JSON.parse(yamlText(text)), text);
+    assert.match(yamlText(text), /^"[^\n\u0085\u2028\u202e]*"$/u);
+  }
+});
+
+test('a test holds the decision', () => {
+  const text = asTest({
+    record: { method: 'GET', url: 'http://x.ads.test/', host: 'x.ads.test:80', decision: 'deny', rule: 'destinations.deny[0]', status: 403 },
+    request: { fields: [['Accept', '*/*'], ['Cookie', '***']] },
+  });
+  assert.equal(text, [
+    '- name: "GET x.ads.test:80 is denied"',
+    '  request: {method: GET, url: "http://x.ads.test/", headers: {Accept: "*/*"}}',
+    '  expect: {decision: deny, rule: "destinations.deny[0]", problem: destination-denied}',
+    '',
+  ].join('\n'));
+  const rejected = asTest({
+    record: { method: 'POST', url: 'http://a.test/', host: 'a.test:80', route: 'api', decision: 'reject', upstream_status: 200, status: 502, violations: ['response-content-type'] },
+    request: { fields: [], body: { text: '{"amount": 1}' } },
+    response: { fields: [['content-type', 'text/html']] },
+  });
+  assert.match(rejected, /json: \{"amount":1\}/);
+  assert.match(rejected, /\n {2}response: \{status: 200, headers: \{Content-Type: "text\/html"\}\}\n {2}violations: \[response-content-type\]\n$/);
+});
+
+test('a rule is a line of the configuration', () => {
+  assert.equal(asRule({ host: 'a.test:80' }, 'deny'), 'destinations: {deny: ["a.test:80"]}\n');
+});
