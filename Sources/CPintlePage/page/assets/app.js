@@ -227,6 +227,7 @@ function navigate() {
     }
   }
   if (fetched[name]) refresh(name);
+  if (hash === 'grid') byId('grid').focus();
   schedule();
 }
 

@@ -105,7 +105,7 @@ function facts(record) {
   const entries = [
     ['Time', record.time], ['Client', record.client], ['User', record.user], ['Tag', record.tag], ['Process', record.process],
     ['Mode', record.mode], ['Address', record.address], ['Route', record.route], ['Rule', record.rule],
-    ['Trust', trust(record)[0]], ['Source', source(record)[0]], ['Upstream status', upstream],
+    ['Trust', trust(record)[0]], ['Source', source(record)[0]], ['Upstream', upstream],
     ['Protocol', [record.http && `HTTP/${record.http}`.replace(/^HTTP\/(?=\D)/, ''), record.tls].filter(Boolean).join(' over ')],
     ['Bytes', [record.bytes_in && `${size(record.bytes_in)} in`, record.bytes_out !== undefined && `${size(record.bytes_out)} out`].filter(Boolean).join(', ')],
     ['Retries', record.retries], ['Redirects', record.redirects], ['Form', record.form?.join(', ')], ['Id', record.id],

@@ -59,6 +59,9 @@ export function clock(text) {
 /** A place in a configuration. */
 export const placeText = place => visible(place ? `${place.file}${place.line === undefined ? '' : `:${place.line}`}` : '', 300);
 
+/** A time as date and time of day here. */
+export const moment = text => (Number.isNaN(Date.parse(text)) ? visible(text, 32) : new Date(text).toLocaleString('sv'));
+
 export const day = text => visible(String(text ?? '').slice(0, 10));
 
 /** Whole days from now until a date; 0 if it is none. */

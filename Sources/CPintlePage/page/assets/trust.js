@@ -4,7 +4,7 @@
 
 import { trust } from './api.js';
 import { chip, drawing, element, shown, table, verdictChip } from './dom.js';
-import { clock, count, day, daysUntil, visible } from './format.js';
+import { count, day, daysUntil, moment, visible } from './format.js';
 
 export async function trustPage() {
   const { policies } = await trust();
@@ -22,7 +22,7 @@ export async function trustPage() {
         policy.uses.map(use => [
           visible(use.host, 300),
           element('span', {}, verdictChip(use.verdict), ' ', shown(use.error, 600)),
-          use.at ? `${day(use.at)} ${clock(use.at).slice(0, 8)}` : '',
+          moment(use.at),
           use.not_after ? `until ${day(use.not_after)}` : '',
         ])) : element('p.dim', {}, 'No host has been judged by it yet.'))),
   ];

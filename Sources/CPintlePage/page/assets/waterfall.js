@@ -15,7 +15,7 @@ export function phases(record) {
   const answered = Math.min(Math.max(record.first_byte_ms ?? secured, secured), end);
   return [
     ['Connection', 'connect', 0, record.connect_ms === undefined ? undefined : connected],
-    ['TLS handshake', 'tls', connected, record.tls_ms === undefined ? undefined : secured],
+    ['TLS', 'tls', connected, record.tls_ms === undefined ? undefined : secured],
     ['Waiting', 'wait', secured, record.first_byte_ms === undefined ? undefined : answered],
     [isTunnel ? 'Tunnel' : 'Transfer', 'transfer', answered, end],
   ].filter(([, , , until]) => until !== undefined);
