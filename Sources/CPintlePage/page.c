@@ -60,6 +60,9 @@ static const unsigned char preview_js[] = {
 static const unsigned char routes_js[] = {
 #embed "page/assets/routes.js"
 };
+static const unsigned char running_js[] = {
+#embed "page/assets/running.js"
+};
 static const unsigned char signin_js[] = {
 #embed "page/assets/signin.js"
 };
@@ -99,6 +102,7 @@ static const struct pintle_page_file files[] = {
     FILE("list.js", SCRIPT, list_js),
     FILE("preview.js", SCRIPT, preview_js),
     FILE("routes.js", SCRIPT, routes_js),
+    FILE("running.js", SCRIPT, running_js),
     FILE("signin.js", SCRIPT, signin_js),
     FILE("store.js", SCRIPT, store_js),
     FILE("style.css", STYLE, style_css),

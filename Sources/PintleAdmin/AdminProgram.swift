@@ -28,6 +28,8 @@ package protocol AdminProgram: Sendable {
     /// The certificate of the authority that signs those of intercepted tunnels, as PEM; nil if there is none.
     var authority: String? { get }
 
+    /// The exchanges and tunnels that have begun and not ended, in no order.
+    func running() async -> [RunningExchange]
     /// The metrics of this moment.
     func metrics() async -> MetricsReading
 

@@ -90,6 +90,8 @@ package struct AdminService: LocalService {
                     status: 404, title: "Not kept", detail: "\(admitted.name) is not among the exchanges that are kept")
             }
             return AdminReply(json: ExchangeDetail(kept.exchange, program).text)
+        case .running:
+            return try await RunningAnswer(await program.running(), program.redaction).reply(query)
         case .routes: return AdminReply(json: RoutesAnswer(program).text)
         case .trust: return AdminReply(json: await TrustAnswer(program).text)
         case .hosts:

@@ -54,6 +54,16 @@ package final class Proxy: Sendable {
         self.ownAddresses.set(self.listeners.addresses + other.listeners.addresses)
     }
 
+    /// The exchanges and tunnels that have begun and not ended, in no order.
+    package func running() async -> [RunningExchange] {
+        var all: [RunningExchange] = []
+        for worker in self.workers {
+            // An event loop that has stopped serves no client.
+            all += (try? await worker.loop.submit { worker.running }.get()) ?? []
+        }
+        return all
+    }
+
     /// The number of connected clients.
     package var connections: Int { self.limiter.total }
 

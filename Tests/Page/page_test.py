@@ -347,7 +347,7 @@ class Checks:
                 self.fits(page, f"the list, {size}")
                 self.axe(page, f"the list, {size}, {scheme}")
                 self.shot(page, "phone" if size == "phone" and scheme == "light" else scheme if size == "desktop" else "phone-dark")
-                for name in ("routes", "trust", "hosts", "unused", "preview"):
+                for name in ("running", "routes", "trust", "hosts", "unused", "preview"):
                     page.click(f"nav a[data-page={name}]")
                     page.locator(f"#{name} h2").wait_for()
                     page.wait_for_timeout(100)
@@ -415,7 +415,7 @@ class Checks:
                     page.get_by_role("button", name="Explain now").click()
                     page.wait_for_selector("#explained .path li")
                     page.click("#detail-close")
-                    for other in ("routes", "trust", "hosts", "unused", "preview"):
+                    for other in ("running", "routes", "trust", "hosts", "unused", "preview"):
                         page.evaluate("name => { location.hash = name }", other)
                         if other == "preview":
                             page.set_input_files("#preview-file", {"name": "x.yaml", "mimeType": "application/yaml", "buffer": b"version: 1"})
@@ -449,6 +449,7 @@ class Checks:
             "/api/routes": {"routes": [{"name": text, "place": place, "match": text, "upstream": text, "trust": text, "counters": {}, "violations": {text: 1}, "used": False}], "rules": [{"rule": text, "text": text, "used": False}]},
             "/api/trust": {"policies": [{"name": text, "hosts": [text], "pinning": text, "pins": [{"pin": text, "seen": False}, {"pin": text, "seen": True, "position": text}], "forecast": text, "uses": [{"host": text, "verdict": text, "error": text, "at": text, "not_after": text}]}]},
             "/api/hosts": {"hosts": [{"host": text, "exchanges": 1, "failed": 1, "bytes_in": 0, "bytes_out": 1}]},
+            "/api/running": {"exchanges": [records[0]]},
             "/api/explain": {"why": why, "sent": {"method": text, "url": text, "fields": fields}},
             "/api/preview": {"exchanges": 1, "same": 0, "denied": 1, "rows": [{"id": text, "method": text, "url": text, "kinds": [text], "before": side, "after": side}]},
             "/api/reload": {"revision": text, "lines": [text]},

@@ -15,6 +15,7 @@ package enum AdminEndpoint: String, CaseIterable, Sendable {
     case activity = "/api/activity"
     case exchanges = "/api/exchanges"
     case exchange = "/api/exchanges/*"
+    case running = "/api/running"
     case events = "/api/events"
     case routes = "/api/routes"
     case trust = "/api/trust"
@@ -40,7 +41,9 @@ package enum AdminEndpoint: String, CaseIterable, Sendable {
     package var access: Access {
         switch self {
         case .health, .readiness, .metrics, .proxyScript, .authority, .assets: .open
-        case .page, .activity, .exchanges, .exchange, .events, .routes, .trust, .hosts, .archive, .explanation: .reading
+        case .page, .activity, .exchanges, .exchange, .running, .events, .routes, .trust, .hosts, .archive,
+            .explanation:
+            .reading
         case .reload, .purge, .preview: .changing
         case .session: .signingIn
         }

@@ -116,11 +116,13 @@ final class EventStream: LocalBody {
             let shown = kept.exchange.shown(self.program.redaction)
             guard self.filter.matches(shown) else { continue }
             Self.add(
-                "exchange", JSONText.record(shown), id: "\(self.program.started.milliseconds)-\(kept.number)", to: &text
+                "exchange", JSONText.record(shown), id: self.id(kept.number), to: &text
             )
         }
         self.number = (kept.last?.number).map { $0 + 1 } ?? start
     }
+
+    private func id(_ number: UInt64) -> String { "\(self.program.started.milliseconds)-\(number)" }
 
     private func addActivity(to text: inout [UInt8]) {
         let revision = self.program.revision
@@ -132,7 +134,8 @@ final class EventStream: LocalBody {
         let state = ActivityAnswer(self.program, self.recent, at: nil).text
         guard state != self.activity else { return }
         self.activity = state
-        Self.add("activity", ActivityAnswer(self.program, self.recent).text, to: &text)
+        // A client that is cut off before the first exchange goes on from here.
+        Self.add("activity", ActivityAnswer(self.program, self.recent).text, id: self.id(self.number &- 1), to: &text)
     }
 
     /// - Parameter data: JSON on one line.

@@ -351,10 +351,7 @@ extension ClientConnection: ServedConnection {
 
     func closeIfIdle(since end: NIODeadline) { if self.timer?.isIdle(since: end) == true { self.timedOut(.nextHead) } }
 
-    func tellProgress() -> Bool {
-        self.requests.receiver?.tellProgress()
-        return self.requests.receiver != nil
-    }
+    var running: [any ExchangeProgress] { self.requests.receiver.map { [$0.progress] } ?? [] }
 }
 
 extension ClientConnection: PipeReader {

@@ -2,9 +2,9 @@
 
 internal import Logging
 internal import NIOCore
-internal import PintleActivity
+package import PintleActivity
 internal import PintleLoop
-internal import PintleMessage
+package import PintleMessage
 internal import PintlePolicy
 internal import PintleSerialization
 internal import PintleSession
@@ -186,9 +186,19 @@ final class Worker: @unchecked Sendable {
 
     private func tellProgress() {
         var isBusy = !self.tunnels.isEmpty
-        for tunnel in self.tunnels.values { tunnel.tellProgress() }
-        for connection in self.connections.values where connection.tellProgress() { isBusy = true }
+        for tunnel in self.tunnels.values { tunnel.running.tellProgress() }
+        for connection in self.connections.values {
+            for exchange in connection.running {
+                exchange.tellProgress()
+                isBusy = true
+            }
+        }
         if isBusy { self.watchProgress() }
+    }
+
+    /// The exchanges and tunnels that have begun and not ended, as far as they have come.
+    var running: [RunningExchange] {
+        self.connections.values.flatMap { $0.running.map(\.soFar) } + self.tunnels.values.map(\.running.soFar)
     }
 
     // MARK: Buffers
@@ -260,10 +270,8 @@ protocol ServedConnection: AnyObject {
     /// Closes if the client has sent no request since `end` or earlier, and has its responses.
     func closeIfIdle(since end: NIODeadline)
 
-    /// Updates the counters.
-    ///
-    /// - Returns: true if an exchange is active.
-    func tellProgress() -> Bool
+    /// Its exchanges that have begun and not ended.
+    var running: [any ExchangeProgress] { get }
 }
 
 /// A tunnel of a client.
@@ -271,8 +279,23 @@ protocol ServedTunnel: AnyObject {
     /// Breaks off everything.
     func abort()
 
+    var running: any ExchangeProgress { get }
+}
+
+/// An exchange, or a tunnel, while it lasts.
+protocol ExchangeProgress {
     /// Updates the counters.
     func tellProgress()
+    var soFar: RunningExchange { get }
+}
+
+/// An exchange, or a tunnel, that has not ended.
+package struct RunningExchange: Sendable {
+    /// The record so far; its duration is the time since the beginning.
+    package let record: ExchangeRecord
+    /// The header fields of the request and of the response, if they are kept.
+    package let requestFields: Fields
+    package let responseFields: Fields
 }
 
 extension MemoryBudget: PendingWriteAccount {

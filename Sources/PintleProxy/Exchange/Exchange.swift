@@ -685,7 +685,7 @@ final class Exchange: TransferDelegate {
     }
 
     private func giveBack() { if self.held.giveBack(self.worker.pool) { self.worker.stopWaiting(as: self.sequence) } }
-    func tellProgress() { self.report.tellProgress() }
+    var progress: any ExchangeProgress { self.report }
 }
 
 /// Continues with the request's body, once the origin's stream has returned.

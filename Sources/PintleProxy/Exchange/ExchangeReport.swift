@@ -11,7 +11,7 @@ internal import PintleSession
 internal import PintleTrust
 
 /// The facts about an exchange, for its counters and its line in the log.
-final class ExchangeReport {
+final class ExchangeReport: ExchangeProgress {
     enum Mode: String { case forward, gateway, tunnel, intercept }
 
     /// The way in which a tunnel's destination was verified.
@@ -339,7 +339,17 @@ final class ExchangeReport {
         if self.holdsTunnel { self.worker.limiter.leaveTunnel(self.client) }
         // Without a sink nothing is gathered.
         guard active.sinks.areWanted else { return }
-        active.sinks.take(EndedExchange(
-                self, outcome, after: NIODeadline.now() - self.start, self.facts, self.wouldBeDenied))
+        active.sinks.take(self.ended(outcome, self.tap?.finish()))
+    }
+
+    private func ended(_ outcome: Outcome, _ response: ObservedResponse?) -> EndedExchange {
+        let duration = NIODeadline.now() - self.start
+        return EndedExchange(self, outcome, after: duration, self.facts, response, self.wouldBeDenied)
+    }
+
+    var soFar: RunningExchange {
+        let observed = self.ended(.completed, nil).observed
+        return RunningExchange(
+            record: observed.record, requestFields: observed.requestFields, responseFields: observed.responseFields)
     }
 }

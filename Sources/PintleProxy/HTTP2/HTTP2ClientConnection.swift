@@ -300,10 +300,7 @@ extension HTTP2ClientConnection: ServedConnection {
         self.channel.reset()
     }
 
-    func tellProgress() -> Bool {
-        for stream in self.streams.values { stream.exchange?.tellProgress() }
-        return !self.streams.isEmpty
-    }
+    var running: [any ExchangeProgress] { self.streams.values.compactMap(\.exchange?.progress) }
 }
 
 extension HTTP2ClientConnection.Caller {

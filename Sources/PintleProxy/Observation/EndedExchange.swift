@@ -51,7 +51,7 @@ package final class EndedExchange: Sendable {
 
     init(
         _ report: ExchangeReport, _ outcome: Outcome, after duration: TimeAmount, _ facts: ExchangeReport.Facts,
-        _ wouldBeDenied: Bool
+        _ response: ObservedResponse?, _ wouldBeDenied: Bool
     ) {
         (self.id, self.client, self.identity) = (report.id, report.client, report.identity)
         (self.mode, self.continuesTunnel) = (report.mode, report.continuesTunnel)
@@ -65,7 +65,7 @@ package final class EndedExchange: Sendable {
         (self.metrics, self.redirects, self.cache) = (report.metrics, facts.redirects, facts.cache)
         (self.violations, self.error, self.outcome) = (facts.violations, report.error, outcome)
         self.hasNamelessHello = report.hasNamelessHello
-        (self.response, self.responseFields) = (report.tap?.finish(), facts.responseFields)
+        (self.response, self.responseFields) = (response, facts.responseFields)
     }
 
     /// The method; empty if the client sent no request.
@@ -77,7 +77,8 @@ package final class EndedExchange: Sendable {
 
     /// The bytes in memory, about: only these parts may be much longer than the others.
     var size: Int {
-        1280 + self.request.fields.byteCount + self.responseFields.byteCount + (self.request.target.path?.utf8.count ?? 0)
+        1280 + self.request.fields.byteCount + self.responseFields.byteCount
+            + (self.request.target.path?.utf8.count ?? 0)
             + (self.error?.utf8.count ?? 0)
     }
 

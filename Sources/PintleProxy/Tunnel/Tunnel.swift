@@ -94,10 +94,9 @@ final class Tunnel: ServedTunnel {
         self.relay.start(self, sent: sent, answered: answered)
     }
 
-    /// Updates the counters of the route.
-    func tellProgress() {
+    var running: any ExchangeProgress {
         self.countBytes()
-        self.report.tellProgress()
+        return self.report
     }
 
     private func countBytes() {

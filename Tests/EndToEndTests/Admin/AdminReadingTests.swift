@@ -130,6 +130,36 @@ struct AdminReadingTests {
         #expect(try self.stage.pintle.stop() == 0)
     }
 
+    @Test func `what is under way is told until it has ended`() throws {
+        let release = Watched(false)
+        let slow = try RawOrigin { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
+            try release.wait(for: "the release") { $0 }
+            try connection.send("67890")
+        }
+        let client = try ChildProcess(
+            "/usr/bin/curl",
+            [
+                "-s", "-N", "-x", "http://127.0.0.1:\(self.stage.pintle.port)",
+                "http://127.0.0.1:\(slow.port)/slow?key=secret",
+            ])
+        func running(_ filter: String = "") throws -> [PintleProcess.Object] {
+            try self.stage.ask("/api/running?filter=\(filter)").json["exchanges"] as? [PintleProcess.Object] ?? []
+        }
+        try Patience.wait(for: "the exchange") { try running().first?["bytes_out"] as? Int == 5 }
+        let exchange = try running()[0]
+        #expect((exchange["url"] as? String)?.hasSuffix("/slow?key=***") == true, "\(exchange)")
+        #expect(exchange["route"] as? String == "site" && exchange["duration_ms"] is Int, "\(exchange)")
+        #expect(try running("~route+idle").isEmpty && running("~route+site").count == 1)
+        #expect(try self.stage.exchanges().isEmpty)
+        release.change { $0 = true }
+        #expect(try client.waitForExit() == 0)
+        let ended = try self.wait(for: 1)
+        #expect(ended[0]["id"] as? String == exchange["id"] as? String)
+        #expect(try running().isEmpty)
+    }
+
     @Test func `the counters of the endpoint, of status and of the log agree`() throws {
         for path in ["/", "/a"] { try self.stage.pass(path) }
         _ = try Curl.run(proxy: self.stage.pintle.port, "http://x.ads.example/")

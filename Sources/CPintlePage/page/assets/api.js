@@ -43,6 +43,7 @@ export const exchange = (id, signal) => request(`/api/exchanges/${encoded(id)}`,
 export const routes = () => request('/api/routes');
 export const trust = () => request('/api/trust');
 export const hosts = () => request('/api/hosts');
+export const running = () => request('/api/running');
 export const eventsPath = filter => `/api/events${query({ filter })}`;
 export const harPath = filter => `/api/har${query({ filter })}`;
 

@@ -11,6 +11,7 @@ import { count, visible } from './format.js';
 import { Grid } from './grid.js';
 import { Header } from './header.js';
 import { hostsPage } from './hosts.js';
+import { runningPage } from './running.js';
 import { listenToKeys, showKeys } from './keys.js';
 import { List } from './list.js';
 import { previewFiles } from './preview.js';
@@ -20,7 +21,7 @@ import { trustPage } from './trust.js';
 import { unusedPage } from './unused.js';
 
 /** Pages that are fetched, with the seconds between looks while they are seen. */
-const fetched = { routes: [routesPage, 2], trust: [trustPage, 10], hosts: [hostsPage, 5], unused: [unusedPage, 10] };
+const fetched = { running: [runningPage, 1], routes: [routesPage, 2], trust: [trustPage, 10], hosts: [hostsPage, 5], unused: [unusedPage, 10] };
 const onClick = (id, action) => byId(id).addEventListener('click', action);
 /** The part of a frame that a filter may take for kept records, in milliseconds. */
 const slice = 6;

@@ -98,6 +98,8 @@ final class RunningProgram: AdminProgram {
         return (try? DataFolder.authority(for: interception))?.certificatePEM
     }
 
+    func running() async -> [RunningExchange] { await self.server.proxy.running() }
+
     func metrics() async -> MetricsReading {
         var reading = MetricsReading()
         reading.exchanges = self.exchangeMetrics.snapshot()
