@@ -21,8 +21,8 @@ extension ExchangeRecord {
 extension ExchangeMetrics {
     /// Counts the exchange of a record, as the program does.
     func count(_ record: ExchangeRecord) {
-        let length = record.duration?.roundedMilliseconds ?? 0
-        var facts = Facts(end: Timestamp(milliseconds: record.time.milliseconds + Int64(length)))
+        let length = Int64((record.duration ?? .zero) / .milliseconds(1))
+        var facts = Facts(end: Timestamp(milliseconds: record.time.milliseconds + length))
         (facts.route, facts.method, facts.status) = (record.route, record.method, record.status)
         (facts.duration, facts.trust, facts.matchesPin) = (record.duration, record.trust, record.pin != nil)
         facts.mismatchesPin = record.violations.contains(.pinMismatch)
