@@ -73,10 +73,22 @@ function summary(name, result) {
   ];
 }
 
+/** A side with a part for each field of the request that is sent. */
+function parts({ sent, ...side } = {}) {
+  if (typeof sent !== 'object') return { ...side, ...(sent && { sent }) };
+  const fields = {};
+  for (const [name, value] of sent.fields ?? []) {
+    const part = `sent ${name}`;
+    fields[part] = part in fields ? `${fields[part]}, ${value}` : value;
+  }
+  return { ...side, sent: `${sent.method} ${sent.url}`, ...fields };
+}
+
 function difference(row) {
-  const names = Array.from(new Set([...Object.keys(row.before ?? {}), ...Object.keys(row.after ?? {})]));
+  const sides = { before: parts(row.before), after: parts(row.after) };
+  const names = Array.from(new Set([...Object.keys(sides.before), ...Object.keys(sides.after)]));
   const text = (side, name) => {
-    const value = row[side]?.[name];
+    const value = sides[side][name];
     if (value === undefined) return '–';
     return name === 'decision' ? decision({ decision: value })[0] : visible(typeof value === 'string' ? value : JSON.stringify(value), 1000);
   };
