@@ -168,6 +168,21 @@ struct AdminGateTests {
         }
     }
 
+    @Test func `a token that differs in any place is wrong`() {
+        let credentials = AdminCredentials()
+        #expect(credentials.isToken(credentials.token) && credentials.isCookie(credentials.cookie))
+        #expect(!credentials.isToken(credentials.cookie) && !credentials.isCookie(credentials.token))
+        let right = Array(credentials.token.utf8)
+        for place in right.indices {
+            for byte in UInt8(ascii: "-")...UInt8(ascii: "z") where byte != right[place] {
+                var wrong = right
+                wrong[place] = byte
+                #expect(!credentials.isToken(String(decoding: wrong, as: UTF8.self)))
+            }
+        }
+        for _ in 0..<20_000 where credentials.isToken(AdminCredentials().token) { Issue.record("a foreign token passed") }
+    }
+
     @Test func `tokens are long, differ, and have no characters that a link must escape`() {
         let all = (0..<20).flatMap { _ in [AdminCredentials()].flatMap { [$0.token, $0.cookie] } }
         #expect(Set(all).count == all.count)

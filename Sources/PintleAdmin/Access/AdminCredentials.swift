@@ -21,7 +21,8 @@ package struct AdminCredentials: Sendable {
     private static func areEqual(_ given: some StringProtocol, _ secret: String) -> Bool {
         let (given, secret) = (Array(given.utf8), Array(secret.utf8))
         guard given.count == secret.count else { return false }
-        return zip(given, secret).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+        // Both operators have one precedence in Swift.
+        return zip(given, secret).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
     /// 258 random bits.
