@@ -276,7 +276,7 @@ let package = Package(
         tests(
             "PintlePolicyTests",
             ["PintlePolicy", "PintleSession", "PintleMessage", "PintleSerialization", "PintleTrust", nio]),
-        tests("PintleWatchTests", ["PintleWatch", "PintleActivity", "PintleMessage"]),
+        tests("PintleWatchTests", ["PintleWatch", "PintleActivity", "PintleMessage", "PintleSerialization"]),
         tests("PintleAdminTests", ["PintleAdmin", "PintleProxy", "PintleMessage", "PintleSerialization", nio]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests(

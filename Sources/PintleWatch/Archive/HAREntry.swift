@@ -31,7 +31,7 @@ package struct HAREntry {
             ("startedDateTime", .string(self.record.time.description)), ("time", .number(timings.total)),
             ("request", self.request), ("response", self.response), ("cache", .object([])),
             ("timings", timings.parameter),
-            ("serverIPAddress", self.record.address.map { .string(Self.host(of: $0)) }),
+            ("serverIPAddress", self.record.peerAddress.map { .string($0) }),
             ("_fromCache", self.record.source == .cache ? "memory" : nil),
             ("_resourceType", .string(self.exchange.isWebSocket ? "websocket" : "other")),
             ("comment", self.comment.map { .string($0) }), ("_pintle", self.pintle),
@@ -41,9 +41,7 @@ package struct HAREntry {
     // MARK: Messages
 
     private var request: Parameter {
-        // A tunnel is requested by host and port.
-        let target = self.record.url ?? ""
-        let url = self.record.mode == "tunnel" || self.record.method == "CONNECT" ? "https://\(target)/" : target
+        let url = self.record.shownURL
         return .object([
             ("method", .string(self.record.method ?? "")), ("url", .string(url)), ("httpVersion", "HTTP/1.1"),
             ("cookies", .array([])), ("headers", Self.headers(self.exchange.requestFields)),
@@ -86,13 +84,6 @@ package struct HAREntry {
                 ("name", .string(String(parts[0]))), ("value", .string(parts.count > 1 ? String(parts[1]) : "")),
             ])
         }
-    }
-
-    /// The address without the port.
-    private static func host(of place: String) -> String {
-        guard let colon = place.lastIndex(of: ":"), place.hasPrefix("[") || place.count(where: { $0 == ":" }) == 1
-        else { return place }
-        return String(place[..<colon].filter { !"[]".contains($0) })
     }
 
     // MARK: Pintle's own
