@@ -142,6 +142,7 @@ final class Exchange: TransferDelegate {
     /// Makes the request: now if that is quick, otherwise on another thread. Meanwhile no body bytes are taken.
     private func makeRequest(_ body: RequestPlan.Body) {
         if let service = self.active.service {
+            self.offer = UpgradeOffer(self.request.head.fields, minorVersion: self.request.head.minorVersion)
             return self.origin = self.worker.ask(service, .init(self.request.head, body, of: self.peer), for: self)
         }
         guard let plan else { preconditionFailure("BUG: a request is made without a plan") }
@@ -384,10 +385,8 @@ final class Exchange: TransferDelegate {
         self.letOriginGo()
         // Only the head of a redirect matters.
         if case .redirected(let hop) = self.answer { return self.follow(hop) }
-        if let error {
-            if self.opening != nil { return self.perform(self.opening?.failed(error)) }
-            return self.fail(with: error)
-        }
+        if let error, self.opening != nil { return self.perform(self.opening?.failed(error)) }
+        if let error { return self.fail(with: error) }
         switch self.answer {
         case .none, .redirected: preconditionFailure("BUG: a response ends that has not begun")
         case .inspected(let inspection), .passing(.some(let inspection)): self.perform(inspection.end(), inspection)

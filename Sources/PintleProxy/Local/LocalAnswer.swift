@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import NIOCore
 internal import PintleCache
 package import PintleLoop
 package import PintleMessage
 internal import PintleSession
+package import PintleSystem
 internal import PintleTrust
 
 /// The answer of a ``LocalService``, which stands in the place of an origin's response. Used on its loop's thread only.
@@ -61,6 +63,29 @@ package final class LocalAnswer: OriginStream {
             self.delegate.originAnswered(head, length: length)
             self.resume()
         }
+    }
+
+    /// Switches to another protocol, once (RFC 9110 §7.8). The client's connection becomes one end of a tunnel; its other end is
+    /// a pair of sockets, so that a service has a connection as every other has, and the tunnel its limits.
+    ///
+    /// - Parameter head: a `101 Switching Protocols`, with a protocol that the request offers.
+    /// - Returns: the service's end, which is to be started; nil if the client has left.
+    /// - Throws: the reason why there is no pair of sockets. The request still needs an answer.
+    package func switchProtocols(_ head: ResponseHead) throws(SystemError) -> SocketChannel? {
+        switch self.state {
+        case .over: return nil
+        case .answering: preconditionFailure("BUG: a request is answered twice")
+        case .asked: break
+        }
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw .last }
+        self.state = .over
+        let channel = SocketChannel(descriptor: ends[1], loop: self.loop)
+        self.delegate.originHandedOver(
+            ConnectionHandoff(connection: EstablishedConnection(socket: ends[0]), head: head, version: "1.1"),
+            TransferMetrics())
+        return channel
     }
 
     /// Asks the body for more, after it had none.
