@@ -202,7 +202,8 @@ let package = Package(
             "PintleAdmin",
             [
                 "PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleTrust", "PintleLoop",
-                "PintleCache", "PintlePolicy", "PintlePins", "PintleProxy", "PintleWatch", "CPintlePage", nio,
+                "PintleWebSocket", "PintleCache", "PintlePolicy", "PintlePins", "PintleProxy", "PintleWatch", "CPintlePage",
+                nio,
             ], small),
         .executableTarget(
             name: "pintle",
@@ -277,7 +278,12 @@ let package = Package(
             "PintlePolicyTests",
             ["PintlePolicy", "PintleSession", "PintleMessage", "PintleSerialization", "PintleTrust", nio]),
         tests("PintleWatchTests", ["PintleWatch", "PintleActivity", "PintleMessage", "PintleSerialization"]),
-        tests("PintleAdminTests", ["PintleAdmin", "PintleProxy", "PintleMessage", "PintleSerialization", nio]),
+        tests(
+            "PintleAdminTests",
+            [
+                "PintleAdmin", "PintleProxy", "PintlePolicy", "PintleActivity", "PintleMessage", "PintleSerialization",
+                nio,
+            ]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests(
             "PintleProxyTests",

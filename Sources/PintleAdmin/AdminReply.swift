@@ -44,7 +44,7 @@ struct AdminReply: Sendable {
     private static let reasons: [UInt16: String] = [
         200: "OK", 204: "No Content", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
         405: "Method Not Allowed", 412: "Precondition Failed", 421: "Misdirected Request",
-        422: "Unprocessable Content", 503: "Service Unavailable",
+        422: "Unprocessable Content", 426: "Upgrade Required", 503: "Service Unavailable",
     ]
 
     /// Nothing on the page comes from elsewhere, nothing in an answer runs as a script unless it is a file of the page, and no

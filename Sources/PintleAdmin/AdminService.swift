@@ -40,6 +40,9 @@ package struct AdminService: LocalService {
             return EventStream.begin(
                 AdminQuery(admitted.query), request.head, by: answer, of: self.program, self.recent)
         }
+        if admitted.endpoint == .devTools {
+            return DevToolsSocket.begin(request, by: answer, of: self.program, self.recent)
+        }
         let bound = LoopBound(answer, loop: answer.loop)
         Task {
             let reply = await self.reply(to: request, admitted)
@@ -110,8 +113,14 @@ package struct AdminService: LocalService {
             return try await self.aside { [recent] () throws(AdminGate.Refusal) in
                 AdminReply(json: try PreviewAnswer(recent, program).text(text))
             }
-        case .events: preconditionFailure("BUG: a stream of events is a whole answer")
+        case .devToolsVersion: return AdminReply(json: self.target(for: request).version)
+        case .devToolsTargets: return AdminReply(json: self.target(for: request).list)
+        case .events, .devTools: preconditionFailure("BUG: a stream is a whole answer")
         }
+    }
+
+    private func target(for request: LocalRequest) -> DevToolsTarget {
+        DevToolsTarget(self.program, self.gate.credentials, asked: request.head.fields["Host"] ?? "localhost")
     }
 
     /// Works on a thread without other duties.

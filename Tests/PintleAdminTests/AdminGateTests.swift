@@ -10,17 +10,18 @@ import Testing
 struct AdminGateTests {
     private let gate = AdminGate(credentials: AdminCredentials(), hosts: ["build.example"], user: 1000)
 
-    /// A path of each endpoint.
-    private static func path(_ endpoint: AdminEndpoint) -> String {
-        endpoint.rawValue.replacing("*", with: "name")
+    /// A path of each endpoint, with the secret of one that has a secret.
+    private func path(_ endpoint: AdminEndpoint) -> String {
+        endpoint.rawValue.replacing(
+            "*", with: endpoint.access == .secretPath ? self.gate.credentials.devTools : "name")
     }
 
     private func request(
         _ endpoint: AdminEndpoint, method: String? = nil, host: String? = "127.0.0.1:3129", token: Bool = false,
-        cookie: Bool = false, _ fields: [(String, String)] = [], user: UInt32? = nil
+        cookie: Bool = false, path: String? = nil, _ fields: [(String, String)] = [], user: UInt32? = nil
     ) -> LocalRequest {
         var head = RequestHead(
-            method: method ?? endpoint.methods[0], target: .origin(path: Self.path(endpoint)))
+            method: method ?? endpoint.methods[0], target: .origin(path: path ?? self.path(endpoint)))
         if let host { head.fields.append("Host", host) }
         if token { head.fields.append("Authorization", "Bearer \(self.gate.credentials.token)") }
         if cookie { head.fields.append("Cookie", "a=b; pintle-3129=\(self.gate.credentials.cookie)") }
@@ -44,7 +45,7 @@ struct AdminGateTests {
     func `without the token only what is open to everybody answers`(endpoint: AdminEndpoint) {
         let expected: UInt16? =
             switch endpoint.access {
-            case .open: nil
+            case .open, .secretPath: nil
             // Readers without a token get a form, with which they offer one.
             case .reading: endpoint == .page ? nil : 401
             case .changing: 401
@@ -85,7 +86,48 @@ struct AdminGateTests {
         #expect(try self.gate.judge(self.request(.page, token: true)).isSignedIn)
     }
 
+    @Test func `without its secret the path of the developer tools is unknown`() {
+        let secrets = self.gate.credentials
+        for name in [
+            "x", String(secrets.devTools.dropLast()), secrets.token, secrets.cookie, AdminCredentials().devTools,
+        ] {
+            let path = "/devtools/page/\(name)"
+            #expect(self.status(self.request(.devTools, path: path)) == 401, "\(name)")
+            #expect(self.status(self.request(.devTools, cookie: true, path: path)) == 404, "\(name)")
+            #expect(self.status(self.request(.devTools, token: true, path: path)) == 404, "\(name)")
+        }
+        // The secret opens nothing else.
+        let bearer = [("Authorization", "Bearer \(secrets.devTools)")]
+        #expect(self.status(self.request(.activity, bearer)) == 401)
+        #expect(self.status(self.request(.devToolsTargets, bearer)) == 401)
+    }
+
+    @Test func `the targets of the developer tools have an older name, too`() {
+        #expect(self.status(self.request(.devToolsTargets, path: "/json")) == 401)
+        #expect(self.status(self.request(.devToolsTargets, token: true, path: "/json")) == nil)
+        #expect(AdminEndpoint.find("/json")?.endpoint == .devToolsTargets)
+    }
+
     // MARK: Hosts and origins
+
+    @Test func `a browser's developer tools may connect, and no page, not even the endpoint's own`() {
+        #expect(self.status(self.request(.devTools, [("Origin", "devtools://devtools")])) == nil)
+        let origins = [
+            "http://127.0.0.1:3129", "http://localhost:9222", "https://evil.example", "null", "", "devtools://other",
+            "devtools://devtools.evil.example", "chrome-extension://a", "file://",
+        ]
+        for origin in origins {
+            #expect(self.status(self.request(.devTools, cookie: true, [("Origin", origin)])) == 403, "\(origin)")
+        }
+        let two = [("Origin", "devtools://devtools"), ("Origin", "http://evil.example")]
+        #expect(self.status(self.request(.devTools, two)) == 403)
+        #expect(self.status(self.request(.devTools, host: "evil.example", [("Origin", "devtools://devtools")])) == 421)
+        // The origin of the tools is of no use elsewhere.
+        for endpoint in AdminEndpoint.allCases where endpoint != .devTools {
+            let request = self.request(endpoint, token: true, [("Origin", "devtools://devtools")])
+            #expect(self.status(request) == 403, "\(endpoint)")
+        }
+    }
 
     @Test(arguments: AdminEndpoint.allCases)
     func `a name that may be anybody's is refused, also with the token`(endpoint: AdminEndpoint) {
@@ -184,7 +226,7 @@ struct AdminGateTests {
     }
 
     @Test func `tokens are long, differ, and have no characters that a link must escape`() {
-        let all = (0..<20).flatMap { _ in [AdminCredentials()].flatMap { [$0.token, $0.cookie] } }
+        let all = (0..<20).flatMap { _ in [AdminCredentials()].flatMap { [$0.token, $0.cookie, $0.devTools] } }
         #expect(Set(all).count == all.count)
         #expect(
             all.allSatisfy { $0.utf8.count == 43 && $0.allSatisfy { $0.isLetter || $0.isNumber || "-_".contains($0) } })

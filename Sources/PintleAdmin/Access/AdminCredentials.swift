@@ -8,7 +8,10 @@ package struct AdminCredentials: Sendable {
     /// cookies do not tell ports apart (RFC 6265 §8.5); so it is not the token, and dies with the process.
     let cookie: String
 
-    package init() { (self.token, self.cookie) = (Self.secret(), Self.secret()) }
+    /// The end of the path under which developer tools connect. They send neither token nor cookie, so the path is the secret.
+    let devTools: String
+
+    package init() { (self.token, self.cookie, self.devTools) = (Self.secret(), Self.secret(), Self.secret()) }
 
     /// The name of the cookie. It has the port, so that a browser can be signed in to several endpoints.
     static func cookieName(port: UInt16) -> String { "pintle-\(port)" }
@@ -16,6 +19,8 @@ package struct AdminCredentials: Sendable {
     func isToken(_ text: some StringProtocol) -> Bool { Self.areEqual(text, self.token) }
 
     func isCookie(_ text: some StringProtocol) -> Bool { Self.areEqual(text, self.cookie) }
+
+    func isDevTools(_ text: some StringProtocol) -> Bool { Self.areEqual(text, self.devTools) }
 
     /// Compares in a time that does not depend on the place of a difference.
     private static func areEqual(_ given: some StringProtocol, _ secret: String) -> Bool {

@@ -25,6 +25,9 @@ package enum AdminEndpoint: String, CaseIterable, Sendable {
     case reload = "/api/reload"
     case purge = "/api/purge"
     case preview = "/api/preview"
+    case devToolsVersion = "/json/version"
+    case devToolsTargets = "/json/list"
+    case devTools = "/devtools/page/*"
 
     /// The clients that an endpoint answers.
     package enum Access: Sendable {
@@ -36,23 +39,26 @@ package enum AdminEndpoint: String, CaseIterable, Sendable {
         case changing
         /// Those that offer the token for a cookie. A browser must say the same.
         case signingIn
+        /// Clients that know the path: its last segment is a secret. A browser must say that its developer tools ask.
+        case secretPath
     }
 
     package var access: Access {
         switch self {
         case .health, .readiness, .metrics, .proxyScript, .authority, .assets: .open
         case .page, .activity, .exchanges, .exchange, .running, .events, .routes, .trust, .hosts, .archive,
-            .explanation:
+            .explanation, .devToolsVersion, .devToolsTargets:
             .reading
         case .reload, .purge, .preview: .changing
         case .session: .signingIn
+        case .devTools: .secretPath
         }
     }
 
     /// The methods in addition to HEAD, which every endpoint with GET has.
     package var methods: [String] {
         switch self.access {
-        case .open, .reading: ["GET"]
+        case .open, .reading, .secretPath: ["GET"]
         case .changing: ["POST"]
         case .signingIn: ["POST", "DELETE"]
         }
@@ -62,6 +68,8 @@ package enum AdminEndpoint: String, CaseIterable, Sendable {
     ///
     /// - Returns: the endpoint, and the last segment if the endpoint has many paths; nil if there is none.
     package static func find(_ path: Substring) -> (endpoint: AdminEndpoint, name: String)? {
+        // The older name, which some clients of the protocol ask for.
+        if path == "/json" { return (.devToolsTargets, "") }
         if let exact = Self(rawValue: String(path)), !exact.isFamily { return (exact, "") }
         for family in Self.allCases where family.isFamily {
             let prefix = family.rawValue.dropLast()

@@ -47,12 +47,12 @@ struct AdminGate: Sendable {
                 detail: "this is the admin endpoint of pintle; programs use the address of `listen` as their proxy")
         }
         let port = try self.checkHost(of: request)
-        try Self.checkOrigin(of: head)
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let found = AdminEndpoint.find(parts[0])
+        try Self.checkOrigin(of: head, for: found?.endpoint)
         let isSignedIn = self.isSignedIn(request, port: port)
-        guard let (endpoint, name) = AdminEndpoint.find(parts[0]) else {
-            guard isSignedIn else { throw Self.unauthorized }
-            throw Refusal(status: 404, title: "No such endpoint", detail: "there is nothing at \(parts[0])")
+        guard let (endpoint, name) = found else {
+            throw isSignedIn ? Self.nothing(at: parts[0]) : Self.unauthorized
         }
         let methods = endpoint.methods + (endpoint.methods.contains("GET") ? ["HEAD"] : [])
         guard methods.contains(head.method) else {
@@ -60,6 +60,9 @@ struct AdminGate: Sendable {
             throw Refusal(
                 status: 405, title: "Other method", detail: "\(endpoint.rawValue) takes \(allowed)",
                 fields: [("Allow", allowed)])
+        }
+        if endpoint.access == .secretPath, !self.credentials.isDevTools(name) {
+            throw isSignedIn ? Self.nothing(at: parts[0]) : Self.unauthorized
         }
         try self.check(head, for: endpoint, isSignedIn)
         return Admitted(
@@ -92,12 +95,17 @@ struct AdminGate: Sendable {
     // MARK: Other sites
 
     /// Refuses requests that pages of other sites cause. Scripts and other programs send none of these fields.
-    private static func checkOrigin(of head: RequestHead) throws(Refusal) {
-        let host = head.fields["Host"] ?? ""
-        for origin in head.fields.values(of: "Origin") where origin.lowercased() != "http://\(host.lowercased())" {
+    ///
+    /// - Parameter endpoint: nil if there is none at the path.
+    private static func checkOrigin(of head: RequestHead, for endpoint: AdminEndpoint?) throws(Refusal) {
+        // No page has the origin of the developer tools, which are a part of the browser.
+        let isForTools = endpoint?.access == .secretPath
+        let own = isForTools ? "devtools://devtools" : "http://\(head.fields["Host"]?.lowercased() ?? "")"
+        for origin in head.fields.values(of: "Origin") where origin.lowercased() != own {
             throw Refusal(
                 status: 403, title: "Another origin",
-                detail: "a page of \(origin) asks; only pages of this endpoint may")
+                detail: "a page of \(origin) asks; only "
+                    + (isForTools ? "a browser's developer tools may" : "pages of this endpoint may"))
         }
         switch head.fields["Sec-Fetch-Site"] {
         case nil, "none", "same-origin": break
@@ -133,7 +141,7 @@ struct AdminGate: Sendable {
 
     private func check(_ head: RequestHead, for endpoint: AdminEndpoint, _ isSignedIn: Bool) throws(Refusal) {
         switch endpoint.access {
-        case .open: return
+        case .open, .secretPath: return
         case .reading:
             // The page has a form of its own for those who are not signed in.
             if !isSignedIn, endpoint != .page { throw Self.unauthorized }
@@ -151,6 +159,10 @@ struct AdminGate: Sendable {
                     detail: "the browser does not say that a page of this endpoint asks (Sec-Fetch-Site)")
             }
         }
+    }
+
+    private static func nothing(at path: Substring) -> Refusal {
+        Refusal(status: 404, title: "No such endpoint", detail: "there is nothing at \(path)")
     }
 
     private static var unauthorized: Refusal {

@@ -14,10 +14,6 @@ internal import PintleWatch
 /// or less than comes, is told the number of exchanges that it missed. The id of an event is the number of its exchange.
 final class EventStream: LocalBody {
     private static let interval = TimeAmount.milliseconds(100)
-    /// The most exchanges in an interval; a person reads no more, and encoding takes a processor's time.
-    private static let mostInInterval = 100
-    /// The most exchanges that wait, before some are left out.
-    private static let mostWaiting: UInt64 = 1000
     /// The intervals between two looks at the counters, and until a sign of life: proxies on the way end silent streams.
     private static let (intervalsOfActivity, intervalsOfLife) = (10, 150)
 
@@ -26,8 +22,7 @@ final class EventStream: LocalBody {
     private let filter: ExchangeFilter
     private let loop: Loop
     private var timer: LoopTimer?
-    /// The number of the next exchange.
-    private var number: UInt64
+    private var place: ExchangeFollower
     private var round = 0
     private var lastSign = 0
     private var activity: [UInt8] = []
@@ -70,7 +65,7 @@ final class EventStream: LocalBody {
         on loop: Loop
     ) {
         (self.program, self.recent, self.filter, self.loop) = (program, recent, filter, loop)
-        (self.number, self.revision) = (first, program.revision)
+        (self.place, self.revision) = (ExchangeFollower(from: first), program.revision)
     }
 
     private func arm() { if let timer { self.loop.arm(timer, at: self.loop.turnTime + Self.interval) } }
@@ -103,15 +98,8 @@ final class EventStream: LocalBody {
     }
 
     private func addExchanges(to text: inout [UInt8]) {
-        let numbers = self.recent.numbers
-        var lost = numbers.lowerBound - min(numbers.lowerBound, self.number)
-        var start = self.number + lost
-        if numbers.upperBound - start > Self.mostWaiting {
-            lost += numbers.upperBound - start - UInt64(Self.mostInInterval)
-            start = numbers.upperBound - UInt64(Self.mostInInterval)
-        }
+        let (lost, kept) = self.place.next(of: self.recent)
         if lost > 0 { Self.add("lost", JSONText.value(.object([("count", .integer(Int64(lost)))])), to: &text) }
-        let kept = self.recent.numbers(start..<min(numbers.upperBound, start + UInt64(Self.mostInInterval)))
         for kept in kept {
             let shown = kept.exchange.shown(self.program.redaction)
             guard self.filter.matches(shown) else { continue }
@@ -119,7 +107,6 @@ final class EventStream: LocalBody {
                 "exchange", JSONText.record(shown), id: self.id(kept.number), to: &text
             )
         }
-        self.number = (kept.last?.number).map { $0 + 1 } ?? start
     }
 
     private func id(_ number: UInt64) -> String { "\(self.program.started.milliseconds)-\(number)" }
