@@ -23,6 +23,8 @@ package struct Configuration: Sendable, Equatable {
     package var engine = EngineConfiguration()
     /// The log of exchanges.
     package var log = LogConfiguration()
+    /// The traces of exchanges; nil for none. Default none.
+    package var tracing: TracingConfiguration?
     /// Limits for one client, one message and the whole process.
     package var limits = LimitsConfiguration()
     /// The clients that may use the proxy.

@@ -25,6 +25,8 @@ struct ConfigurationReader {
         reader.readGeneral(top)
         if let map = top["engine"]?.map(.engine) { reader.readEngine(map) }
         if let map = top["log"]?.map(.log) { reader.readLog(map) }
+        let listen = reader.configuration.listen
+        top.read("tracing", into: &reader.configuration.tracing) { TracingReader.read($0, beside: listen) }
         if let map = top["limits"]?.map(.limits) { reader.readLimits(map) }
         if let map = top["clients"]?.map(.clients) { reader.configuration.clients = AccessReader.clients(map) }
         if let map = top["destinations"]?.map(.destinations) {

@@ -22,7 +22,7 @@ extension KeySet {
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
-            "include", "interception", "cache", "admin_hosts",
+            "include", "interception", "cache", "admin_hosts", "tracing",
         ])
     /// The keys of a file that another one includes.
     static let included = KeySet(
@@ -41,6 +41,7 @@ extension KeySet {
             "threads", "event_loops", "connections_per_host", "idle_connections", "idle_timeout", "http2", "dns_cache",
         ])
     static let log = KeySet("log", ["level", "format", "exchanges", "redact"])
+    static let tracing = KeySet("tracing", ["otlp", "sample", "continue"])
     static let limits = KeySet(
         "limits",
         [
@@ -105,7 +106,8 @@ extension KeySet {
     /// Every map with fixed keys in the main file. Maps with keys that the user chooses (`trust`, header and parameter maps)
     /// are left out.
     package static let all: [KeySet] = [
-        .top, .listenTLS, .engine, .log, .limits, .clients, .basicAuth, .destinations, .requireSNIMatch, .activity,
+        .top, .listenTLS, .engine, .log, .tracing, .limits, .clients, .basicAuth, .destinations, .requireSNIMatch,
+        .activity,
         .trust,
         .clientCertificate, .tunnels, .contract, .route, .routeContract, .upstreamProxy, .match, .request,
         .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .retries,

@@ -126,6 +126,7 @@ actor Reloader {
         if old.admin != new.admin { fixed.append("admin") }
         if old.engine.threads != new.engine.threads { fixed.append("engine.threads") }
         if old.log != new.log { fixed.append("log") }
+        if old.tracing?.receiver != new.tracing?.receiver { fixed.append("tracing.otlp") }
         guard fixed.isEmpty else {
             throw CommandFailure(
                 .configuration,

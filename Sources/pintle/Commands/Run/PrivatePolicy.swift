@@ -20,6 +20,8 @@ enum PrivatePolicy {
         configuration.clients = ClientsConfiguration()
         // Another proxy on the way, perhaps with the same configuration, would take a request with its own name for a loop.
         configuration.via = configuration.via.map { "\($0)-\(getpid())" }
+        // Spans are for a service; this proxy would have to wait for their receiver at its end.
+        configuration.tracing = nil
         configuration.interception.hosts += hosts
         if isLearning { configuration.interception.passesThroughOnAlert = true }
         guard configuration != policy.configuration else { return (policy, origin) }
