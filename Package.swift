@@ -188,7 +188,7 @@ let package = Package(
             [
                 "PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleTrust",
                 "PintleSession", "PintleReachability", "PintlePolicy", "PintleLoop", "PintleWebSocket", "PintleCache",
-                "PintleStorage", "PintleCacheStore",
+                "PintleStorage", "PintleCacheStore", "PintleWatch",
                 nio, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),

@@ -15,6 +15,8 @@ package enum LogKeys {
 
     /// Exchanges are missing from the exchange log.
     package static let exchangeLogIncomplete: Logger.Message = "exchange_log.incomplete"
+    /// The receiver of traces does not take spans, or spans were lost. Logged at most once a minute, and at the end.
+    package static let tracesIncomplete: Logger.Message = "traces.incomplete"
     /// One turn of an engine thread took longer than its limit, and delayed all connections of that thread.
     package static let slowTurn: Logger.Message = "loop.slow_turn"
     /// Statistics of the turns of the engine's threads.
@@ -36,6 +38,10 @@ package enum LogKeys {
     package static let routes = "routes"
     /// The violations by kind.
     package static let violations = "violations"
+    /// The number of spans that were lost since the start.
+    package static let lostSpans = "lost_spans"
+    /// The number of exchanges that were lost since the start, before spans were made of them.
+    package static let lostExchanges = "lost_exchanges"
     /// The path of a file.
     package static let path = "path"
     /// The reason, in words.

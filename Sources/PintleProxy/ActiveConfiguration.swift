@@ -41,6 +41,8 @@ package final class ActiveConfiguration: Sendable {
     let service: (any LocalService)?
     /// Nil if clients need not authenticate.
     let passwords: PasswordCheck?
+    /// Nil if traces are off.
+    let tracing: TraceRules?
     /// The upstream proxies of the policy, in their order.
     private let parents: [ProxyLink]
     private let sessions: [TrustSession]
@@ -73,6 +75,7 @@ package final class ActiveConfiguration: Sendable {
         (self.policy, self.service) = (policy, service)
         self.ownAddresses = previous?.ownAddresses ?? OwnAddresses()
         self.via = configuration.via
+        self.tracing = configuration.tracing.map { TraceRules($0) }
         self.limits = configuration.limits
         self.patience = Timeouts(configuration.limits)
         self.headLimits = HeadLimits(

@@ -8,6 +8,7 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintleSession
 internal import PintleTrust
+internal import PintleWatch
 
 /// Carries out a ``CacheFetchPlan``: brings the response of an origin to all clients that wait for it, and to the cache.
 ///
@@ -84,6 +85,8 @@ final class OriginFetch {
         var transfer = self.transfer
         if !conditions.isEmpty {
             transfer.fields = CacheRules.validating(self.plan.request, with: conditions).fields
+            // The plan's request may stand for equal ones, each of which has a trace of its own.
+            TraceParent.copy(from: self.transfer.fields, to: &transfer.fields)
         }
         self.requestTime = .now()
         self.stream = self.open(transfer, self)

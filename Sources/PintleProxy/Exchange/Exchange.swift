@@ -230,8 +230,8 @@ final class Exchange: TransferDelegate {
     /// Opens the stream to the origin.
     private func open(_ request: consuming TransferRequest, in session: Session, _ question: CacheLookup? = nil) {
         guard let decision = self.plan?.decision else { preconditionFailure("BUG: nothing says where a request goes") }
-        request.way = self.active.way(decision.way)
-        (request.client, request.owner, request.limitsWaiting) = (self.peer?.forTransfers, self.client.owner, true)
+        (request.way, request.owner, request.limitsWaiting) = (self.active.way(decision.way), self.client.owner, true)
+        self.report.identify(&request, of: decision.route)
         self.origin = self.worker.open(consume request, in: session, for: self, question)
     }
 

@@ -9,19 +9,10 @@ internal import PintlePolicy
 internal import PintleSerialization
 internal import PintleSession
 internal import PintleTrust
+internal import PintleWatch
 
 /// The facts about an exchange, for its counters and its line in the log.
 final class ExchangeReport: ExchangeProgress {
-    enum Mode: String { case forward, gateway, tunnel, intercept }
-
-    /// The way in which a tunnel's destination was verified.
-    enum Assurance: String {
-        /// By Pintle's own handshake, before the tunnel opened.
-        case probed
-        /// Also by the certificate that the client was shown.
-        case observed
-    }
-
     /// The facts that only the record has.
     struct Facts {
         var route: String?
@@ -40,7 +31,7 @@ final class ExchangeReport: ExchangeProgress {
     let worker: Worker
     let client: Client?
     let request: ReceivedRequest
-    private let start: NIODeadline
+    let start: NIODeadline
     private(set) var counters: RouteCounters
     private(set) var mode = Mode.forward
     /// The names of the client; inside an intercepted tunnel those of its CONNECT.
@@ -77,6 +68,8 @@ final class ExchangeReport: ExchangeProgress {
     private var facts = Facts()
     /// The rules for the origin's address, which are checked when it is known; set only if they only report.
     private var addressQuestion: (rules: DestinationRules, host: Authority)?
+    /// The place of the exchange in a trace; nil if traces are off.
+    var trace: ExchangeTrace?
     /// Records the response for an observer.
     private(set) var tap: ResponseTap?
     /// True once the verdict on an https upstream proxy was noted; a tunnel may make two connections to it.
@@ -108,6 +101,7 @@ final class ExchangeReport: ExchangeProgress {
         } else if plan.isGateway {
             self.mode = .gateway
         }
+        self.beginTrace(in: active)
         // A request that is refused before a decision has no route and no destination.
         guard let decision = plan.decision else { return }
         if let route = decision.route {
@@ -156,6 +150,7 @@ final class ExchangeReport: ExchangeProgress {
         let retries = self.metrics.retries + metrics.retries
         self.metrics = metrics
         self.metrics.retries = retries
+        self.noteOriginEnd()
         if self.addressQuestion != nil { self.judge(address: metrics.address) }
     }
 
@@ -339,6 +334,7 @@ final class ExchangeReport: ExchangeProgress {
         if self.holdsTunnel { self.worker.limiter.leaveTunnel(self.client) }
         // Without a sink nothing is gathered.
         guard active.sinks.areWanted else { return }
+        self.endTrace(in: active)
         active.sinks.take(self.ended(outcome, self.tap?.finish()))
     }
 

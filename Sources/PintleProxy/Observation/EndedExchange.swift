@@ -7,6 +7,7 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
+internal import PintleWatch
 
 /// An exchange that has ended, as its report left it.
 ///
@@ -45,6 +46,8 @@ package final class EndedExchange: Sendable {
     let hasNamelessHello: Bool
     let response: ObservedResponse?
     let responseFields: Fields
+    /// The place in a trace; nil if traces are off.
+    let trace: ExchangeTrace?
 
     /// The most keys of a chain in a log line; a peer may send hundreds of certificates.
     private static let longestChain = 16
@@ -66,6 +69,7 @@ package final class EndedExchange: Sendable {
         (self.violations, self.error, self.outcome) = (facts.violations, report.error, outcome)
         self.hasNamelessHello = report.hasNamelessHello
         (self.response, self.responseFields) = (response, facts.responseFields)
+        self.trace = report.trace
     }
 
     /// The method; empty if the client sent no request.
@@ -87,7 +91,7 @@ package final class EndedExchange: Sendable {
         ObservedExchange(
             record: self.record, target: self.request.target, isComplete: self.outcome == .completed,
             verdict: self.verdict, hasNamelessHello: self.hasNamelessHello, response: self.response,
-            requestFields: self.request.fields, responseFields: self.responseFields)
+            requestFields: self.request.fields, responseFields: self.responseFields, trace: self.trace)
     }
 
     private var record: ExchangeRecord {

@@ -36,11 +36,3 @@ package final class ExchangeFeed: ExchangeSink {
         for follower in self.followers.withLock({ $0 }) { follower.put(exchange, bytes: size) }
     }
 }
-
-extension ObservedExchange {
-    /// The bytes in memory, about: the record's fixed part is some 700 bytes, and only these parts may be much longer.
-    fileprivate var size: Int {
-        1024 + self.requestFields.byteCount + self.responseFields.byteCount + (self.record.url?.utf8.count ?? 0)
-            + (self.record.error?.utf8.count ?? 0) + self.record.chain.count * 64
-    }
-}

@@ -3,6 +3,7 @@
 package import PintleActivity
 package import PintleMessage
 package import PintleTrust
+package import PintleWatch
 
 /// A sink that also keeps JSON bodies. Can be used from any thread.
 package final class ExchangeObserver: ExchangeSink {
@@ -37,11 +38,13 @@ package struct ObservedExchange: Sendable {
     package var requestFields: Fields
     /// The header fields that the origin has sent, if a sink wanted them when they came; otherwise empty.
     package var responseFields: Fields
+    /// Behind a reference, so that kept exchanges are not larger for it if traces are off.
+    private let traceBox: TraceBox?
 
     package init(
         record: ExchangeRecord, target: RequestTarget, isComplete: Bool, verdict: Verdict? = nil,
         hasNamelessHello: Bool = false, response: ObservedResponse? = nil, requestFields: Fields = Fields(),
-        responseFields: Fields = Fields()
+        responseFields: Fields = Fields(), trace: ExchangeTrace? = nil
     ) {
         self.record = record
         self.target = target
@@ -51,6 +54,23 @@ package struct ObservedExchange: Sendable {
         self.response = response
         self.requestFields = requestFields
         self.responseFields = responseFields
+        self.traceBox = trace.map(TraceBox.init)
+    }
+
+    /// The place of the exchange in a trace; nil if traces are off.
+    package var trace: ExchangeTrace? { self.traceBox?.trace }
+
+    private final class TraceBox: Sendable {
+        let trace: ExchangeTrace
+
+        init(_ trace: ExchangeTrace) { self.trace = trace }
+    }
+
+    /// The bytes in memory, about: the record's fixed part is some 700 bytes, and only these parts may be much longer.
+    package var size: Int {
+        1024 + self.requestFields.byteCount + self.responseFields.byteCount + (self.record.url?.utf8.count ?? 0)
+            + (self.record.error?.utf8.count ?? 0) + self.record.chain.count * 64
+            + (self.traceBox == nil ? 0 : 512)
     }
 }
 

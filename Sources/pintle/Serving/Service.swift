@@ -66,6 +66,8 @@ struct Service {
         let requests = try await self.catchSignals(in: lifecycle)
         let exchangeLog = try self.openExchangeLog(logger)
         try lifecycle.started(.exchangeLog) { await exchangeLog.isWritten(within: Self.logPatience) }
+        let traces = try self.startTraces(logger)
+        if let traces { try lifecycle.started(.traces) { await traces.stop() } }
         if let shortage = OpenFiles.shortage(OpenFiles.raiseLimit(), self.policy.configuration.limits) {
             logger.warning("\(shortage)")
         }
@@ -73,7 +75,8 @@ struct Service {
         logger.warn(ofShadowedPinsIn: self.policy, self.origin)
         let feed = ExchangeFeed()
         let watching = self.policy.configuration.admin.place.map { _ in Watching(self.policy) }
-        let sinks = ExchangeSinks(log: exchangeLog, [feed], keepers: watching?.keepers ?? [])
+        let sinks = ExchangeSinks(
+            log: exchangeLog, [feed] + (traces.map { [$0] } ?? []), keepers: watching?.keepers ?? [])
         let server = try ServingProxy(
             self.policy, sinks: sinks, sockets: self.given,
             stallDetector: try StallWatch.detector(logger),
@@ -121,6 +124,13 @@ struct Service {
         } catch {
             throw CommandFailure(.incomplete, "log.exchanges: \(error)")
         }
+    }
+
+    /// - Returns: nil if traces are off.
+    private func startTraces(_ logger: Logger) throws(CommandFailure) -> TraceExporter? {
+        let configuration = self.policy.configuration
+        guard let tracing = configuration.tracing else { return nil }
+        return try TraceExporter(tracing, redaction: configuration.log.redact ? .on : .off, logger: logger)
     }
 
     /// Starts the admin endpoint.
