@@ -202,7 +202,8 @@ let package = Package(
             "PintleAdmin",
             [
                 "PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleTrust", "PintleLoop",
-                "PintleWebSocket", "PintleCache", "PintlePolicy", "PintlePins", "PintleProxy", "PintleWatch", "CPintlePage",
+                "PintleWebSocket", "PintleCache", "PintlePolicy", "PintlePins", "PintleProxy", "PintleWatch",
+                "CPintlePage",
                 nio,
             ], small),
         .executableTarget(

@@ -222,7 +222,9 @@ struct AdminGateTests {
                 #expect(!credentials.isToken(String(decoding: wrong, as: UTF8.self)))
             }
         }
-        for _ in 0..<20_000 where credentials.isToken(AdminCredentials().token) { Issue.record("a foreign token passed") }
+        for _ in 0..<20_000 where credentials.isToken(AdminCredentials().token) {
+            Issue.record("a foreign token passed")
+        }
     }
 
     @Test func `tokens are long, differ, and have no characters that a link must escape`() {

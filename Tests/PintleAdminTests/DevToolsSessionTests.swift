@@ -17,7 +17,7 @@ struct DevToolsSessionTests {
         for number in numbers {
             var record = ExchangeRecord(time: Timestamp(milliseconds: 0), id: "a-\(number)")
             (record.method, record.url, record.status) = ("GET", "http://a.example/\(number)?token=hidden", 200)
-            self.recent.take(
+            self.recent.keep(
                 ObservedExchange(record: record, target: .origin(path: "/\(number)"), isComplete: true))
         }
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// The secrets of one admin endpoint. They live as long as the process.
 package struct AdminCredentials: Sendable {
     /// Stands in a file that only this user can read, and behind `#` in the link. 43 characters.
@@ -16,19 +18,11 @@ package struct AdminCredentials: Sendable {
     /// The name of the cookie. It has the port, so that a browser can be signed in to several endpoints.
     static func cookieName(port: UInt16) -> String { "pintle-\(port)" }
 
-    func isToken(_ text: some StringProtocol) -> Bool { Self.areEqual(text, self.token) }
+    func isToken(_ text: some StringProtocol) -> Bool { text.isSecret(self.token) }
 
-    func isCookie(_ text: some StringProtocol) -> Bool { Self.areEqual(text, self.cookie) }
+    func isCookie(_ text: some StringProtocol) -> Bool { text.isSecret(self.cookie) }
 
-    func isDevTools(_ text: some StringProtocol) -> Bool { Self.areEqual(text, self.devTools) }
-
-    /// Compares in a time that does not depend on the place of a difference.
-    private static func areEqual(_ given: some StringProtocol, _ secret: String) -> Bool {
-        let (given, secret) = (Array(given.utf8), Array(secret.utf8))
-        guard given.count == secret.count else { return false }
-        // Both operators have one precedence in Swift.
-        return zip(given, secret).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-    }
+    func isDevTools(_ text: some StringProtocol) -> Bool { text.isSecret(self.devTools) }
 
     /// 258 random bits.
     private static func secret() -> String {

@@ -122,7 +122,8 @@ final class EventStream: LocalBody {
         guard state != self.activity else { return }
         self.activity = state
         // A client that is cut off before the first exchange goes on from here.
-        Self.add("activity", ActivityAnswer(self.program, self.recent).text, id: self.id(self.number &- 1), to: &text)
+        Self.add(
+            "activity", ActivityAnswer(self.program, self.recent).text, id: self.id(self.place.number &- 1), to: &text)
     }
 
     /// - Parameter data: JSON on one line.

@@ -12,7 +12,7 @@ struct ExchangeFollower {
     private static let mostWaiting: UInt64 = 1000
 
     /// The number of the next exchange.
-    private var number: UInt64
+    private(set) var number: UInt64
 
     init(from number: UInt64) { self.number = number }
 

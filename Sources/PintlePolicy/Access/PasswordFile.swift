@@ -2,6 +2,7 @@
 
 internal import CPintleCrypt
 private import PintleMessage
+internal import PintleSystem
 
 /// The users that a file names, each with a bcrypt hash of a password, as `htpasswd -B` writes it.
 package struct PasswordFile: Sendable, Equatable {
@@ -74,10 +75,7 @@ package struct PasswordFile: Sendable, Equatable {
         }
         let phrase = (password + [0]).map { CChar(bitPattern: $0) }
         guard let made = pintle_crypt(phrase, hash, state) else { return false }
-        let (left, right) = (Array(String(cString: made).utf8), Array(hash.utf8))
-        guard left.count == right.count else { return false }
-        // Compares every byte, so that the time does not tell the place of the first difference.
-        return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+        return String(cString: made).isSecret(hash)
     }
 
     /// The cost of a bcrypt hash; nil for anything else.

@@ -13,7 +13,7 @@ internal import PintleWatch
 ///
 /// Its record has a dozen texts that must be made, and most exchanges are only kept, or counted, until they are forgotten. So the
 /// record is made for those who ask.
-package final class EndedExchange: Sendable {
+package final class EndedExchange: KeepableExchange {
     let id: ExchangeID
     let client: Client?
     let identity: ProxyIdentity
@@ -46,8 +46,14 @@ package final class EndedExchange: Sendable {
     let hasNamelessHello: Bool
     let response: ObservedResponse?
     let responseFields: Fields
-    /// The place in a trace; nil if traces are off.
-    let trace: ExchangeTrace?
+    private let trace: Trace?
+
+    /// The place in a trace. It is behind a reference, so that kept exchanges take no room for it if traces are off.
+    private final class Trace: Sendable {
+        let trace: ExchangeTrace
+
+        init(_ trace: ExchangeTrace) { self.trace = trace }
+    }
 
     /// The most keys of a chain in a log line; a peer may send hundreds of certificates.
     private static let longestChain = 16
@@ -69,7 +75,7 @@ package final class EndedExchange: Sendable {
         (self.violations, self.error, self.outcome) = (facts.violations, report.error, outcome)
         self.hasNamelessHello = report.hasNamelessHello
         (self.response, self.responseFields) = (response, facts.responseFields)
-        self.trace = report.trace
+        self.trace = report.trace.map(Trace.init)
     }
 
     /// The method; empty if the client sent no request.
@@ -80,7 +86,7 @@ package final class EndedExchange: Sendable {
     package var matchesPin: Bool { self.verdict?.matchedPin != nil }
 
     /// The bytes in memory, about: only these parts may be much longer than the others.
-    var size: Int {
+    package var size: Int {
         1280 + self.request.fields.byteCount + self.responseFields.byteCount
             + (self.request.target.path?.utf8.count ?? 0)
             + (self.error?.utf8.count ?? 0)
@@ -91,7 +97,7 @@ package final class EndedExchange: Sendable {
         ObservedExchange(
             record: self.record, target: self.request.target, isComplete: self.outcome == .completed,
             verdict: self.verdict, hasNamelessHello: self.hasNamelessHello, response: self.response,
-            requestFields: self.request.fields, responseFields: self.responseFields, trace: self.trace)
+            requestFields: self.request.fields, responseFields: self.responseFields, trace: self.trace?.trace)
     }
 
     private var record: ExchangeRecord {

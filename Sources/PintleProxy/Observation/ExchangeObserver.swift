@@ -38,8 +38,8 @@ package struct ObservedExchange: Sendable {
     package var requestFields: Fields
     /// The header fields that the origin has sent, if a sink wanted them when they came; otherwise empty.
     package var responseFields: Fields
-    /// Behind a reference, so that kept exchanges are not larger for it if traces are off.
-    private let traceBox: TraceBox?
+    /// The place of the exchange in a trace; nil if traces are off.
+    package let trace: ExchangeTrace?
 
     package init(
         record: ExchangeRecord, target: RequestTarget, isComplete: Bool, verdict: Verdict? = nil,
@@ -54,23 +54,14 @@ package struct ObservedExchange: Sendable {
         self.response = response
         self.requestFields = requestFields
         self.responseFields = responseFields
-        self.traceBox = trace.map(TraceBox.init)
-    }
-
-    /// The place of the exchange in a trace; nil if traces are off.
-    package var trace: ExchangeTrace? { self.traceBox?.trace }
-
-    private final class TraceBox: Sendable {
-        let trace: ExchangeTrace
-
-        init(_ trace: ExchangeTrace) { self.trace = trace }
+        self.trace = trace
     }
 
     /// The bytes in memory, about: the record's fixed part is some 700 bytes, and only these parts may be much longer.
     package var size: Int {
         1024 + self.requestFields.byteCount + self.responseFields.byteCount + (self.record.url?.utf8.count ?? 0)
             + (self.record.error?.utf8.count ?? 0) + self.record.chain.count * 64
-            + (self.traceBox == nil ? 0 : 512)
+            + (self.trace == nil ? 0 : 512)
     }
 }
 

@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
+internal import PintleActivity
 internal import PintleSystem
+
+/// An exchange in the form in which it is kept, with or without its record.
+package protocol KeepableExchange: Sendable {
+    /// The id in problems and logs.
+    var name: String { get }
+    /// The bytes in memory; an estimate.
+    var size: Int { get }
+    /// The exchange with its record.
+    var observed: ObservedExchange { get }
+}
+
+extension ObservedExchange: KeepableExchange {
+    package var name: String { self.record.id }
+    package var observed: ObservedExchange { self }
+}
 
 /// The latest exchanges, for people who look at them afterwards. The oldest are forgotten first.
 package final class RecentExchanges: EndSink {
@@ -9,10 +25,10 @@ package final class RecentExchanges: EndSink {
     package struct Kept: Sendable {
         /// From 1, without gaps.
         package let number: UInt64
-        package let ended: EndedExchange
+        fileprivate let content: any KeepableExchange
 
         /// The exchange with its record, which is made at each call.
-        package var exchange: ObservedExchange { self.ended.observed }
+        package var exchange: ObservedExchange { self.content.observed }
     }
 
     /// The state of the memory.
@@ -25,10 +41,10 @@ package final class RecentExchanges: EndSink {
     }
 
     private struct State: Sendable {
-        var kept: CircularBuffer<EndedExchange> = []
+        var kept: CircularBuffer<any KeepableExchange> = []
         var usage = Usage()
 
-        mutating func forgetOldest() -> EndedExchange? {
+        mutating func forgetOldest() -> (any KeepableExchange)? {
             guard let oldest = self.kept.popFirst() else { return nil }
             self.usage.exchanges -= 1
             self.usage.bytes -= oldest.size
@@ -50,16 +66,18 @@ package final class RecentExchanges: EndSink {
         (self.mostExchanges, self.mostBytes) = (exchanges, bytes)
     }
 
-    package func take(_ ended: EndedExchange) {
-        let size = ended.size
+    package func take(_ ended: EndedExchange) { self.keep(ended) }
+
+    package func keep(_ exchange: any KeepableExchange) {
+        let size = exchange.size
         // Released outside of the lock.
-        var gone: [EndedExchange] = []
+        var gone: [any KeepableExchange] = []
         self.state.withLock { state in
             while state.usage.exchanges >= self.mostExchanges || state.usage.bytes + size > self.mostBytes {
                 guard let oldest = state.forgetOldest() else { break }
                 gone.append(oldest)
             }
-            state.kept.append(ended)
+            state.kept.append(exchange)
             state.usage.exchanges += 1
             state.usage.bytes += size
         }
@@ -83,7 +101,7 @@ package final class RecentExchanges: EndSink {
         return self.state.withLock { state in
             let first = state.usage.forgotten + 1
             let wanted = numbers.clamped(to: first..<first + UInt64(state.usage.exchanges))
-            return wanted.map { Kept(number: $0, ended: state.kept[offset: Int($0 - first)]) }
+            return wanted.map { Kept(number: $0, content: state.kept[offset: Int($0 - first)]) }
         }
     }
 
@@ -93,7 +111,7 @@ package final class RecentExchanges: EndSink {
         while true {
             let start = max(self.numbers.lowerBound, end - min(end, UInt64(Self.mostAtOnce)))
             guard start < end else { return nil }
-            if let found = self.numbers(start..<end).last(where: { $0.ended.name == id }) { return found }
+            if let found = self.numbers(start..<end).last(where: { $0.content.name == id }) { return found }
             end = start
         }
     }
