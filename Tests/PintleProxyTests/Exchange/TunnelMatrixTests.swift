@@ -119,7 +119,10 @@ struct TunnelMatrixTests {
 
     static let proving = State(
         name: "while a tunnel is proved",
-        policy: "tunnels: {verify: [a.test]}",
+        // A proof is made over a real connection, and a busy machine may take its time for it.
+        policy: """
+            routes: [{name: patient, match: {hosts: [a.test]}, connect: verify, request: {connect_timeout: 5m}}]
+            """,
         request: TunnelScenarioTests.connect,
         prelude: [.begin, .connected],
         settings: .init(hasListener: true),
