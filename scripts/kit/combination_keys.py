@@ -9,7 +9,8 @@ OWNERS = ("first", "second")
 
 # Keys that are fixed by the frame.
 LEFT = {
-    "version": "has one value", "admin": "has one value", "listen": "is given by --listen",
+    "version": "has one value", "listen": "is given by --listen", "admin": "opens a second door, beside the proxy",
+    "admin_hosts": "is about that door", "tracing": "needs a receiver",
     "interception.ca": "is fixed", "trust.hosts": "is fixed", "trust.roots": "is fixed",
     "route.name": "is fixed", "route.match.hosts": "is fixed", "route.trust": "is fixed",
 }
