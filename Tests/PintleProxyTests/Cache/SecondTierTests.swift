@@ -12,7 +12,7 @@ import Testing
 @testable import PintleProxy
 
 /// Responses and removals that come faster than a disk takes them.
-@Suite(.timeLimit(.minutes(15))) struct SecondTierTests {
+@Suite(.timeLimit(.minutes(60))) struct SecondTierTests {
     private typealias Entry = CacheEntry<SharedBody>
 
     /// A disk that takes no change while it is held, and is read as usual.
