@@ -51,6 +51,7 @@ final class EventStream: LocalBody {
         let first = id.map { min($0 &+ 1, recent.numbers.upperBound) } ?? recent.numbers.upperBound
         let stream = EventStream(program, recent, filter, from: first, on: answer.loop)
         stream.timer = LoopTimer { [weak stream, weak answer] in
+            // The client has left in this turn.
             guard let stream, let answer else { return }
             stream.isDone = false
             stream.arm()
@@ -119,6 +120,7 @@ final class EventStream: LocalBody {
         }
         // Without the time of this moment, which always differs.
         let state = ActivityAnswer(self.program, self.recent, at: nil).text
+        // The client knows it.
         guard state != self.activity else { return }
         self.activity = state
         // A client that is cut off before the first exchange goes on from here.

@@ -71,6 +71,7 @@ struct ExchangeList {
         var end = end
         while true {
             let start = max(self.recent.numbers.lowerBound, end - min(end, UInt64(RecentExchanges.mostAtOnce)))
+            // The oldest was the last one.
             guard start < end else { return }
             for kept in self.recent.numbers(start..<end).reversed() where !body(kept.exchange) { return }
             end = start

@@ -23,11 +23,12 @@ struct HostsAnswer {
         while !numbers.isEmpty {
             let slice = numbers.prefix(RecentExchanges.mostAtOnce)
             for kept in recent.numbers(slice.startIndex..<slice.endIndex) {
-                let record = kept.exchange.record
+                let exchange = kept.exchange
+                let record = exchange.record
                 guard let host = record.host else { continue }
                 var sums = hosts[host] ?? Sums()
                 sums.exchanges += 1
-                if !record.hasPassed || !kept.exchange.isComplete { sums.failed += 1 }
+                if !record.hasPassed || !exchange.isComplete { sums.failed += 1 }
                 sums.bytesIn += record.bytesIn ?? 0
                 sums.bytesOut += record.bytesOut ?? 0
                 hosts[host] = sums

@@ -98,7 +98,8 @@ extension Duration {
     /// Seconds in decimal digits, with one to nine of them after the point, as both formats read them.
     var secondsText: String {
         let (seconds, attoseconds) = self.components
-        let digits = String(abs(attoseconds) / 1_000_000_000)
+        // There are fewer than 10¹⁸ attoseconds beside the seconds, so that no sign and no tenth digit come.
+        let digits = String(attoseconds.magnitude / 1_000_000_000)
         var fraction = String(repeating: "0", count: 9 - digits.count) + digits
         while fraction.count > 1, fraction.last == "0" { fraction.removeLast() }
         let sign = self < .zero ? "-" : ""
