@@ -169,7 +169,7 @@ let package = Package(
             "PintlePolicy",
             [
                 "PintleSystem", "PintleMessage", "PintleSerialization", "PintleCoding", "PintleSchema", "PintleImage",
-                "PintleTrust", "PintleSession",
+                "PintleActivity", "PintleTrust", "PintleSession",
                 "CPintleCrypt", nio,
                 .product(name: "Yams", package: "Yams", condition: forProgram),
             ]),
@@ -179,10 +179,7 @@ let package = Package(
         room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
         room(
             "PintleWatch",
-            [
-                "PintleSystem", "PintleMessage", "PintleSerialization", "PintleSchema", "PintleActivity",
-                "PintlePolicy",
-            ], small),
+            ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintlePolicy"], small),
         room(
             "PintleProxy",
             [
@@ -277,8 +274,14 @@ let package = Package(
             ["PintleSessionTesting", "PintleSession", "PintleMessage", "PintleSerialization", "PintleSystem", nio]),
         tests(
             "PintlePolicyTests",
-            ["PintlePolicy", "PintleSession", "PintleMessage", "PintleSerialization", "PintleTrust", nio]),
-        tests("PintleWatchTests", ["PintleWatch", "PintleActivity", "PintleMessage", "PintleSerialization"]),
+            [
+                "PintlePolicy", "PintleSession", "PintleMessage", "PintleSerialization", "PintleActivity",
+                "PintleTrust",
+                nio,
+            ]),
+        tests(
+            "PintleWatchTests",
+            ["PintleWatch", "PintlePolicy", "PintleActivity", "PintleMessage", "PintleSerialization"]),
         tests(
             "PintleAdminTests",
             [

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintlePolicy
 internal import PintleSerialization
-internal import PintleWatch
 
 /// The parameters behind the question mark of a URL, decoded (RFC 3986 §2.1). The first of a name counts.
 struct AdminQuery: Sendable {

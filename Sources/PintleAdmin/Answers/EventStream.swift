@@ -4,9 +4,9 @@ internal import NIOCore
 internal import PintleActivity
 internal import PintleLoop
 internal import PintleMessage
+internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSerialization
-internal import PintleWatch
 
 /// Exchanges and counters as they come, as server-sent events (WHATWG HTML §9.2).
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
+internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSerialization
 internal import PintleWatch

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
+internal import PintlePolicy
 internal import PintleSerialization
-internal import PintleWatch
 
 /// Pieces of JSON documents (RFC 8259). Lines of the exchange log are put into them as they are.
 enum JSONText {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
+internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSystem
-internal import PintleWatch
 
 /// The exchanges and tunnels that have not ended, the oldest first.
 struct RunningAnswer: Sendable {

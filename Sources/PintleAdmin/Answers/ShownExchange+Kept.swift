@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PintleActivity
-internal import PintlePolicy
+package import PintlePolicy
 package import PintleProxy
-package import PintleWatch
 
 extension ObservedExchange {
     /// The exchange without its secrets.

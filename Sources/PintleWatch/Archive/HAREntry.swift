@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
+package import PintlePolicy
 package import PintleSerialization
 
 /// An exchange as an entry of an HTTP archive (HAR 1.2), with the members that Chromium's importer reads, and those of Pintle's own

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
+package import PintlePolicy
 package import PintleSerialization
 
 /// An exchange as events of the Chrome DevTools Protocol (domain Network, version 1.3).

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintlePolicy
+
 /// The use of a resource, as developer tools group them (Chrome DevTools Protocol, `Network.ResourceType`).
 enum ResourceType: String {
     case document = "Document"

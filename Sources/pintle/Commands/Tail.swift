@@ -2,7 +2,7 @@
 
 internal import ArgumentParser
 internal import Glibc
-internal import PintleWatch
+internal import PintlePolicy
 
 struct Tail: ParsableCommand {
     static let configuration = CommandConfiguration(

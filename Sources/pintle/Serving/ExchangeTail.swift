@@ -6,7 +6,6 @@ internal import PintleAdmin
 internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSystem
-internal import PintleWatch
 
 /// Sends the exchanges that end from now on to a command: `pintle tail`.
 struct ExchangeTail {

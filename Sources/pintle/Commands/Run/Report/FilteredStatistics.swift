@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
+internal import PintlePolicy
 internal import PintleProxy
-internal import PintleWatch
 
 /// The statistics of reports that take only some exchanges. Filters take time, so another thread applies them.
 struct FilteredStatistics: Sendable {

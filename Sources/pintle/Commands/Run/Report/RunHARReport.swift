@@ -2,6 +2,7 @@
 
 internal import PintleActivity
 internal import PintleMessage
+internal import PintlePolicy
 internal import PintleSerialization
 internal import PintleWatch
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintlePolicy
-internal import PintleWatch
 
 /// The formats in which a run can be reported.
 enum RunReportFormat: String, Sendable, CaseIterable {

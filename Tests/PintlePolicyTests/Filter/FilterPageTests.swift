@@ -3,13 +3,13 @@
 import Foundation
 import Testing
 
-@testable import PintleWatch
+@testable import PintlePolicy
 
 @Suite struct FilterPageTests {
     /// The operators in the first column of the table, without and with an argument.
     private func rows() throws -> (plain: [String], withArgument: [String]) {
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../docs/filters.md")
+            .appendingPathComponent("../../../docs/filters.md")
         let rows = try String(contentsOf: page, encoding: .utf8).matches(of: /\| `~([a-z]+)( [A-Z]+)?` \|/)
         return (
             rows.filter { $0.output.2 == nil }.map { String($0.output.1) },

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintlePolicy
 internal import PintleSchema
 
 /// Reads a filter by this grammar, in which blanks may stand between any two parts:

@@ -5,7 +5,7 @@ import PintleActivity
 import PintleMessage
 import Testing
 
-@testable import PintleWatch
+@testable import PintlePolicy
 
 /// The cases in Tests/Vectors/filters.json, which every reader of the language has to pass.
 struct FilterVectors: Decodable {
@@ -38,7 +38,7 @@ struct FilterVectors: Decodable {
 
     static let all: FilterVectors = {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../Vectors/filters.json")
+            .appendingPathComponent("../../Vectors/filters.json")
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         do { return try decoder.decode(FilterVectors.self, from: Data(contentsOf: file)) } catch {

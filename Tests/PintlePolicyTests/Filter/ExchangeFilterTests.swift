@@ -6,7 +6,7 @@ import PintleMessage
 import PintleTesting
 import Testing
 
-@testable import PintleWatch
+@testable import PintlePolicy
 
 @Suite struct ExchangeFilterTests {
     @Test(arguments: FilterVectors.all.filters)

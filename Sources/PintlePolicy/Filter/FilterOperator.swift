@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
-internal import PintlePolicy
 
 /// An operator of filters, with the name that follows `~`. Where both have one, the letters are mitmproxy's.
 enum FilterOperator: String, CaseIterable, Sendable {
