@@ -102,7 +102,8 @@ package struct AdminService: LocalService {
         case .archive:
             return try await self.aside { [recent] () throws(AdminGate.Refusal) in
                 AdminReply(
-                    200, "application/json", try ExchangeList(recent, program).archive(query),
+                    200, "application/json",
+                    ExchangeArchive(recent, program.redaction, version: program.version).text(try query.filter()),
                     [("Content-Disposition", "attachment; filename=\"pintle.har\"")])
             }
         case .explanation: return AdminReply(json: try ExplanationAnswer(program).text(query))

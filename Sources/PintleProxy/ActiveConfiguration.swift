@@ -43,6 +43,8 @@ package final class ActiveConfiguration: Sendable {
     let passwords: PasswordCheck?
     /// Nil if traces are off.
     let tracing: TraceRules?
+    /// Nil if no bodies are kept.
+    let capture: CaptureRules?
     /// The upstream proxies of the policy, in their order.
     private let parents: [ProxyLink]
     private let sessions: [TrustSession]
@@ -76,6 +78,11 @@ package final class ActiveConfiguration: Sendable {
         self.ownAddresses = previous?.ownAddresses ?? OwnAddresses()
         self.via = configuration.via
         self.tracing = configuration.tracing.map { TraceRules($0) }
+        // Without keepers nothing would show the bodies.
+        self.capture =
+            sinks.areKept
+            ? configuration.capture.map { CaptureRules($0, of: policy, in: previous?.capture?.store ?? CaptureStore()) }
+            : nil
         self.limits = configuration.limits
         self.patience = Timeouts(configuration.limits)
         self.headLimits = HeadLimits(
@@ -129,6 +136,9 @@ package final class ActiveConfiguration: Sendable {
                 connectFields: configuration.via.map { ["Via": "1.1 \($0)"] } ?? Fields())
         }
     }
+
+    /// The memory of kept bodies; nil if none are kept.
+    package var keptBodies: CaptureStore.Usage? { self.capture?.store.usage }
 
     /// For configurations that intercept nothing.
     package static func noAuthority(_ configuration: InterceptionConfiguration) throws(TrustError)

@@ -24,13 +24,13 @@ struct DevToolsSessionTests {
 
     private func session(following: Bool = true) -> DevToolsSession {
         var session = DevToolsSession(self.recent)
-        if following { _ = session.answer(Array(#"{"id": 1, "method": "Network.enable"}"#.utf8)) }
+        if following { _ = session.answer(Array(#"{"id": 1, "method": "Network.enable"}"#.utf8), .on) }
         return session
     }
 
     private func answer(_ text: String) -> String {
         var session = self.session(following: false)
-        return String(decoding: session.answer(Array(text.utf8)), as: UTF8.self)
+        return String(decoding: session.answer(Array(text.utf8), .on), as: UTF8.self)
     }
 
     /// The messages of the next interval.
@@ -67,10 +67,20 @@ struct DevToolsSessionTests {
         #expect(self.answer(#"{"id": 8, "method": "DOM.enable"}"#) == unknown)
     }
 
-    @Test func `a body is refused with the reason`() {
-        let refusal = #"{"id":9,"error":{"code":-32000,"message":"Pintle does not keep the bodies of responses"}}"#
+    @Test(arguments: ["Network.getResponseBody", "Network.getRequestPostData"])
+    func `a body that is not kept is refused with the reason`(method: String) {
+        func message(_ id: String) -> String {
+            self.answer(#"{"id": 9, "method": "\#(method)", "params": {"requestId": \#(id)}}"#)
+        }
+        func refusal(_ reason: String) -> String { #"{"id":9,"error":{"code":-32000,"message":"\#(reason)"}}"# }
+        let unknown = refusal("there is no such exchange, or it is forgotten")
+        for id in [#""1""#, #""0""#, #""-1""#, #""18446744073709551615""#, "1", "null"] {
+            #expect(message(id) == unknown, "\(id)")
+        }
+        self.end(0..<1)
         #expect(
-            self.answer(#"{"id": 9, "method": "Network.getResponseBody", "params": {"requestId": "1"}}"#) == refusal)
+            message(#""1""#)
+                == refusal("no body is kept; `capture` in the configuration says of which exchanges"))
     }
 
     @Test func `there is one frame`() throws {
@@ -96,7 +106,7 @@ struct DevToolsSessionTests {
         session = self.session()
         #expect(try !self.events(&session).isEmpty)
         self.end(3..<6)
-        _ = session.answer(Array(#"{"id": 2, "method": "Network.disable"}"#.utf8))
+        _ = session.answer(Array(#"{"id": 2, "method": "Network.disable"}"#.utf8), .on)
         #expect(try self.events(&session).isEmpty)
     }
 

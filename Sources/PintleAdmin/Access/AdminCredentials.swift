@@ -15,6 +15,17 @@ package struct AdminCredentials: Sendable {
 
     package init() { (self.token, self.cookie, self.devTools) = (Self.secret(), Self.secret(), Self.secret()) }
 
+    /// The address for a browser's address bar that opens its developer tools, with the secret.
+    ///
+    /// - Parameter host: the name and port by which the browser reaches the endpoint.
+    package func devToolsLink(host: String) -> String {
+        // Without the view of a page, which Chromium's `inspector.html` has.
+        "devtools://devtools/bundled/devtools_app.html?ws=\(host)\(self.devToolsPath)&panel=network"
+    }
+
+    /// The path under which developer tools connect.
+    var devToolsPath: String { "/devtools/page/\(self.devTools)" }
+
     /// The name of the cookie. It has the port, so that a browser can be signed in to several endpoints.
     static func cookieName(port: UInt16) -> String { "pintle-\(port)" }
 

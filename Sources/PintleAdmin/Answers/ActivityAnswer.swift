@@ -28,8 +28,17 @@ struct ActivityAnswer {
                         ("most_bytes", .integer(Int64(recent.mostBytes))),
                         ("forgotten", .integer(Int64(usage.forgotten))),
                     ])
-                ),
+                ), ("bodies", program.active.keptBodies.map(\.parameter)),
             ]))
+    }
+}
+
+extension CaptureStore.Usage {
+    fileprivate var parameter: Parameter {
+        .object([
+            ("bytes", .integer(Int64(self.bytes))), ("most_bytes", .integer(Int64(CaptureStore.mostBytes))),
+            ("forgotten", .integer(Int64(self.forgotten))), ("lost", .integer(Int64(self.lost))),
+        ])
     }
 }
 

@@ -22,17 +22,45 @@ struct ExchangeDetail {
         self.text = JSONText.object(
             [
                 ("record", JSONText.record(shown)),
-                ("request", Self.message(exchange.requestFields, redaction)),
-                ("response", Self.message(exchange.responseFields, redaction)),
+                ("request", Self.message(exchange.requestFields, shown.bodies?.request, redaction)),
+                ("response", Self.message(exchange.responseFields, shown.bodies?.response, redaction)),
                 ("websocket", JSONText.value(.bool(shown.isWebSocket))),
+                ("messages", shown.isWebSocket ? shown.bodies.map { JSONText.value(Self.messages($0.messages)) } : nil),
                 ("certificates", exchange.verdict.map { JSONText.value(Self.chain($0)) }),
                 ("trust", exchange.verdict.map { JSONText.value(Self.trust($0, shown.record.trust)) }),
                 ("violations", JSONText.value(Self.violations(shown.record))),
             ] + reasons.map { ($0.0, $0.1.map(JSONText.value)) })
     }
 
-    private static func message(_ fields: Fields, _ redaction: Redaction) -> [UInt8] {
-        JSONText.value(.object([("fields", FieldsAnswer(fields, redaction).parameter)]))
+    private static func message(_ fields: Fields, _ body: ShownBody?, _ redaction: Redaction) -> [UInt8] {
+        JSONText.value(
+            .object([("fields", FieldsAnswer(fields, redaction).parameter), ("body", body.map(Self.body))]))
+    }
+
+    private static func body(_ body: ShownBody) -> Parameter {
+        .object(
+            [("size", .integer(Int64(body.size))), ("truncated", .bool(!body.isWhole))]
+                + Self.content(body.text, base64: body.base64))
+    }
+
+    private static func messages(_ messages: [ShownMessage]) -> Parameter {
+        .array(
+            messages.map { message in
+                .object(
+                    [
+                        ("time", .string(message.time.description)),
+                        ("from", message.isFromClient ? "client" : "origin"),
+                        ("opcode", .integer(Int64(message.kind.rawValue))),
+                        ("truncated", .bool(!message.isWhole)),
+                    ] + Self.content(message.text, base64: message.base64))
+            })
+    }
+
+    /// Text, or else bytes in base64.
+    private static func content(
+        _ text: String?, base64: @autoclosure () -> String
+    ) -> [(String, Parameter?)] {
+        [text.map { ("text", .string($0)) } ?? ("base64", .string(base64()))]
     }
 
     private static func chain(_ verdict: Verdict) -> Parameter {

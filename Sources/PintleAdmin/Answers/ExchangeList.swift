@@ -45,18 +45,6 @@ struct ExchangeList {
         ])
     }
 
-    /// The chosen exchanges as an HTTP archive, the oldest first.
-    func archive(_ query: AdminQuery) throws(AdminGate.Refusal) -> [UInt8] {
-        let filter = try query.filter()
-        var entries: [Parameter] = []
-        self.forEach(before: self.recent.numbers.upperBound) { exchange in
-            let shown = exchange.shown(self.redaction)
-            if filter.matches(shown) { entries.append(HAREntry(shown).parameter) }
-            return true
-        }
-        return JSONText.value(HAREntry.archive(entries.reversed(), version: self.version))
-    }
-
     private static func limit(_ query: AdminQuery) throws(AdminGate.Refusal) -> Int {
         guard let text = query["limit"] else { return Self.usualLimit }
         guard let limit = Int(text), Self.limits.contains(limit) else {

@@ -8,7 +8,8 @@ extension ObservedExchange {
     /// The exchange without its secrets.
     package func shown(_ redaction: Redaction) -> ShownExchange {
         ShownExchange(
-            self.record, request: self.requestFields, response: self.responseFields, redaction: redaction)
+            self.record, request: self.requestFields, response: self.responseFields,
+            bodies: self.bodies?.shown(of: self, redaction), redaction: redaction)
     }
 }
 

@@ -41,7 +41,7 @@ struct DevToolsSession {
                 switch self {
                 case .noCommand: (-32600, "a command is an object with a number as id and a string as method")
                 case .unknown(let method): (-32601, "'\(method)' is unknown to Pintle")
-                case .notKept(let part): (-32000, "Pintle does not keep the bodies of \(part)")
+                case .notKept(let reason): (-32000, reason)
                 }
             return .object([("code", .integer(code)), ("message", .string(message))])
         }
@@ -51,14 +51,14 @@ struct DevToolsSession {
     ///
     /// - Parameter message: one message of the client.
     /// - Returns: the message that answers it.
-    mutating func answer(_ message: [UInt8]) -> [UInt8] {
+    mutating func answer(_ message: [UInt8], _ redaction: Redaction) -> [UInt8] {
         guard let command = try? JSONScanner(nestingLimit: 100).parse(message), case .integer(let id) = command["id"],
             case .string(let method) = command["method"]
         else {
             return JSONText.value(.object([("error", Failure.noCommand.parameter)]))
         }
         var members: [(String, Parameter?)] = [("id", .integer(id))]
-        switch self.perform(method) {
+        switch self.perform(method, command["params"], redaction) {
         case .success(let result): members.append(("result", .object(result)))
         case .failure(let failure): members.append(("error", failure.parameter))
         }
@@ -70,7 +70,7 @@ struct DevToolsSession {
         case failure(Failure)
     }
 
-    private mutating func perform(_ method: String) -> Outcome {
+    private mutating func perform(_ method: String, _ parameters: Parameter?, _ redaction: Redaction) -> Outcome {
         switch method {
         case "Network.enable":
             self.following = .on(ExchangeFollower(withLatest: Self.replayed, of: self.recent))
@@ -83,10 +83,31 @@ struct DevToolsSession {
             return .success([])
         case "Page.getResourceTree":
             return .success([("frameTree", .object([("frame", Self.frame), ("resources", .array([]))]))])
-        case "Network.getResponseBody": return .failure(.notKept("responses"))
-        case "Network.getRequestPostData": return .failure(.notKept("requests"))
+        case "Network.getResponseBody":
+            return self.body(parameters, redaction, \.response) { body in
+                [("body", .string(body.text ?? body.base64)), ("base64Encoded", .bool(body.text == nil))]
+            }
+        case "Network.getRequestPostData":
+            return self.body(parameters, redaction, \.request) { body in
+                [("postData", .string(body.text ?? body.base64)), ("base64Encoded", .bool(body.text == nil))]
+            }
         default: return .failure(.unknown(method))
         }
+    }
+
+    /// Answers with a body of an exchange.
+    private func body(
+        _ parameters: Parameter?, _ redaction: Redaction, _ part: (any ShownBodies) -> ShownBody?,
+        _ result: (ShownBody) -> [(String, Parameter?)]
+    ) -> Outcome {
+        guard case .string(let id) = parameters?["requestId"], let number = UInt64(id), number < .max,
+            let exchange = self.recent.numbers(number..<number + 1).first?.exchange
+        else { return .failure(.notKept("there is no such exchange, or it is forgotten")) }
+        guard let bodies = exchange.shown(redaction).bodies else {
+            return .failure(.notKept("no body is kept; `capture` in the configuration says of which exchanges"))
+        }
+        guard let body = part(bodies) else { return .failure(.notKept("the exchange has no such body")) }
+        return .success(result(body))
     }
 
     /// The frame of a page that has no content. Its address is shown nowhere.

@@ -82,7 +82,8 @@ final class DevToolsSocket: ChannelInboundHandler {
         while let event = self.machine.next(&self.held, budget: &budget) {
             self.machine.answer(event, into: &output)
             if case .message(let message) = event {
-                self.write(self.session.answer(Array(message.bytes.readableBytesView)), into: &output)
+                self.write(
+                    self.session.answer(Array(message.bytes.readableBytesView), self.program.redaction), into: &output)
             }
         }
         self.held.discardReadBytes()

@@ -8,13 +8,15 @@ struct DevToolsTarget {
     private let program: String
     private let title: String
     private let socket: String
+    private let link: String
     private let page: String
 
     /// - Parameter host: the name and port by which the client knows the endpoint.
     init(_ program: any AdminProgram, _ credentials: AdminCredentials, asked host: String) {
         self.program = "Pintle/\(program.version)"
         self.title = "pintle, \(program.status)"
-        self.socket = "\(host)/devtools/page/\(credentials.devTools)"
+        self.socket = "\(host)\(credentials.devToolsPath)"
+        self.link = credentials.devToolsLink(host: host)
         self.page = "http://\(host)/"
     }
 
@@ -24,11 +26,8 @@ struct DevToolsTarget {
                 .object([
                     ("id", "pintle"), ("type", "page"), ("title", .string(self.title)),
                     ("description", "requests of the proxy's clients, as they end"), ("url", .string(self.page)),
-                    // Without the view of a page, which Chromium's `inspector.html` has.
-                    (
-                        "devtoolsFrontendUrl",
-                        .string("devtools://devtools/bundled/devtools_app.html?ws=\(self.socket)&panel=network")
-                    ), ("webSocketDebuggerUrl", .string("ws://\(self.socket)")),
+                    ("devtoolsFrontendUrl", .string(self.link)),
+                    ("webSocketDebuggerUrl", .string("ws://\(self.socket)")),
                 ])
             ]))
     }

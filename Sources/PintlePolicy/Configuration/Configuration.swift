@@ -25,6 +25,8 @@ package struct Configuration: Sendable, Equatable {
     package var log = LogConfiguration()
     /// The traces of exchanges; nil for none. Default none.
     package var tracing: TracingConfiguration?
+    /// The bodies that are kept beside exchanges; nil for none. Default none.
+    package var capture: CaptureConfiguration?
     /// Limits for one client, one message and the whole process.
     package var limits = LimitsConfiguration()
     /// The clients that may use the proxy.

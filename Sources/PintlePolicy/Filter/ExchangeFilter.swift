@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A filter of exchanges, in the one language of commands, reports and endpoints (docs/filters.md).
-package struct ExchangeFilter: Sendable {
+/// A filter of exchanges, in the one language of commands, reports, endpoints and the configuration (docs/filters.md).
+package struct ExchangeFilter: Sendable, Equatable {
+    /// The filter through which every exchange passes.
+    package static let all = ExchangeFilter(source: "", expression: .always)
+
     /// The longest filter, in Unicode scalars.
     package static let longest = 4096
 
@@ -17,6 +20,15 @@ package struct ExchangeFilter: Sendable {
         var parser = try FilterParser(source)
         self.expression = try parser.parse()
     }
+
+    private init(source: String, expression: FilterExpression) {
+        (self.source, self.expression) = (source, expression)
+    }
+
+    package static func == (left: Self, right: Self) -> Bool { left.source == right.source }
+
+    /// True if every exchange passes.
+    package var isEverything: Bool { if case .always = self.expression { true } else { false } }
 
     /// True if the exchange passes. Regular expressions may take some tenths of a second: not for the thread of a loop.
     package func matches(_ exchange: ShownExchange) -> Bool { self.expression.holds(for: exchange) }

@@ -14,6 +14,9 @@ enum FilterOperator: String, CaseIterable, Sendable {
     case types = "t"
     case requestTypes = "tq"
     case responseTypes = "ts"
+    case bodies = "b"
+    case requestBody = "bq"
+    case responseBody = "bs"
     case failed = "e"
     case unanswered = "q"
     case answered = "s"
@@ -51,7 +54,10 @@ enum FilterOperator: String, CaseIterable, Sendable {
     var argument: Argument {
         switch self {
         case .failed, .unanswered, .answered, .webSocket, .denied, .wouldBeDenied: .none
-        case .host, .url, .fields, .requestFields, .responseFields, .types, .requestTypes, .responseTypes, .rule: .part
+        case .host, .url, .fields, .requestFields, .responseFields, .types, .requestTypes, .responseTypes, .rule,
+            .bodies,
+            .requestBody, .responseBody:
+            .part
         case .method, .route, .trust, .user, .tag, .id: .whole
         case .status: .statuses
         case .violation: .word(ViolationKind.allCases.map(\.rawValue))
@@ -65,9 +71,7 @@ enum FilterOperator: String, CaseIterable, Sendable {
     }
 
     /// Operators of the language that need what Pintle does not keep yet.
-    static let missing = [
-        "b": "bodies", "bq": "bodies", "bs": "bodies", "proc": "processes of clients",
-    ]
+    static let missing = ["proc": "processes of clients"]
 }
 
 /// An operator with its argument.
@@ -110,6 +114,9 @@ extension ShownExchange {
         case .types: return self.requestFields.types + self.responseFields.types
         case .requestTypes: return self.requestFields.types
         case .responseTypes: return self.responseFields.types
+        case .bodies: return self.texts(fromClient: true) + self.texts(fromClient: false)
+        case .requestBody: return self.texts(fromClient: true)
+        case .responseBody: return self.texts(fromClient: false)
         case .route: return one(self.record.route)
         case .rule: return one(self.record.rule)
         case .violation: return self.record.violations.map(\.rawValue)
@@ -124,5 +131,13 @@ extension ShownExchange {
         case .status, .failed, .unanswered, .answered, .webSocket, .denied, .wouldBeDenied, .slow, .big:
             preconditionFailure("BUG: ~\(name.rawValue) reads no text")
         }
+    }
+
+    /// The kept body of one direction and the messages of a WebSocket, as far as they are text.
+    private func texts(fromClient isFromClient: Bool) -> [String] {
+        guard let bodies = self.bodies else { return [] }
+        let body = isFromClient ? bodies.request : bodies.response
+        let messages = self.isWebSocket ? bodies.messages.filter { $0.isFromClient == isFromClient } : []
+        return [body?.text].compactMap { $0 } + messages.compactMap(\.text)
     }
 }

@@ -36,17 +36,23 @@ package struct ShownExchange: Sendable {
     package let responseFields: Lines
     /// True if the client asked for a WebSocket and got one.
     package let isWebSocket: Bool
+    /// Nil if no bodies are kept.
+    package let bodies: (any ShownBodies)?
 
     /// - Parameters:
     ///   - request: the header fields that the client has sent.
     ///   - response: the header fields that the origin has sent; empty if it has not answered.
-    package init(_ record: ExchangeRecord, request: Fields, response: Fields, redaction: Redaction) {
+    package init(
+        _ record: ExchangeRecord, request: Fields, response: Fields, bodies: (any ShownBodies)? = nil,
+        redaction: Redaction
+    ) {
         var shown = record
         shown.url = record.url.map(redaction.url)
         shown.error = record.error.map(redaction.text)
         self.record = shown
         self.requestFields = Lines(request, redaction)
         self.responseFields = Lines(response, redaction)
+        self.bodies = bodies
         let asks = request.values(of: "Upgrade").contains { $0.lowercased() == "websocket" }
         self.isWebSocket = asks && record.status == 101
     }

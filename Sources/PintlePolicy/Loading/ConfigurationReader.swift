@@ -27,6 +27,7 @@ struct ConfigurationReader {
         if let map = top["log"]?.map(.log) { reader.readLog(map) }
         let listen = reader.configuration.listen
         top.read("tracing", into: &reader.configuration.tracing) { TracingReader.read($0, beside: listen) }
+        top.read("capture", into: &reader.configuration.capture, CaptureReader.read)
         if let map = top["limits"]?.map(.limits) { reader.readLimits(map) }
         if let map = top["clients"]?.map(.clients) { reader.configuration.clients = AccessReader.clients(map) }
         if let map = top["destinations"]?.map(.destinations) {

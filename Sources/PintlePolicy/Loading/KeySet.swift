@@ -22,7 +22,7 @@ extension KeySet {
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
-            "include", "interception", "cache", "admin_hosts", "tracing",
+            "include", "interception", "cache", "admin_hosts", "tracing", "capture",
         ])
     /// The keys of a file that another one includes.
     static let included = KeySet(
@@ -42,6 +42,7 @@ extension KeySet {
         ])
     static let log = KeySet("log", ["level", "format", "exchanges", "redact"])
     static let tracing = KeySet("tracing", ["otlp", "sample", "continue"])
+    static let capture = KeySet("capture", ["bodies", "when"])
     static let limits = KeySet(
         "limits",
         [
@@ -106,7 +107,8 @@ extension KeySet {
     /// Every map with fixed keys in the main file. Maps with keys that the user chooses (`trust`, header and parameter maps)
     /// are left out.
     package static let all: [KeySet] = [
-        .top, .listenTLS, .engine, .log, .tracing, .limits, .clients, .basicAuth, .destinations, .requireSNIMatch,
+        .top, .listenTLS, .engine, .log, .tracing, .capture, .limits, .clients, .basicAuth, .destinations,
+        .requireSNIMatch,
         .activity,
         .trust,
         .clientCertificate, .tunnels, .contract, .route, .routeContract, .upstreamProxy, .match, .request,

@@ -242,7 +242,7 @@ final class Exchange: TransferDelegate {
     var wantsEndOfBody: Bool { self.upload.wantsEnd }
 
     func received(_ bytes: ByteBuffer) {
-        self.report.bytesIn += bytes.readableBytes
+        self.report.received(bytes)
         let problem: Problem
         switch self.upload.receive(bytes) {
         case .dropped: return
@@ -259,6 +259,7 @@ final class Exchange: TransferDelegate {
 
     /// Moves bytes of the body from the client's socket to the origin's, if they need not be inspected.
     func moveBody(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling {
+        if self.report.capture?.wantsRequest == true { return .isUnfit }
         let filling = self.upload.sink?.move(from: descriptor, atMost: limit) ?? .isUnfit
         if case .outcome(.bytes(let count)) = filling { self.report.bytesIn += count }
         return filling
@@ -557,7 +558,7 @@ final class Exchange: TransferDelegate {
 
     private func answer(_ response: OwnResponse, _ outcome: Outcome) {
         self.cancelOrigin()
-        self.report.status = response.head.status
+        self.report.note(response)
         self.client.send(response.head(by: self.plan?.responseFields), length: UInt64(response.body.count))
         self.report.bytesOut += response.body.withUnsafeBytes { self.client.send($0) }
         self.end(outcome)

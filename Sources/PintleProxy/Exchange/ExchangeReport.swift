@@ -70,8 +70,10 @@ final class ExchangeReport: ExchangeProgress {
     private var addressQuestion: (rules: DestinationRules, host: Authority)?
     /// The place of the exchange in a trace; nil if traces are off.
     var trace: ExchangeTrace?
-    /// Records the response for an observer.
+    /// Records the response for an observer, and its body.
     private(set) var tap: ResponseTap?
+    /// Keeps the bodies; nil if none are kept.
+    let capture: ExchangeCapture?
     /// True once the verdict on an https upstream proxy was noted; a tunnel may make two connections to it.
     private var hasNotedParent = false
     /// True once the exchange was counted as started.
@@ -86,6 +88,7 @@ final class ExchangeReport: ExchangeProgress {
         self.request = request
         self.start = worker.loop.turnTime
         self.counters = worker.active.counters.unrouted
+        self.capture = worker.active.capture.map(ExchangeCapture.init)
         if worker.active.sinks.wantFields { request.keepsFields = true }
         if let tunnel {
             (self.mode, self.identity) = (.intercept, tunnel.identity)
@@ -313,9 +316,24 @@ final class ExchangeReport: ExchangeProgress {
         if isFirst { self.noteReported(verdict) }
     }
 
-    /// Starts to record the body for the observer, if there is one.
+    /// Counts a piece of the body that the client has sent.
+    func received(_ bytes: ByteBuffer) {
+        self.bytesIn += bytes.readableBytes
+        if let capture { bytes.withUnsafeReadableBytes { capture.take(request: $0) } }
+    }
+
+    /// Starts to record the body for the observer, and for those who look at bodies.
     func observe(_ head: ResponseHead, in active: ActiveConfiguration) {
-        self.tap = active.sinks.observer.map { ResponseTap(head, to: self.request.head.method, for: $0) }
+        self.tap = ResponseTap(head, to: self.request.head.method, active.sinks.observer, self.capture)
+    }
+
+    /// Records a response of Pintle's own, with its body if bodies are kept.
+    func note(_ response: OwnResponse) {
+        self.status = response.head.status
+        // No bodies are kept.
+        guard let capture else { return }
+        capture.begin(response: response.head)
+        response.body.withUnsafeBytes { capture.take(response: $0) }
     }
 
     /// Adds the bytes since the last call to the counters; does nothing if there are none.
@@ -335,16 +353,22 @@ final class ExchangeReport: ExchangeProgress {
         // Without a sink nothing is gathered.
         guard active.sinks.areWanted else { return }
         self.endTrace(in: active)
-        active.sinks.take(self.ended(outcome, self.tap?.finish()))
+        let isRelayed = self.status == 101
+        let bodies = self.capture?.finish(isRelayed ? nil : (self.bytesIn, self.bytesOut))
+        let ended = self.ended(outcome, self.tap?.finish(), bodies)
+        active.sinks.take(ended)
+        if bodies != nil { active.capture?.store.take(ended) }
     }
 
-    private func ended(_ outcome: Outcome, _ response: ObservedResponse?) -> EndedExchange {
+    private func ended(
+        _ outcome: Outcome, _ response: ObservedResponse?, _ bodies: CapturedBodies?
+    ) -> EndedExchange {
         let duration = NIODeadline.now() - self.start
-        return EndedExchange(self, outcome, after: duration, self.facts, response, self.wouldBeDenied)
+        return EndedExchange(self, outcome, after: duration, self.facts, response, bodies, self.wouldBeDenied)
     }
 
     var soFar: RunningExchange {
-        let observed = self.ended(.completed, nil).observed
+        let observed = self.ended(.completed, nil, nil).observed
         return RunningExchange(
             record: observed.record, requestFields: observed.requestFields, responseFields: observed.responseFields)
     }

@@ -46,6 +46,8 @@ package final class EndedExchange: KeepableExchange {
     let hasNamelessHello: Bool
     let response: ObservedResponse?
     let responseFields: Fields
+    /// Nil if none were kept.
+    let bodies: CapturedBodies?
     private let trace: Trace?
 
     /// The place in a trace. It is behind a reference, so that kept exchanges take no room for it if traces are off.
@@ -60,8 +62,9 @@ package final class EndedExchange: KeepableExchange {
 
     init(
         _ report: ExchangeReport, _ outcome: Outcome, after duration: TimeAmount, _ facts: ExchangeReport.Facts,
-        _ response: ObservedResponse?, _ wouldBeDenied: Bool
+        _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ wouldBeDenied: Bool
     ) {
+        self.bodies = bodies
         (self.id, self.client, self.identity) = (report.id, report.client, report.identity)
         (self.mode, self.continuesTunnel) = (report.mode, report.continuesTunnel)
         (self.request, self.gatewayHost) = (report.request.head, report.request.gatewayHost)
@@ -97,7 +100,8 @@ package final class EndedExchange: KeepableExchange {
         ObservedExchange(
             record: self.record, target: self.request.target, isComplete: self.outcome == .completed,
             verdict: self.verdict, hasNamelessHello: self.hasNamelessHello, response: self.response,
-            requestFields: self.request.fields, responseFields: self.responseFields, trace: self.trace?.trace)
+            requestFields: self.request.fields, responseFields: self.responseFields, bodies: self.bodies,
+            trace: self.trace?.trace)
     }
 
     private var record: ExchangeRecord {

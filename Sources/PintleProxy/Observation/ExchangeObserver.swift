@@ -38,13 +38,15 @@ package struct ObservedExchange: Sendable {
     package var requestFields: Fields
     /// The header fields that the origin has sent, if a sink wanted them when they came; otherwise empty.
     package var responseFields: Fields
+    /// The bodies; nil if none were kept.
+    package let bodies: CapturedBodies?
     /// The place of the exchange in a trace; nil if traces are off.
     package let trace: ExchangeTrace?
 
     package init(
         record: ExchangeRecord, target: RequestTarget, isComplete: Bool, verdict: Verdict? = nil,
         hasNamelessHello: Bool = false, response: ObservedResponse? = nil, requestFields: Fields = Fields(),
-        responseFields: Fields = Fields(), trace: ExchangeTrace? = nil
+        responseFields: Fields = Fields(), bodies: CapturedBodies? = nil, trace: ExchangeTrace? = nil
     ) {
         self.record = record
         self.target = target
@@ -54,6 +56,7 @@ package struct ObservedExchange: Sendable {
         self.response = response
         self.requestFields = requestFields
         self.responseFields = responseFields
+        self.bodies = bodies
         self.trace = trace
     }
 

@@ -47,6 +47,9 @@ package struct ExchangeSinks: Sendable {
     var areWanted: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsExchanges } }
     var wantFields: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsFields } }
 
+    /// True if exchanges are kept for readers that come later.
+    var areKept: Bool { !self.keepers.isEmpty }
+
     func take(_ ended: EndedExchange) {
         for keeper in self.keepers { keeper.take(ended) }
         var observed: ObservedExchange?

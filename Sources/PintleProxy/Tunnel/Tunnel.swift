@@ -24,6 +24,8 @@ final class Tunnel: ServedTunnel {
     private var watch: ServerCertificateInspector?
     /// Inspects the ClientHello; nil when done or not needed.
     private var helloInspector: ClientHelloInspector?
+    /// Keeps the messages of a WebSocket; nil when done or not needed.
+    private var messages: MessageWatch?
     private var outcome = Outcome.completed
     private var idle: LoopTimer?
     private let start: NIODeadline
@@ -74,6 +76,7 @@ final class Tunnel: ServedTunnel {
         if let authority = terms.authority, policy.configuration.destinations.requiresSNIMatch {
             self.helloInspector = ClientHelloInspector(policy, tunnelTo: authority)
         }
+        self.messages = terms.head.flatMap { MessageWatch($0, terms.report.capture) }
         self.worker = worker
         self.active = terms.active
         self.peer = peer
@@ -88,8 +91,8 @@ final class Tunnel: ServedTunnel {
 
     private func begin(sent: ByteBuffer, answered: ByteBuffer) {
         self.worker.add(self)
-        self.relay.inspect(.up, self.helloInspector != nil)
-        self.relay.inspect(.down, self.watch != nil)
+        self.relay.inspect(.up, self.helloInspector != nil || self.messages != nil)
+        self.relay.inspect(.down, self.watch != nil || self.messages != nil)
         if let idle { self.worker.loop.arm(idle, at: self.deadline) }
         self.relay.start(self, sent: sent, answered: answered)
     }
@@ -145,6 +148,19 @@ final class Tunnel: ServedTunnel {
             return nil
         case nil: return bytes
         }
+    }
+
+    /// Keeps the messages in bytes that pass. A protocol that was switched to has no other inspection.
+    private func pass(
+        _ bytes: ByteBuffer, _ direction: SocketRelay.Direction, _ messages: MessageWatch
+    ) -> ByteBuffer {
+        messages.take(bytes, direction)
+        if messages.isOver {
+            self.messages = nil
+            self.relay.inspect(.up, false)
+            self.relay.inspect(.down, false)
+        }
+        return bytes
     }
 
     private func noteHello() {
@@ -216,7 +232,8 @@ extension Tunnel: SocketRelayDelegate {
     func relay(
         _ relay: SocketRelay, read bytes: ByteBuffer, going direction: SocketRelay.Direction
     ) -> ByteBuffer? {
-        switch direction {
+        if let messages { return self.pass(bytes, direction, messages) }
+        return switch direction {
         case .up: self.passed(bytes)
         case .down: self.passes(bytes) ? bytes : nil
         }

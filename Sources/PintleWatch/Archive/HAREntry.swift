@@ -9,8 +9,13 @@ package import PintleSerialization
 package struct HAREntry {
     private let exchange: ShownExchange
     private let record: ExchangeRecord
+    private let bodies: (any ShownBodies)?
 
-    package init(_ exchange: ShownExchange) { (self.exchange, self.record) = (exchange, exchange.record) }
+    /// - Parameter hasBodies: false to leave bodies out.
+    package init(_ exchange: ShownExchange, hasBodies: Bool = true) {
+        (self.exchange, self.record) = (exchange, exchange.record)
+        self.bodies = hasBodies ? exchange.bodies : nil
+    }
 
     /// An archive of entries.
     package static func archive(_ entries: [Parameter], version: String, comment: String? = nil) -> Parameter {
@@ -35,6 +40,7 @@ package struct HAREntry {
             ("serverIPAddress", self.record.peerAddress.map { .string($0) }),
             ("_fromCache", self.record.source == .cache ? "memory" : nil),
             ("_resourceType", .string(self.exchange.isWebSocket ? "websocket" : "other")),
+            ("_webSocketMessages", self.messages),
             ("comment", self.comment.map { .string($0) }), ("_pintle", self.pintle),
         ])
     }
@@ -46,29 +52,61 @@ package struct HAREntry {
         return .object([
             ("method", .string(self.record.method ?? "")), ("url", .string(url)), ("httpVersion", "HTTP/1.1"),
             ("cookies", .array([])), ("headers", Self.headers(self.exchange.requestFields)),
-            ("queryString", .array(Self.query(url))), ("headersSize", .integer(-1)),
+            ("queryString", .array(Self.query(url))), ("postData", self.bodies?.request.map(Self.postData)),
+            ("headersSize", .integer(-1)),
             ("bodySize", .integer(Int64(self.record.bytesIn ?? -1))),
         ])
     }
 
     private var response: Parameter {
         let fields = self.exchange.responseFields
+        let body = self.bodies?.response
         return .object([
             ("status", .integer(Int64(self.record.status ?? 0))), ("statusText", ""),
             ("httpVersion", .string(self.record.http.map { "HTTP/\($0)" } ?? "HTTP/1.1")), ("cookies", .array([])),
             ("headers", Self.headers(fields)),
             (
                 "content",
-                .object([
-                    ("size", .integer(Int64(self.record.bytesOut ?? 0))),
-                    ("mimeType", .string(fields.types.first ?? "x-unknown")),
-                ])
+                .object(
+                    [
+                        ("size", .integer(Int64(body?.bytes.count ?? self.record.bytesOut ?? 0))),
+                        ("mimeType", .string(fields.types.first ?? "x-unknown")),
+                    ] + (body.map(Self.content) ?? []))
             ),
             ("redirectURL", .string(fields.pairs.first { $0.name.lowercased() == "location" }?.value ?? "")),
             ("headersSize", .integer(-1)), ("bodySize", .integer(Int64(self.record.bytesOut ?? -1))),
             ("_transferSize", .integer(Int64(self.record.bytesOut ?? 0))),
             ("_error", self.record.status == nil ? .string(self.record.error ?? "no answer") : nil),
         ])
+    }
+
+    private static func postData(_ body: ShownBody) -> Parameter {
+        .object(
+            [("mimeType", .string(body.type ?? "")), ("text", .string(body.text ?? body.base64))]
+                + (body.text == nil ? [("_encoding", "base64")] : []) + Self.comment(body))
+    }
+
+    private static func content(_ body: ShownBody) -> [(String, Parameter?)] {
+        [("text", .string(body.text ?? body.base64)), ("encoding", body.text == nil ? "base64" : nil)]
+            + Self.comment(body)
+    }
+
+    private static func comment(_ body: ShownBody) -> [(String, Parameter?)] {
+        body.isWhole ? [] : [("comment", .string("the beginning of \(body.size) bytes"))]
+    }
+
+    /// The messages of a WebSocket, in the form of Chromium.
+    private var messages: Parameter? {
+        guard self.exchange.isWebSocket, let messages = self.bodies?.messages else { return nil }
+        return .array(
+            messages.map { message in
+                .object([
+                    ("type", message.isFromClient ? "send" : "receive"),
+                    ("time", .number(Double(message.time.milliseconds) / 1000)),
+                    ("opcode", .integer(Int64(message.kind.rawValue))),
+                    ("data", .string(message.text ?? message.base64)),
+                ])
+            })
     }
 
     private static func headers(_ fields: ShownExchange.Lines) -> Parameter {

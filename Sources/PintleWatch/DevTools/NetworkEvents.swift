@@ -58,6 +58,7 @@ package struct NetworkEvents {
 
     /// The events in their order.
     package var events: [Event] {
+        if self.exchange.isWebSocket { return self.webSocket }
         var events = [self.request]
         if self.record.status != nil {
             events.append(self.response)
@@ -83,12 +84,59 @@ package struct NetworkEvents {
                     "request",
                     .object([
                         ("url", .string(self.url)), ("method", .string(self.record.method ?? "")),
-                        ("headers", Self.headers(self.exchange.requestFields.pairs)), ("initialPriority", "Medium"),
+                        ("headers", Self.headers(self.exchange.requestFields.pairs)),
+                        ("hasPostData", .bool(self.hasRequestBody)), ("initialPriority", "Medium"),
                         ("referrerPolicy", "no-referrer"),
                     ])
                 ),
                 ("wallTime", self.times.seconds(0)), ("initiator", .object([("type", "other")])),
                 ("redirectHasExtraInfo", false), ("type", self.type),
+            ])
+    }
+
+    /// True if a body of the request is kept, for which a client may ask.
+    private var hasRequestBody: Bool { self.exchange.bodies != nil && (self.record.bytesIn ?? 0) > 0 }
+
+    // MARK: WebSockets
+
+    private var webSocket: [Event] {
+        let initiator: Parameter = .object([("type", "other")])
+        let url = self.url.hasPrefix("http") ? "ws" + self.url.dropFirst(4) : self.url
+        return [
+            self.event("webSocketCreated", at: 0, [("url", .string(url)), ("initiator", initiator)]),
+            self.event(
+                "webSocketWillSendHandshakeRequest", at: 0,
+                [
+                    ("wallTime", self.times.seconds(0)),
+                    ("request", .object([("headers", Self.headers(self.exchange.requestFields.pairs))])),
+                ]),
+            self.event(
+                "webSocketHandshakeResponseReceived", at: self.times.head,
+                [
+                    (
+                        "response",
+                        .object([
+                            ("status", self.record.status.map { .integer(Int64($0)) }), ("statusText", ""),
+                            ("headers", self.responseHeaders),
+                        ])
+                    )
+                ]),
+        ] + (self.exchange.bodies?.messages ?? []).map(self.frame)
+            + [self.event("webSocketClosed", at: self.times.total, [])]
+    }
+
+    private func frame(_ message: ShownMessage) -> Event {
+        self.event(
+            message.isFromClient ? "webSocketFrameSent" : "webSocketFrameReceived",
+            at: self.times.offset(of: message.time),
+            [
+                (
+                    "response",
+                    .object([
+                        ("opcode", .integer(Int64(message.kind.rawValue))), ("mask", .bool(message.isFromClient)),
+                        ("payloadData", .string(message.kind == .text ? message.text ?? "" : message.base64)),
+                    ])
+                )
             ])
     }
 
@@ -226,6 +274,9 @@ private struct NetworkTimes {
         self.head = min(total, max(record.firstByte?.inMicroseconds ?? end ?? total, end ?? 0))
         self.total = total
     }
+
+    /// The moment of a time.
+    func offset(of time: Timestamp) -> Int64 { max(0, time.milliseconds * 1000 - self.start) }
 
     /// A moment on the protocol's clock, which may begin anywhere: here in 1970.
     func seconds(_ moment: Int64) -> Parameter { .number(Double(self.start + moment) / 1_000_000) }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PintleMessage
+
 /// The parameters of permessage-deflate that a client and a server have agreed on (RFC 7692 §7.1).
 package struct DeflateParameters: Sendable, Hashable {
     package var serverNoContextTakeover = false
@@ -11,6 +13,15 @@ package struct DeflateParameters: Sendable, Hashable {
 
     /// The name of the extension.
     static let extensionName = "permessage-deflate"
+
+    /// The parameters with which a third party can read both directions of a connection; nil if nothing is compressed. The largest
+    /// windows fit for all smaller ones.
+    ///
+    /// - Parameter fields: those of the answer with which the server accepted.
+    package init?(agreedIn fields: Fields) {
+        let extensions = WebSocketExtension.list(fields.values(of: "Sec-WebSocket-Extensions")) ?? []
+        guard extensions.contains(where: { $0.name == Self.extensionName }) else { return nil }
+    }
 
     /// Returns the value of the field with which a client offers the extension.
     static func offer(_ settings: WebSocketCompression) -> String {

@@ -75,6 +75,12 @@ struct Service {
         logger.warn(ofShadowedPinsIn: self.policy, self.origin)
         let feed = ExchangeFeed()
         let watching = self.policy.configuration.admin.place.map { _ in Watching(self.policy) }
+        if watching == nil, self.policy.configuration.capture != nil {
+            throw CommandFailure(
+                .configuration,
+                "\(self.origin): capture: nothing shows the bodies without an admin endpoint; name one with `admin` or "
+                    + "--admin, or leave `capture` out")
+        }
         let sinks = ExchangeSinks(
             log: exchangeLog, [feed] + (traces.map { [$0] } ?? []), keepers: watching?.keepers ?? [])
         let server = try ServingProxy(
@@ -226,26 +232,6 @@ struct Service {
             default: server.report()
             }
         }
-    }
-}
-
-/// The parts that gather exchanges for the admin endpoint.
-private struct Watching {
-    let recent = RecentExchanges()
-    let metrics: ExchangeMetrics
-
-    init(_ policy: Policy) { self.metrics = ExchangeMetrics(trusts: policy.namesOfPinningTrusts) }
-
-    var keepers: [any EndSink] { [self.recent, self] }
-}
-
-extension Watching: EndSink {
-    func take(_ ended: EndedExchange) {
-        var facts = ExchangeMetrics.Facts(end: ended.moment)
-        (facts.route, facts.method, facts.status) = (ended.route, ended.method, ended.status.map(Int.init))
-        (facts.duration, facts.trust) = (ended.duration, ended.trust)
-        (facts.matchesPin, facts.mismatchesPin) = (ended.matchesPin, ended.violations.contains(.pinMismatch))
-        self.metrics.count(facts) { ended.name }
     }
 }
 

@@ -16,12 +16,16 @@ struct AdminStage {
     /// - Parameters:
     ///   - rules: further keys of the configuration.
     ///   - admin: the place, in the configuration.
-    init(_ rules: String = "", admin: String = "127.0.0.1:0", arguments: [String] = []) throws {
+    init(
+        _ rules: String = "", admin: String = "127.0.0.1:0", log: String = "{format: json, exchanges: \"-\"}",
+        arguments: [String] = []
+    ) throws {
         self.folder = try TemporaryFolder()
         self.origin = try RawOrigin(
             answering:
                 "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nSet-Cookie: secret\r\nContent-Length: 5\r\n\r\n12345")
-        self.pintle = try PintleProcess("admin: \"\(admin)\"\n\(rules)", arguments: arguments, folder: self.folder)
+        self.pintle = try PintleProcess(
+            "admin: \"\(admin)\"\n\(rules)", log: log, arguments: arguments, folder: self.folder)
         let line = try self.pintle.waitForMessages("ready")[0]
         var address = line["admin"] as? String ?? ""
         if address.hasSuffix("/") { address.removeLast() }

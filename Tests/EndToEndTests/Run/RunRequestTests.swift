@@ -108,6 +108,8 @@ struct RunRequestTests {
         #expect(report.objects("hosts").map { $0.text("host") } == [self.authority] && report.number("exit_code") == 1)
         let entries = try jsonObject(stage.text("a.har")).object("log").objects("entries")
         #expect(entries.map { $0.object("request").text("url") } == ["http://ads.test/"])
+        let fields = entries[0].object("request").objects("headers").map { $0.text("name") }
+        #expect(fields.contains("User-Agent"), "\(fields)")
         #expect(stage.text("a.md").contains("~slow 1h: 0 requests"), "\(stage.text("a.md"))")
         #expect(try stage.run(["--report", "json@~rout=x.json"], command).exitCode == 125)
     }

@@ -153,10 +153,11 @@ struct RunReportTests {
     }
 
     @Test func `HAR says how many are left out`() throws {
-        let report = RunSample.report(limits: RunStatistics.Limits(exchanges: 2))
+        let report = RunSample.report(kept: 2)
         let log = try #require(try self.object(.har, report)["log"] as? Object)
         #expect(
-            (log["entries"] as? [Object])?.count == 2 && log["comment"] as? String == "8 more exchanges are left out")
+            (log["entries"] as? [Object])?.count == 2
+                && log["comment"] as? String == "8 earlier exchanges were forgotten")
     }
 
     @Test(

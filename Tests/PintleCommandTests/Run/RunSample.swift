@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleActivity
+import PintleMessage
+import PintleProxy
 
 @testable import pintle
 
@@ -52,15 +54,21 @@ enum RunSample {
     ]
 
     static func report(
-        _ records: [ExchangeRecord] = Self.records, limits: RunStatistics.Limits = RunStatistics.Limits(exchanges: 100),
+        _ records: [ExchangeRecord] = Self.records, limits: RunStatistics.Limits = RunStatistics.Limits(),
+        kept: Int = 100,
         file: String? = "conf/päge 1.yaml", end: ChildEnd = .exited(0)
     ) -> RunReport {
         var statistics = RunStatistics(redaction: .on, limits: limits)
-        for record in records { statistics.add(record) }
+        let recent = RecentExchanges(exchanges: kept)
+        for record in records {
+            statistics.add(record)
+            recent.keep(ObservedExchange(record: record, target: .origin(path: "/"), isComplete: true))
+        }
         return RunReport(
             version: "0.1.0", file: file, program: "npm\u{1B}[2J",
             startedAt: Timestamp(milliseconds: 1_790_000_000_000),
             duration: .milliseconds(1234), end: end, exitCode: 1, statistics: statistics,
+            archive: RunArchive(recent: recent, redaction: .on),
             past: PastConnections(
                 found: records.isEmpty ? [] : [PastConnection(remote: "192.0.2.9:443", program: "node|x")]))
     }

@@ -34,12 +34,11 @@ struct RunStatisticsTests {
     }
 
     @Test func `counts are right where no more is kept`() {
-        let limits = RunStatistics.Limits(hosts: 2, findings: 1, exchanges: 3)
+        let limits = RunStatistics.Limits(hosts: 2, findings: 1)
         let statistics = RunSample.report(limits: limits).statistics
         #expect(statistics.totals == RunSample.report().statistics.totals)
         #expect(statistics.hosts.count == 2 && statistics.otherHosts == 7)
         #expect(statistics.findings.count == 1 && statistics.findings[0].count == 2 && statistics.otherFindings == 4)
-        #expect(statistics.exchanges.count == 3 && statistics.otherExchanges == 7)
     }
 
     @Test func `LOOK-78 a tunnel with two records is counted once`() {
@@ -53,10 +52,9 @@ struct RunStatisticsTests {
     }
 
     @Test func `without redaction everything is shown`() {
-        var statistics = RunStatistics(redaction: .off, limits: RunStatistics.Limits(exchanges: 1))
+        var statistics = RunStatistics(redaction: .off)
         statistics.add(RunSample.records[5])
         #expect(statistics.findings[0].what.url.hasSuffix("token=secret"))
-        #expect(statistics.exchanges[0].url?.hasSuffix("token=secret") == true)
     }
 
     @Test func `the summary has a table and a line for each finding`() {

@@ -17,6 +17,7 @@ struct FilterVectors: Decodable {
         let status, bytesIn, bytesOut, durationMs: Int?
         let violations: [String]?
         let request, response: [String]
+        let requestTexts, responseTexts: [String]?
     }
 
     struct Match: Decodable, CustomTestStringConvertible {
@@ -61,7 +62,31 @@ extension FilterVectors.Exchange {
             record.duration = self.durationMs.map { .milliseconds($0) }
             record.violations = try (self.violations ?? []).map { try #require(ViolationKind(rawValue: $0)) }
             return ShownExchange(
-                record, request: Self.fields(self.request), response: Self.fields(self.response), redaction: .off)
+                record, request: Self.fields(self.request), response: Self.fields(self.response),
+                bodies: Texts(request: self.requestTexts ?? [], response: self.responseTexts ?? []), redaction: .off)
+        }
+    }
+
+    /// Bodies, or the messages of a WebSocket if there are several.
+    private struct Texts: ShownBodies {
+        let messages: [ShownMessage]
+        let request: ShownBody?
+        let response: ShownBody?
+
+        init(request: [String], response: [String]) {
+            func body(_ texts: [String]) -> ShownBody? {
+                texts.first.map { ShownBody(bytes: Array($0.utf8), type: nil, size: $0.utf8.count, isWhole: true) }
+            }
+            func messages(_ texts: [String], fromClient isFromClient: Bool) -> [ShownMessage] {
+                texts.map { text in
+                    ShownMessage(
+                        time: Timestamp(milliseconds: 0), isFromClient: isFromClient, kind: .text,
+                        bytes: Array(text.utf8), isWhole: true)
+                }
+            }
+            (self.request, self.response) = (body(request), body(response))
+            self.messages =
+                messages(request, fromClient: true) + messages(response, fromClient: false)
         }
     }
 

@@ -10,11 +10,11 @@ import Testing
 struct ResponseTapTests {
     private let observer = ExchangeObserver { _ in }
 
-    private func tap(_ type: String, status: UInt16 = 200, to method: String = "GET") -> ResponseTap {
-        ResponseTap(ResponseHead(status: status, fields: ["Content-Type": type]), to: method, for: self.observer)
+    private func tap(_ type: String, status: UInt16 = 200, to method: String = "GET") -> ObservedTap {
+        ObservedTap(ResponseHead(status: status, fields: ["Content-Type": type]), to: method, for: self.observer)
     }
 
-    private func give(_ count: Int, to tap: ResponseTap) {
+    private func give(_ count: Int, to tap: ObservedTap) {
         let piece = [UInt8](repeating: 0x20, count: count)
         piece.withUnsafeBytes { tap.take($0) }
     }

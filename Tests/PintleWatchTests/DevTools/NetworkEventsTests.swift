@@ -54,7 +54,7 @@ struct NetworkEventsTests {
             text == """
                 Network.requestWillBeSent {"requestId":"42","timestamp":1767225600.25,"loaderId":"pintle","frameId":"pintle",\
                 "documentURL":"","request":{"url":"https://api.pay.example/v1/charges?key=***","method":"POST","headers":\
-                {"Host":"api.pay.example","Authorization":"***","Accept":"*/*"},"initialPriority":"Medium",\
+                {"Host":"api.pay.example","Authorization":"***","Accept":"*/*"},"hasPostData":false,"initialPriority":"Medium",\
                 "referrerPolicy":"no-referrer"},"wallTime":1767225600.25,"initiator":{"type":"other"},\
                 "redirectHasExtraInfo":false,"type":"Fetch"}
                 Network.responseReceived {"requestId":"42","timestamp":1767225600.3305,"loaderId":"pintle",\

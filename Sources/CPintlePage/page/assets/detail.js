@@ -124,7 +124,7 @@ function sections(detail) {
     sent ? section('As it came, and as it would be sent', comparison(record, request, sent)) : null,
     message('request', request),
     message('response', response),
-    detail.websocket ? element('p.dim', {}, 'This exchange became a WebSocket.') : null,
+    detail.websocket ? section('The WebSocket', messages(detail.messages)) : null,
   ].filter(Boolean);
 }
 
@@ -212,7 +212,8 @@ function body(caption, value) {
   if (!value) return null;
   const text = value.text ?? dump(value.base64 ?? '');
   const block = element('pre', { tabindex: '0', role: 'region', 'aria-label': caption }, element('bdi', {}, visibleLines(text, mostText)));
-  const notes = [value.text === undefined ? 'bytes' : '', value.truncated ? 'not kept whole' : ''].filter(Boolean).join(', ');
+  const part = value.truncated ? (value.size === undefined ? 'not kept whole' : `the beginning of ${size(value.size)}`) : '';
+  const notes = [value.text === undefined ? 'bytes' : '', part].filter(Boolean).join(', ');
   const more = text.length > mostText
     ? element('button', { type: 'button', click: event => {
       block.replaceChildren(element('bdi', {}, visibleLines(text)));
@@ -220,6 +221,23 @@ function body(caption, value) {
     } }, `Show all ${count(text.length)} characters`)
     : null;
   return element('div', {}, element('p.dim', {}, `Body${notes && ` (${notes})`}`), block, more);
+}
+
+const opcodes = { 1: 'text', 2: 'binary', 8: 'close', 9: 'ping', 10: 'pong' };
+
+/** The most messages of a WebSocket that are laid out. */
+const mostMessages = 500;
+
+function messages(list) {
+  if (!list?.length) return element('p.dim', {}, 'Its messages were not kept.');
+  const rows = list.slice(0, mostMessages).map(({ time, from, opcode, text, base64, truncated }) => [
+    visible(time ?? '', 40), from === 'client' ? 'sent' : 'received', opcodes[opcode] ?? String(opcode),
+    element('span.value', {}, isolated(visibleLines(text ?? dump(base64 ?? ''), 4000)), truncated ? element('span.dim', {}, ' …') : null),
+  ]);
+  const rest = list.length - rows.length;
+  return element('div', {},
+    table('Messages of the WebSocket', ['Time', 'Direction', 'Kind', 'Content'], rows),
+    rest > 0 ? element('p.dim', {}, `${count(rest)} more are kept; the HAR file has all.`) : null);
 }
 
 /** Bytes in rows of sixteen, as hexadecimal numbers and as text. */

@@ -43,6 +43,9 @@ const operators = {
   t: ['part', record => types(record.request, record.response)],
   tq: ['part', record => types(record.request)],
   ts: ['part', record => types(record.response)],
+  b: ['part', record => lines(record.request_texts, record.response_texts)],
+  bq: ['part', record => lines(record.request_texts)],
+  bs: ['part', record => lines(record.response_texts)],
   e: ['none', record => record.error !== undefined],
   q: ['none', record => record.status === undefined],
   s: ['none', record => record.status !== undefined],
@@ -63,10 +66,10 @@ const operators = {
   big: ['size'],
   id: ['whole', record => one(record.id)],
 };
-/** Operators that read header fields, which records of the list do not have. */
-const unlisted = new Set(['h', 'hq', 'hs', 't', 'tq', 'ts', 'websocket']);
+/** Operators that read header fields and bodies, which records of the list do not have. */
+const unlisted = new Set(['h', 'hq', 'hs', 't', 'tq', 'ts', 'b', 'bq', 'bs', 'websocket']);
 /** Operators of the language that need what Pintle does not keep. */
-const missing = { b: 'bodies', bq: 'bodies', bs: 'bodies', proc: 'processes of clients' };
+const missing = { proc: 'processes of clients' };
 
 /**
  * Reads a filter.

@@ -26,6 +26,8 @@ struct ChildLaunch: Sendable {
     let isIsolated: Bool
     let descriptors: OwnDescriptors
     let sinks: ExchangeSinks
+    /// Shows the traffic in a browser; nil if that is not asked for.
+    let window: RunWindow?
 
     /// The result of a run.
     struct Ended: Sendable {
@@ -80,6 +82,7 @@ struct ChildLaunch: Sendable {
                 self.policy, sinks: self.sinks,
                 sockets: isolated?.listener.map { [$0] } ?? [], logger: logger, in: lifecycle,
                 authority: RunTrust.issuer(self.trust))
+            try self.window?.open(on: server, in: lifecycle, logger)
             try lifecycle.serve()
             address = server.address
         } catch {

@@ -12,7 +12,7 @@ struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command with a private proxy, and say afterwards what it did.",
         usage:
-            "pintle run [-c <file>] [--report <format[@filter]=file>]… [--fail-on <what>] [--isolate] [--learn <file>] -- <command> [<argument>…]",
+            "pintle run [-c <file>] [--report <format[@filter]=file>]… [--fail-on <what>] [--isolate] [--learn <file>] [--devtools] -- <command> [<argument>…]",
         discussion: """
             The proxy is in this process, on a free port of 127.0.0.1, and keeps the configuration; its `listen`, `clients` \
             and `log` count for nothing. The command gets the variables that pintle env prints, and nothing is exempt: \
@@ -57,6 +57,12 @@ struct Run: AsyncParsableCommand {
                 + "intercepted for it, all of them unless --intercept names some.", valueName: "file"))
     var learn: String?
 
+    @Flag(
+        help:
+            "Print links under which a browser shows the traffic while the command runs: its developer tools, and a page."
+    )
+    var devtools = false
+
     @Argument(
         parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
     var command: [String] = []
@@ -92,8 +98,9 @@ struct Run: AsyncParsableCommand {
         let trust = try RunTrust.prepare(policy, inherited)
         defer { trust?.remove() }
         let redaction: Redaction = policy.configuration.log.redact ? .on : .off
-        let limits = RunStatistics.Limits(for: reports.filter { $0.filter == nil }.map(\.format))
-        let collector = RunCollector(RunStatistics(redaction: redaction, limits: limits))
+        let collector = RunCollector(RunStatistics(redaction: redaction))
+        let watching = Watching(policy)
+        let isKept = reports.contains { $0.format == .har }
         let filtered = FilteredStatistics(reports, redaction: redaction)
         let log = BufferedLog()
         log.logger.warn(ofShadowedPinsIn: policy, origin)
@@ -103,12 +110,16 @@ struct Run: AsyncParsableCommand {
             exempt: self.inheritNoProxy ? inherited["no_proxy"] ?? inherited["NO_PROXY"] ?? "" : "",
             javaOptions: inherited[ProxyEnvironment.javaName] ?? "", isIsolated: self.isolate, descriptors: descriptors,
             sinks: ExchangeSinks(
-                observer: learning?.observer, [RecordSink(collector.take)] + (filtered.neededSink.map { [$0] } ?? [])))
+                observer: learning?.observer, [RecordSink(collector.take)] + (filtered.neededSink.map { [$0] } ?? []),
+                keepers: self.devtools ? watching.keepers : isKept ? [watching.recent] : []),
+            window: self.devtools ? RunWindow(watching: watching, origin: origin) : nil)
         let ended = try await launch.run(logger: log.logger)
         let report = RunReport(
             version: Version.number, file: origin.path, program: self.command[0], startedAt: start.moment,
             duration: ContinuousClock.now - start.clock, end: ended.end, exitCode: ended.end.code,
-            statistics: collector.statistics, past: ended.past, refusedPast: ended.refusedPast, failOn: failOn)
+            statistics: collector.statistics,
+            archive: isKept ? RunArchive(recent: watching.recent, redaction: redaction) : nil, past: ended.past,
+            refusedPast: ended.refusedPast, failOn: failOn)
         let (statistics, missed) = await ThreadPool.shared.result { filtered.finish() }
         return RunOutcome(
             report: report, reports: zip(reports, statistics).map { (file: $0, statistics: $1) }, missed: missed,
@@ -190,7 +201,7 @@ final class RunCollector: Sendable {
 
 extension ListenAddress {
     /// An address with any free port of 127.0.0.1.
-    fileprivate static var loopback: ListenAddress {
+    static var loopback: ListenAddress {
         guard case .address(let address, _) = Self.standard.place else {
             preconditionFailure("BUG: the standard place is no address")
         }

@@ -38,7 +38,7 @@ struct RunOutcome {
         var isIncomplete = learnt?.isWhole == false
         for (file, statistics) in self.reports {
             var report = report
-            if let statistics { (report.filter, report.statistics) = (file.filter?.source, statistics) }
+            if let statistics { (report.filter, report.statistics) = (file.filter, statistics) }
             if !self.write(file, report) { isIncomplete = true }
         }
         if self.missed > 0 {

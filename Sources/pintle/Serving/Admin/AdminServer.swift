@@ -106,6 +106,12 @@ final class AdminServer: Sendable {
         self.address.hasPrefix("http") ? "\(self.address)#token=\(self.credentials.token)" : self.address
     }
 
+    /// The link that opens a browser's developer tools, with a secret; nil if they cannot connect, because it is a Unix socket.
+    var devToolsLink: String? {
+        guard let place = self.proxy.places.first, case .address = place.place else { return nil }
+        return self.credentials.devToolsLink(host: place.description)
+    }
+
     /// Cuts what is under way: streams of events never end by themselves.
     func stop() async {
         if let file { unlink(file) }

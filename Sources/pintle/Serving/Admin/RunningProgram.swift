@@ -14,7 +14,7 @@ internal import PintleWatch
 /// This process, as its admin endpoint sees it.
 final class RunningProgram: AdminProgram {
     private let server: ServingProxy
-    private let reloader: Reloader
+    private let reloader: Reloader?
     private let lifecycle: Lifecycle
     private let origin: ConfigurationOrigin
     private let loaded: Locked<LoadedConfiguration>
@@ -29,10 +29,11 @@ final class RunningProgram: AdminProgram {
     }
 
     /// - Parameters:
+    ///   - reloader: nil if the configuration is kept to the end.
     ///   - files: the files of the configuration in force.
     ///   - metrics: counts the exchanges of the proxy.
     init(
-        _ server: ServingProxy, _ reloader: Reloader, _ lifecycle: Lifecycle, _ origin: ConfigurationOrigin,
+        _ server: ServingProxy, _ reloader: Reloader?, _ lifecycle: Lifecycle, _ origin: ConfigurationOrigin,
         _ files: ReadFiles, _ metrics: ExchangeMetrics
     ) {
         self.exchangeMetrics = metrics
@@ -133,7 +134,8 @@ final class RunningProgram: AdminProgram {
 
     func reload(ifRevision revision: String?) async -> AdminReload {
         if let revision, revision != self.revision { return .outdated }
-        let answer = await self.reloader.reload(Reloader.Options())
+        guard let reloader else { return .refused(lines: ["the proxy of `pintle run` keeps its configuration"]) }
+        let answer = await reloader.reload(Reloader.Options())
         let isDone = answer.code == ProcessExit.success.rawValue
         return isDone ? .done(lines: answer.lines) : .refused(lines: answer.lines)
     }

@@ -12,7 +12,7 @@ struct FilteredStatistics: Sendable {
     /// - Parameter reports: all reports, also those without a filter.
     init(_ reports: [RunReportFile], redaction: Redaction) {
         let filters = reports.map(\.filter)
-        let none = reports.map { RunStatistics(redaction: redaction, limits: RunStatistics.Limits(for: [$0.format])) }
+        let none = reports.map { _ in RunStatistics(redaction: redaction) }
         self.filters = filters
         self.sink = DeferredSink(none, wantsFields: true) { statistics, exchange in
             let shown = ShownExchange(

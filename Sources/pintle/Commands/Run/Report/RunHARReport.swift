@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleActivity
-internal import PintleMessage
+internal import PintleAdmin
 internal import PintlePolicy
-internal import PintleSerialization
-internal import PintleWatch
 
-/// The exchanges as an HTTP archive (HAR 1.2), for viewers of network traffic. It has no headers and no bodies, because records
-/// have none.
+/// The exchanges as an HTTP archive (HAR 1.2), for viewers of network traffic.
 struct RunHARReport {
     let report: RunReport
 
     var text: String {
-        let rest = self.report.statistics.otherExchanges
-        // Records of a report have no secrets left.
-        let entries = self.report.statistics.exchanges.map { record in
-            HAREntry(ShownExchange(record, request: Fields(), response: Fields(), redaction: .off)).parameter
+        guard let archive = self.report.archive else {
+            preconditionFailure("BUG: the exchanges of a HAR file were not kept")
         }
-        return HAREntry.archive(
-            entries, version: self.report.version, comment: rest > 0 ? "\(rest) more exchanges are left out" : nil
-        ).jsonText
+        let exchanges = ExchangeArchive(archive.recent, archive.redaction, version: self.report.version)
+        return String(decoding: exchanges.text(self.report.filter ?? .all), as: UTF8.self) + "\n"
     }
 }

@@ -2,6 +2,7 @@
 
 internal import PintleActivity
 internal import PintleAudit
+internal import PintlePolicy
 internal import PintleSerialization
 internal import PintleSystem
 
@@ -32,7 +33,7 @@ struct RunJSONReport {
                 ("past_proxy_seen", .string(self.report.past.sight.rawValue)),
                 ("refused_past_proxy", .number(self.report.refusedPast)),
                 ("fail_on", .strings(self.report.failOn.map(\.rawValue).sorted())),
-            ] + (self.report.filter.map { [("filter", .string($0))] } ?? [])
+            ] + (self.report.filter.map { [("filter", .string($0.source))] } ?? [])
         ).jsonText
     }
 

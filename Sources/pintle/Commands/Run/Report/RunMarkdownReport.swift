@@ -2,6 +2,7 @@
 
 internal import PintleActivity
 internal import PintleAudit
+internal import PintlePolicy
 
 /// The report for comments and step summaries: tables in GitHub's Markdown. All text of servers is escaped.
 struct RunMarkdownReport {
@@ -22,7 +23,7 @@ struct RunMarkdownReport {
             ReportText.count(totals.violations, "violation"), "\(totals.failed) failed",
         ].compactMap { $0 }
         return ReportText.markdown(
-            "\(self.report.startedAt), \(self.report.configuration)\(self.report.filter.map { ", \($0)" } ?? ""): \(parts.joined(separator: ", ")), exit code "
+            "\(self.report.startedAt), \(self.report.configuration)\(self.report.filter.map { ", \($0.source)" } ?? ""): \(parts.joined(separator: ", ")), exit code "
                 + "\(self.report.exitCode).")
     }
 

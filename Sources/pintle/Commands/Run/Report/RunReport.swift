@@ -2,12 +2,20 @@
 
 internal import PintleActivity
 internal import PintleAudit
+internal import PintlePolicy
+internal import PintleProxy
+
+/// The exchanges of a run, with their secrets, and the redaction that is due to them.
+struct RunArchive: Sendable {
+    let recent: RecentExchanges
+    let redaction: Redaction
+}
 
 /// The results of a command's run through its proxy, from which the summary and every report are written.
 ///
 /// Secrets were already redacted, as the configuration requires. Only the program of the command is stored, because
 /// arguments may be secrets.
-struct RunReport: Sendable, Equatable {
+struct RunReport: Sendable {
     /// The version of Pintle.
     var version: String
     /// The path of the configuration; nil for the embedded default.
@@ -20,8 +28,10 @@ struct RunReport: Sendable, Equatable {
     /// The exit code of `pintle run`.
     var exitCode: Int32
     /// The filter that has chosen the exchanges of the statistics; nil for all.
-    var filter: String?
+    var filter: ExchangeFilter?
     var statistics: RunStatistics
+    /// The exchanges themselves, for HAR files; nil if none is written.
+    var archive: RunArchive?
     /// Connections of the command past the proxy.
     var past = PastConnections()
     /// The number of attempts to bypass the proxy that the command's own network has refused.

@@ -9,15 +9,6 @@ struct RunStatistics: Sendable, Equatable {
     struct Limits: Sendable, Equatable {
         var hosts = 1000
         var findings = 1000
-        /// The limit for HAR, which lists all exchanges; 0 if they are not needed.
-        var exchanges = 0
-
-        init(hosts: Int = 1000, findings: Int = 1000, exchanges: Int = 0) {
-            (self.hosts, self.findings, self.exchanges) = (hosts, findings, exchanges)
-        }
-
-        /// The limits for reports of these formats.
-        init(for formats: [RunReportFormat]) { self.init(exchanges: formats.contains(.har) ? 20_000 : 0) }
     }
 
     struct Counts: Sendable, Equatable {
@@ -76,9 +67,6 @@ struct RunStatistics: Sendable, Equatable {
     private(set) var findings: [Finding] = []
     /// The number of findings that are not stored.
     private(set) var otherFindings = 0
-    /// The records, in the order in which the exchanges ended.
-    private(set) var exchanges: [ExchangeRecord] = []
-    private(set) var otherExchanges = 0
     private var hostPlaces: [String: Int] = [:]
     private var findingPlaces: [RunFinding: Int] = [:]
     private let redaction: Redaction
@@ -105,12 +93,6 @@ struct RunStatistics: Sendable, Equatable {
             self.otherHosts += 1
         }
         for rule in record.brokenRules { self.add(rule, record, host) }
-        guard self.limits.exchanges > 0 else { return }
-        if self.exchanges.count < self.limits.exchanges {
-            self.exchanges.append(self.redacted(record))
-        } else {
-            self.otherExchanges += 1
-        }
     }
 
     private mutating func place(of host: String) -> Int? {

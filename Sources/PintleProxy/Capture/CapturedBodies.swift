@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleActivity
+internal import PintleCoding
+internal import PintleMessage
+package import PintlePolicy
+internal import PintleSystem
+
+/// The bodies of an exchange that has ended.
+///
+/// They may be gone at any time: the filter of the configuration decides later about them, because filters take time, and room may
+/// be needed for newer ones.
+package final class CapturedBodies: Sendable {
+    /// A body on the wire, or its beginning.
+    struct Part: Sendable {
+        var bytes: [UInt8] = []
+        /// The length of the whole body.
+        var size = 0
+        /// The values of Content-Type and Content-Encoding.
+        var type: String?
+        var codings: [String] = []
+    }
+
+    struct Content: Sendable {
+        var request = Part()
+        var response = Part()
+        var messages: [ShownMessage] = []
+
+        /// The bytes in memory, about.
+        var size: Int {
+            self.request.bytes.count + self.response.bytes.count
+                + self.messages.reduce(0) { $0 + $1.bytes.count + CaptureStore.overhead }
+        }
+    }
+
+    private enum State: Sendable {
+        /// The filter was not asked yet.
+        case pending(Content)
+        case kept(Content)
+        case gone
+    }
+
+    private let rules: CaptureRules
+    private let state: Locked<State>
+    private let size: Int
+
+    /// - Parameter content: its bytes were taken from the rules' store.
+    init(_ content: consuming Content, _ rules: CaptureRules) {
+        self.size = content.size
+        self.rules = rules
+        self.state = Locked(rules.filter.isEverything ? .kept(content) : .pending(content))
+    }
+
+    deinit { self.forget() }
+
+    /// True until the filter was asked.
+    var isPending: Bool { if case .pending = self.state.withLock({ $0 }) { true } else { false } }
+
+    /// Forgets the bodies; does nothing if they are gone.
+    func forget() {
+        let wasThere = self.state.withLock { state in
+            if case .gone = state { return false }
+            state = .gone
+            return true
+        }
+        if wasThere { self.rules.store.giveBack(self.size) }
+    }
+
+    /// Asks the filter, unless that was done. It may take some tenths of a second: not for the thread of a loop of exchanges.
+    func settle(_ exchange: ObservedExchange) {
+        guard case .pending(let content) = self.state.withLock({ $0 }) else { return }
+        let redaction = self.rules.redaction
+        let shown = ShownExchange(
+            exchange.record, request: exchange.requestFields, response: exchange.responseFields,
+            bodies: Shown(content, of: exchange, self.rules, redaction), redaction: redaction)
+        guard self.rules.filter.matches(shown) else { return self.forget() }
+        let isNew = self.state.withLock { state in
+            guard case .pending(let content) = state else { return false }
+            state = .kept(content)
+            return true
+        }
+        if isNew { self.rules.store.add(self) }
+    }
+
+    /// The bodies as they may be shown; nil if they are gone.
+    package func shown(of exchange: ObservedExchange, _ redaction: Redaction) -> (any ShownBodies)? {
+        self.settle(exchange)
+        guard case .kept(let content) = self.state.withLock({ $0 }) else { return nil }
+        return Shown(content, of: exchange, self.rules, redaction)
+    }
+
+    /// The bytes that the client has sent as a body; nil if they are gone, or not all were kept.
+    package func wholeRequest(of exchange: ObservedExchange) -> [UInt8]? {
+        self.settle(exchange)
+        guard case .kept(let content) = self.state.withLock({ $0 }),
+            content.request.bytes.count == content.request.size
+        else { return nil }
+        return content.request.bytes
+    }
+}
+
+/// Decodes and redacts bodies when they are asked for.
+private struct Shown: ShownBodies {
+    /// The most bytes to which a body is decoded, as a multiple of those that are kept of one.
+    private static let unfolding = 16
+
+    private let content: CapturedBodies.Content
+    private let requestType: String?
+    private let requestCodings: [String]
+    /// Texts that are masked wherever they stand.
+    private let secrets: [String]
+    /// Nil if nothing is masked.
+    private let redaction: BodyRedaction?
+
+    init(
+        _ content: CapturedBodies.Content, of exchange: ObservedExchange, _ rules: CaptureRules, _ redaction: Redaction
+    ) {
+        self.content = content
+        self.requestType = exchange.requestFields["Content-Type"]
+        self.requestCodings = exchange.requestFields.values(of: "Content-Encoding")
+        self.secrets = redaction == .on ? exchange.secrets + rules.injected : []
+        self.redaction = redaction == .on ? BodyRedaction(secrets: self.secrets) : nil
+    }
+
+    private var sent: CapturedBodies.Part {
+        var part = self.content.request
+        (part.type, part.codings) = (self.requestType, self.requestCodings)
+        return part
+    }
+
+    var request: ShownBody? { Self.body(self.sent, self.redaction) }
+
+    var response: ShownBody? {
+        guard let redaction else { return Self.body(self.content.response, nil) }
+        // Many origins repeat what they were sent.
+        let hidden = redaction.masked(Self.decoded(self.sent).bytes, type: self.requestType).hidden
+        return Self.body(self.content.response, BodyRedaction(secrets: self.secrets + hidden))
+    }
+
+    var messages: [ShownMessage] {
+        guard let redaction else { return self.content.messages }
+        return self.content.messages.map { message in
+            ShownMessage(
+                time: message.time, isFromClient: message.isFromClient, kind: message.kind,
+                bytes: redaction.masked(message.bytes, type: nil).bytes, isWhole: message.isWhole)
+        }
+    }
+
+    private static func body(_ part: CapturedBodies.Part, _ redaction: BodyRedaction?) -> ShownBody? {
+        guard part.size > 0 else { return nil }
+        let (bytes, isDecoded) = Self.decoded(part)
+        return ShownBody(
+            bytes: redaction?.masked(bytes, type: part.type).bytes ?? bytes, type: part.type, size: part.size,
+            isWhole: isDecoded && part.bytes.count == part.size)
+    }
+
+    /// Decodes as far as the bytes go. A body with a coding that is not known stays as it is.
+    private static func decoded(_ part: CapturedBodies.Part) -> (bytes: [UInt8], isWhole: Bool) {
+        guard let codings = try? ContentCoding.codings(in: part.codings), !codings.isEmpty,
+            let decoder = try? ContentDecoder(codings, limit: max(1 << 16, part.bytes.count * Self.unfolding))
+        else { return (part.bytes, true) }
+        var plain: [UInt8] = []
+        var isWhole = true
+        part.bytes.withUnsafeBufferPointer { bytes in
+            do throws(ContentDecodingError) {
+                try decoder.decode(UnsafeRawBufferPointer(bytes)) { piece in
+                    plain.append(contentsOf: piece)
+                    return true
+                }
+            } catch {
+                isWhole = false
+            }
+        }
+        return (plain, isWhole)
+    }
+}
+
+extension ObservedExchange {
+    /// The secrets in the fields and in the target, which an origin may repeat in a body.
+    fileprivate var secrets: [String] {
+        var secrets: [String] = []
+        for (name, value) in self.requestFields.pairs + self.responseFields.pairs {
+            switch name.lowercased() {
+            case "authorization", "proxy-authorization":
+                // A scheme, and the credentials.
+                secrets += [value, String(value.drop { $0 != " " }.dropFirst())]
+            case "cookie": secrets += value.split(separator: ";").map(Self.value)
+            case "set-cookie": secrets += value.split(separator: ";").prefix(1).map(Self.value)
+            default: break
+            }
+        }
+        if let mark = self.record.url?.firstIndex(of: "?"), let url = self.record.url {
+            secrets += url[url.index(after: mark)...].split(separator: "&").map(Self.value).flatMap { value in
+                [value, String(decoding: PercentEscaping.unescapeWhole(Array(value.utf8)[...]), as: UTF8.self)]
+            }
+        }
+        return secrets
+    }
+
+    /// The part behind the first `=`.
+    private static func value(_ pair: Substring) -> String { String(pair.drop { $0 != "=" }.dropFirst()) }
+}
