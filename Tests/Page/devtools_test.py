@@ -95,7 +95,7 @@ class Checks:
         page.wait_for_selector("text=Waiting for server response")
         self.shot(page, "devtools-timing")
         page.get_by_role("tab", name="Response").click()
-        page.wait_for_selector("text=Pintle does not keep the bodies of responses")
+        page.wait_for_selector("text=content of /detail/thing")
         self.shot(page, "devtools-response")
         self.close(page)
 
@@ -107,6 +107,37 @@ class Checks:
         row.locator("td.name-column").click()
         page.wait_for_selector("text=pintle-error")
         self.shot(page, "devtools-refused")
+        self.close(page)
+
+    def imports_the_archive(self):
+        """The archive by the importer of the developer tools themselves."""
+        self.traffic.send("/archive/one", "/archive/missing")
+        page = self.open()
+        self.row(page, "missing")
+        archive = self.ask("/api/har?filter=%22/archive/%22")
+        found = page.evaluate(
+            """async archive => {
+                const har = await import('devtools://devtools/bundled/models/har/har.js');
+                const requests = har.Importer.Importer.requestsFromHARLog(new har.HARFormat.HARRoot(archive).log);
+                const told = [];
+                for (const request of requests) {
+                    const content = await request.requestContentData();
+                    told.push({
+                        url: request.url(), method: request.requestMethod, status: request.statusCode,
+                        address: request.remoteAddress(), duration: request.duration, size: request.transferSize,
+                        type: request.mimeType, fields: request.responseHeaders.length, text: content.text,
+                    });
+                }
+                return told;
+            }""",
+            archive,
+        )
+        assert [request["status"] for request in found] == [200, 404], found
+        for request, entry in zip(found, archive["log"]["entries"]):
+            assert request["url"] == entry["request"]["url"] and request["method"] == "GET", request
+            assert abs(request["duration"] * 1000 - entry["time"]) < 1, (request, entry)
+            assert request["address"].startswith("127.0.0.1") and request["fields"] > 1, request
+            assert request["text"] == entry["response"]["content"]["text"], (request, entry)
         self.close(page)
 
     def bears_load(self):
@@ -133,7 +164,7 @@ def main():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=arguments.chromium, args=["--no-sandbox"])
         checks = Checks(arguments, browser, Traffic(arguments.proxy, Origin().address))
-        for name in ["shows_earlier_exchanges", "follows", "shows_reasons", "shows_what_was_refused", "bears_load"]:
+        for name in ["shows_earlier_exchanges", "follows", "shows_reasons", "shows_what_was_refused", "imports_the_archive", "bears_load"]:
             if arguments.only and name not in arguments.only:
                 continue
             begin = time.monotonic()

@@ -40,7 +40,7 @@ HOSTILE = {
 
 
 class Origin(socketserver.ThreadingTCPServer):
-    """Answers every request, by its path: `/missing` with 404, `/fail` with 500, others with 200."""
+    """Answers every request with its path, and by that: `/missing` with 404, `/fail` with 500, others with 200."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -55,7 +55,9 @@ class Origin(socketserver.ThreadingTCPServer):
                         length = int(field.split(b":")[1])
                 self.rfile.read(length)
                 status = b"404 Not Found" if b"missing" in path else b"500 Internal Server Error" if b"fail" in path else b"200 OK"
-                self.wfile.write(b"HTTP/1.1 " + status + b"\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
+                body = b"content of " + path
+                head = b"\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % len(body)
+                self.wfile.write(b"HTTP/1.1 " + status + head + body)
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), self.RequestHandlerClass)
