@@ -66,10 +66,12 @@ int64_t pintle_splice(int from, int to, int count) {
     return splice(from, NULL, to, NULL, count, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 }
 
-int64_t pintle_peer_user(int descriptor) {
+int64_t pintle_peer_user(int descriptor, int32_t *process) {
     struct ucred peer;
     socklen_t length = sizeof peer;
-    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid > 0 ? peer.uid : -1;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid <= 0) return -1;
+    *process = peer.pid;
+    return peer.uid;
 }
 
 int pintle_processors_allowed(void) {

@@ -30,6 +30,8 @@ package struct ExchangeEncoder: Sendable {
         line.optional("client", record.client)
         line.optional("user", record.user)
         line.optional("tag", record.tag)
+        line.optional("process", record.process?.name)
+        line.optional("pid", (record.process?.number).map(Int.init))
         line.optional("mode", record.mode)
         line.optional("method", record.method)
         line.optional("url", record.url.map(self.redaction.url))

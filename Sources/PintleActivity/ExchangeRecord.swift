@@ -15,6 +15,16 @@ package struct ExchangeRecord: Hashable, Sendable {
         case pintle
     }
 
+    /// A process of this machine.
+    package struct Process: Hashable, Sendable {
+        /// The name as ps(1) shows it, of at most 15 bytes; controls and bytes that are not UTF-8 are escaped. The process has
+        /// chosen it.
+        package let name: String
+        package let number: Int32
+
+        package init(name: String, number: Int32) { (self.name, self.number) = (name, number) }
+    }
+
     /// The time at which the exchange began.
     package var time: Timestamp
     /// The exchange's id, which problem responses and the admin endpoints use too.
@@ -25,6 +35,8 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var user: String?
     /// The word by which the client marks its exchanges: behind `+` in its proxy user name, or the whole name without users.
     package var tag: String?
+    /// The process of a client on this machine; nil if it is not known. The log has its name and its number as two fields.
+    package var process: Process?
     /// The mode in which the proxy was used: forward, gateway, tunnel, verify, intercept.
     package var mode: String?
     /// True for the second record of a tunnel that was opened to be intercepted and could not be. Not in the log.

@@ -12,8 +12,8 @@ package final class Listener: DescriptorWatcher {
     /// The client at the other end of a connection.
     package enum Peer: Sendable, Hashable {
         case address(SocketAddress)
-        /// The user id of a process on this machine, connected over a Unix socket.
-        case user(UInt32)
+        /// A process on this machine that is connected over a Unix socket, with the id of its user.
+        case user(UInt32, process: Int32)
         case unknown
     }
 
@@ -159,7 +159,9 @@ package final class Listener: DescriptorWatcher {
 
     private static func peer(of connection: Int32, _ storage: sockaddr_storage) -> Peer {
         if Int32(storage.ss_family) == AF_UNIX {
-            return UInt32(exactly: pintle_peer_user(connection)).map { .user($0) } ?? .unknown
+            var process: Int32 = 0
+            let user = UInt32(exactly: pintle_peer_user(connection, &process))
+            return user.map { .user($0, process: process) } ?? .unknown
         }
         try? Self.set(connection, Int32(IPPROTO_TCP), TCP_NODELAY)
         return SocketAddress(storage).map { .address($0) } ?? .unknown

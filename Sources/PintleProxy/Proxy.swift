@@ -14,6 +14,7 @@ package final class Proxy: Sendable {
     private let workers: [Worker]
     private let listeners: ListenerGroup
     private let limiter: ConnectionLimiter
+    private let processes = ProcessSearch()
     private let ownAddresses: OwnAddresses
 
     /// An error for an address on which the proxy cannot listen.
@@ -30,7 +31,9 @@ package final class Proxy: Sendable {
         let limiter = ConnectionLimiter()
         self.limiter = limiter
         let pool = WorkPool(memory: active.counters.memory)
-        self.workers = engine.loops.map { Worker(loop: $0, active: active, limiter: limiter, pool: pool) }
+        self.workers = engine.loops.map { [processes] loop in
+            Worker(loop: loop, active: active, limiter: limiter, pool: pool, processes: processes)
+        }
         self.listeners = try ListenerGroup(
             active.policy.configuration.listen, given: given, on: self.workers, accept: Self.accept)
         self.ownAddresses = active.ownAddresses
@@ -63,6 +66,9 @@ package final class Proxy: Sendable {
         }
         return all
     }
+
+    /// The outcomes of the searches for processes of clients.
+    package var processSearches: ProcessSearch.Counts { self.processes.counts }
 
     /// The number of connected clients.
     package var connections: Int { self.limiter.total }
@@ -115,8 +121,11 @@ package final class Proxy: Sendable {
         let refusal = overLimit.map {
             Problem(.overloaded, "there are as many connections as \($0) allows")
         }
+        let process = ClientProcess(peer, over: descriptor)
+        // As early as possible: a short-lived client is gone after its response.
+        if let process, worker.active.sinks.wantProcesses { process.seek(by: worker.processes) }
         let connection = ClientConnection(
-            worker: worker, channel: channel, tls: tls, client: client, refusal: refusal)
+            worker: worker, channel: channel, tls: tls, client: client, process: process, refusal: refusal)
         do {
             try channel.pipeline.syncOperations.addHandler(connection)
             channel.start()

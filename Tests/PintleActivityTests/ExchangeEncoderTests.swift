@@ -18,6 +18,7 @@ import Testing
         var record = self.bare
         record.client = "127.0.0.1:50000"
         record.user = "ana"
+        record.process = ExchangeRecord.Process(name: "my app", number: 4711)
         record.mode = "forward"
         record.method = "POST"
         record.url = "https://u:p@api.pay.example/v1/charges?key=secret&dry"
@@ -50,7 +51,7 @@ import Testing
     @Test func `text has every field in the order of the contract`() {
         #expect(
             self.line(self.full, .text)
-                == #"time=2026-01-02T03:04:05.678Z id=x1 client=127.0.0.1:50000 user=ana mode=forward method=POST "#
+                == #"time=2026-01-02T03:04:05.678Z id=x1 client=127.0.0.1:50000 user=ana process="my app" pid=4711 mode=forward method=POST "#
                 + #"url=https://api.pay.example/v1/charges?key=***&*** host=api.pay.example:443 "#
                 + #"address=[2001:db8::1]:443 route=charge rule="allow api.pay.example" decision=allow "#
                 + #"trust=payments pin=sha256/AAAA= chain=sha256/AAAA=,sha256/BBBB= assurance=probed status=502 upstream_status=200 bytes_in=10 "#
@@ -62,7 +63,7 @@ import Testing
     @Test func `JSON has every field in the order of the contract`() {
         #expect(
             self.line(self.full, .json)
-                == #"{"time":"2026-01-02T03:04:05.678Z","id":"x1","client":"127.0.0.1:50000","user":"ana","mode":"forward","#
+                == #"{"time":"2026-01-02T03:04:05.678Z","id":"x1","client":"127.0.0.1:50000","user":"ana","process":"my app","pid":4711,"mode":"forward","#
                 + #""method":"POST","url":"https://api.pay.example/v1/charges?key=***&***","#
                 + #""host":"api.pay.example:443","address":"[2001:db8::1]:443","route":"charge","#
                 + #""rule":"allow api.pay.example","decision":"allow","trust":"payments","pin":"sha256/AAAA=","#

@@ -33,8 +33,9 @@ int pintle_accept(int listener, void *address);
 int pintle_pipe(int ends[2], int size);
 /// splice(2) between a pipe and a non-blocking socket, without waiting for the pipe either.
 int64_t pintle_splice(int from, int to, int count);
-/// The user of the process at the other end of a Unix socket, as it connected (SO_PEERCRED); -1 where there is none.
-int64_t pintle_peer_user(int descriptor);
+/// The user of the process at the other end of a Unix socket, as it connected (SO_PEERCRED); -1 where there is none. Writes the
+/// number of the process, which is valid then.
+int64_t pintle_peer_user(int descriptor, int32_t *process);
 /// Renames, but not over a file that is there (EEXIST); EINVAL or ENOSYS where that cannot be done.
 int pintle_rename_new(const char *from, const char *to);
 /// Bits of an inotify event's mask; linux.c has the compiler compare them with the system's.
@@ -104,5 +105,12 @@ int pintle_route_socket(int listening);
 /// Reads one datagram; -1 and errno as recv, ENOBUFS when something was lost. A datagram that is not from the kernel, or
 /// does not fit, counts as empty.
 int pintle_route_receive(int descriptor, void *buffer, int capacity);
+
+/// A non-blocking, close-on-exec socket for questions about the sockets of the calling thread's network namespace (sock_diag(7));
+/// -1 and errno, EPROTONOSUPPORT if the kernel has no such interface.
+int pintle_socket_query(void);
+/// The inode of the TCP socket that is bound to `own` and connected to `peer`; 0 if there is none, or none any more. Both are a
+/// `struct sockaddr_in`, or both a `struct sockaddr_in6`. -1 and errno if the kernel does not answer.
+int64_t pintle_socket_inode(int query, const void *own, const void *peer);
 
 #endif

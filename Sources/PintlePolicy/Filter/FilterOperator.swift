@@ -31,6 +31,7 @@ enum FilterOperator: String, CaseIterable, Sendable {
     case assurance = "as"
     case user
     case tag
+    case process = "proc"
     case cache
     case source = "from"
     case slow
@@ -58,7 +59,7 @@ enum FilterOperator: String, CaseIterable, Sendable {
             .bodies,
             .requestBody, .responseBody:
             .part
-        case .method, .route, .trust, .user, .tag, .id: .whole
+        case .method, .route, .trust, .user, .tag, .process, .id: .whole
         case .status: .statuses
         case .violation: .word(ViolationKind.allCases.map(\.rawValue))
         case .pin: .word(ShownExchange.Pin.allCases.map(\.rawValue))
@@ -69,9 +70,6 @@ enum FilterOperator: String, CaseIterable, Sendable {
         case .big: .size
         }
     }
-
-    /// Operators of the language that need what Pintle does not keep yet.
-    static let missing = ["proc": "processes of clients"]
 }
 
 /// An operator with its argument.
@@ -125,6 +123,7 @@ extension ShownExchange {
         case .assurance: return one(self.record.assurance)
         case .user: return one(self.record.user)
         case .tag: return one(self.record.tag)
+        case .process: return self.record.process.map { [$0.name, "\($0.number)"] } ?? []
         case .cache: return one(self.record.cache)
         case .source: return one(self.record.source?.rawValue)
         case .id: return [self.record.id]

@@ -109,9 +109,6 @@ struct FilterParser {
     }
 
     private static func unknown(_ name: String, at position: Int) -> FilterError {
-        if let what = FilterOperator.missing[name] {
-            return FilterError("~\(name) cannot be asked: this version keeps no \(what)", at: position)
-        }
         let nearest = name.nearest(of: FilterOperator.allCases.map(\.rawValue))
         // Any letter is near to every name of one letter.
         let hint = name.unicodeScalars.count > 1 ? nearest.map { "; did you mean ~\($0)?" } ?? "" : ""

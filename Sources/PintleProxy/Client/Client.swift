@@ -17,7 +17,7 @@ enum Client: Hashable, CustomStringConvertible {
         case .address(let address):
             guard let ip = IPAddress(address) else { return nil }
             self = .address(ip)
-        case .user(let number): self = .user(number)
+        case .user(let number, _): self = .user(number)
         case .unknown: return nil
         }
     }

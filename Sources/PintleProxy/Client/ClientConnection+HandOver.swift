@@ -31,7 +31,8 @@ extension ClientConnection {
     func leave(to tls: TLSTransport, _ bytes: ByteBuffer) {
         _ = self.requests.handOver()
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
-        let caller = HTTP2ClientConnection.Caller(client: self.client, refusal: self.refusal, tunnel: self.tunnel, tls)
+        let caller = HTTP2ClientConnection.Caller(
+            client: self.client, process: self.clientProcess, refusal: self.refusal, tunnel: self.tunnel, tls)
         HTTP2ClientConnection.begin(on: self.channel, for: caller, on: self.worker, with: bytes)
         self.leave(isClientLeaving: false)
     }

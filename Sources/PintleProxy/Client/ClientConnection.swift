@@ -21,6 +21,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let channel: SocketChannel
     /// Nil if the system does not identify the client.
     let client: Client?
+    /// The process of the client; nil if it is not on this machine.
+    let clientProcess: ClientProcess?
     let owner = ConnectionOwner()
     /// The problem for which all requests of this connection are refused; nil if they are served.
     private(set) var refusal: Problem?
@@ -40,13 +42,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private static let largePiece = 16 * 1024
 
     init(
-        worker: Worker, channel: SocketChannel, tls: TLSTransport?, client: Client?, refusal: Problem? = nil,
-        inside tunnel: InterceptedTunnel? = nil
+        worker: Worker, channel: SocketChannel, tls: TLSTransport?, client: Client?, process: ClientProcess? = nil,
+        refusal: Problem? = nil, inside tunnel: InterceptedTunnel? = nil
     ) {
         self.tunnel = tunnel
         self.worker = worker
         self.channel = channel
-        self.client = client
+        (self.client, self.clientProcess) = (client, process)
         self.tls = tls
         self.refusal = refusal
         self.requests = RequestStream(limits: worker.active.headLimits, inTunnel: tunnel != nil)

@@ -14,6 +14,9 @@ protocol ClientStream: AnyObject {
     /// The owner of the connections to origins on which the client authenticates.
     var owner: ConnectionOwner { get }
 
+    /// The process of the client; nil if it is not on this machine.
+    var clientProcess: ClientProcess? { get }
+
     /// False while the client reads more slowly than the exchange writes.
     var isWritable: Bool { get }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import PintleActivity
 internal import PintlePolicy
 internal import PintleSerialization
@@ -155,12 +154,12 @@ final class WorkPool: Sendable {
         let (flag, limits) = (job.flag, job.limits)
         // A job that was cancelled while it waited is not begun.
         if flag.isSet.load(ordering: .relaxed) { return }
-        let end = Self.processorTime() + limits.processorTime
+        let end = ProcessorTime.ofThread + limits.processorTime
         let budget = WorkBudget(
             steps: limits.steps,
             inspect: {
                 if flag.isSet.load(ordering: .relaxed) { return .cancelled }
-                return Self.processorTime() < end ? nil : .time
+                return ProcessorTime.ofThread < end ? nil : .time
             },
             reserve: { bytes in
                 guard self.memory.take(bytes, limit: limits.heldBytes) else { return false }
@@ -168,13 +167,6 @@ final class WorkPool: Sendable {
                 return true
             })
         job.work(budget)
-    }
-
-    /// The processor time of this thread so far.
-    private static func processorTime() -> Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }
 

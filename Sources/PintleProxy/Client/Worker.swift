@@ -21,6 +21,8 @@ final class Worker: @unchecked Sendable {
     let memory: MemoryBudget
     /// Runs work on other threads that would block this one.
     let pool: WorkPool
+    /// Finds the processes of clients.
+    let processes: ProcessSearch
     /// Opens the streams to origins.
     let origins: any OriginOpener
     private(set) var connections: [ObjectIdentifier: any ServedConnection] = [:]
@@ -46,14 +48,14 @@ final class Worker: @unchecked Sendable {
 
     init(
         loop: Loop, active: ActiveConfiguration, limiter: ConnectionLimiter, pool: WorkPool,
-        origins: (any OriginOpener)? = nil
+        processes: ProcessSearch = ProcessSearch(), origins: (any OriginOpener)? = nil
     ) {
         (self.loop, self.readerTurns) = (loop, ReaderTurns(loop: loop))
         self.origins = origins ?? SessionOrigins(loop: loop)
         self.active = active
         self.limiter = limiter
         self.memory = active.counters.memory
-        self.pool = pool
+        (self.pool, self.processes) = (pool, processes)
         self.instance = UInt64.random(in: 0...0xFFFF_FFFF)
         self.sequence = 0
         self.progress = LoopTimer { [weak self] in self?.tellProgress() }

@@ -48,7 +48,7 @@ final class Exchange: TransferDelegate {
         (self.peer, self.request) = (peer, request)
         self.upload = RequestUpload(request.framing, limit: worker.active.limits.bodyBuffer)
         self.held = ExchangeReservation(limit: worker.active.limits.heldBytes, of: worker.memory)
-        self.report = ExchangeReport(request, of: peer, on: worker, inside: tunnel)
+        self.report = ExchangeReport(request, of: peer, in: client.clientProcess, on: worker, inside: tunnel)
     }
 
     // Normally everything was released before; this is for exchanges that a stopping event loop leaves behind.

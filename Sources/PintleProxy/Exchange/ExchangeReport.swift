@@ -30,6 +30,8 @@ final class ExchangeReport: ExchangeProgress {
     let id: ExchangeID
     let worker: Worker
     let client: Client?
+    /// The process of the client; nil if it is not on this machine.
+    let process: ClientProcess?
     let request: ReceivedRequest
     let start: NIODeadline
     private(set) var counters: RouteCounters
@@ -81,15 +83,20 @@ final class ExchangeReport: ExchangeProgress {
     /// The bytes already added to the counters.
     private var told = (up: 0, down: 0)
 
-    init(_ request: ReceivedRequest, of client: Client?, on worker: Worker, inside tunnel: InterceptedTunnel? = nil) {
+    init(
+        _ request: ReceivedRequest, of client: Client?, in process: ClientProcess?, on worker: Worker,
+        inside tunnel: InterceptedTunnel? = nil
+    ) {
         self.id = worker.nextID()
         self.worker = worker
-        self.client = client
+        (self.client, self.process) = (client, process)
         self.request = request
         self.start = worker.loop.turnTime
         self.counters = worker.active.counters.unrouted
         self.capture = worker.active.capture.map(ExchangeCapture.init)
         if worker.active.sinks.wantFields { request.keepsFields = true }
+        // Finds the process of a connection that is older than the first sink for it.
+        if let process, worker.active.sinks.wantProcesses { process.seek(by: worker.processes) }
         if let tunnel {
             (self.mode, self.identity) = (.intercept, tunnel.identity)
         } else if worker.active.passwords == nil, let value = request.head.fields[.proxyAuthorization] {

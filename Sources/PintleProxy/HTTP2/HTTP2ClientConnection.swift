@@ -16,6 +16,8 @@ final class HTTP2ClientConnection {
     /// Client identity and local address of the connection.
     struct Caller {
         let client: Client?
+        /// The process of the client; nil if it is not on this machine.
+        let process: ClientProcess?
         /// The problem for which all requests of this connection are refused; nil if they are served.
         let refusal: Problem?
         /// The tunnel that contains the requests; nil for requests to the proxy.
@@ -304,10 +306,12 @@ extension HTTP2ClientConnection: ServedConnection {
 }
 
 extension HTTP2ClientConnection.Caller {
-    init(client: Client?, refusal: Problem?, tunnel: InterceptedTunnel?, _ tls: TLSTransport) {
+    init(
+        client: Client?, process: ClientProcess?, refusal: Problem?, tunnel: InterceptedTunnel?, _ tls: TLSTransport
+    ) {
         let place = tunnel.map { HTTP2RequestHead.Place.tunnel($0.scheme) }
         self.init(
-            client: client, refusal: refusal, tunnel: tunnel,
+            client: client, process: process, refusal: refusal, tunnel: tunnel,
             place: place ?? .listener(serverName: tls.serverName, port: tls.port))
     }
 }

@@ -468,6 +468,8 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 extension HTTP2ClientStream: ClientStream {
     var owner: ConnectionOwner { self.connection.owner }
 
+    var clientProcess: ClientProcess? { self.connection.caller.process }
+
     var isWritable: Bool { self.channel.isWritable && self.connection.hasRoom }
 
     var takesPipes: Bool { false }

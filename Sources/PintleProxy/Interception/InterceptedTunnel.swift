@@ -23,6 +23,7 @@ final class InterceptedTunnel {
     let active: ActiveConfiguration
     private let worker: Worker
     private let client: Client?
+    private let process: ClientProcess?
     /// The client's channel, which continues the handshake when there is a certificate.
     weak var channel: SocketChannel?
     /// http if the client does not use TLS in the tunnel.
@@ -41,7 +42,7 @@ final class InterceptedTunnel {
         self.authority = authority
         self.interception = interception
         self.request = report.request
-        self.client = report.client
+        (self.client, self.process) = (report.client, report.process)
         self.identity = report.identity
         self.active = active
         self.worker = report.worker
@@ -58,7 +59,8 @@ final class InterceptedTunnel {
         channel.account = self.worker.memory
         self.channel = channel
         let connection = ClientConnection(
-            worker: self.worker, channel: channel, tls: transport, client: client, refusal: refusal, inside: self)
+            worker: self.worker, channel: channel, tls: transport, client: client, process: self.process,
+            refusal: refusal, inside: self)
         do {
             try channel.pipeline.syncOperations.addHandler(connection)
         } catch {
@@ -101,7 +103,8 @@ final class InterceptedTunnel {
     ///
     /// - Returns: the message in the log.
     private func tell(_ reason: String, isReported: Bool) -> String? {
-        let report = ExchangeReport(self.request, of: self.client, on: self.worker, inside: self)
+        let report = ExchangeReport(
+            self.request, of: self.client, in: self.process, on: self.worker, inside: self)
         report.note(self.request.plan(by: self.active.policy), in: self.active)
         report.note(hello: reason, isReported: isReported)
         report.close(isReported ? .completed : .failed, in: self.active)

@@ -125,7 +125,8 @@ final class OpaqueTunnel: ChannelInboundHandler {
 
     /// Applies the policy for tunnels that are not intercepted. A refused tunnel ends.
     private func isAllowed(_ reason: String) -> Bool {
-        let report = ExchangeReport(self.tunnel.request, of: self.connection.client, on: self.worker)
+        let report = ExchangeReport(
+            self.tunnel.request, of: self.connection.client, in: self.connection.clientProcess, on: self.worker)
         (report.identity, report.continuesTunnel) = (self.tunnel.identity, true)
         report.note(self.plan, in: self.active)
         self.report = report

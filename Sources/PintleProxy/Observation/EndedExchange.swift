@@ -16,6 +16,7 @@ internal import PintleWatch
 package final class EndedExchange: KeepableExchange {
     let id: ExchangeID
     let client: Client?
+    let process: ClientProcess?
     let identity: ProxyIdentity
     let mode: ExchangeReport.Mode
     let continuesTunnel: Bool
@@ -65,7 +66,9 @@ package final class EndedExchange: KeepableExchange {
         _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ wouldBeDenied: Bool
     ) {
         self.bodies = bodies
-        (self.id, self.client, self.identity) = (report.id, report.client, report.identity)
+        (self.id, self.client, self.process, self.identity) = (
+            report.id, report.client, report.process, report.identity
+        )
         (self.mode, self.continuesTunnel) = (report.mode, report.continuesTunnel)
         (self.request, self.gatewayHost) = (report.request.head, report.request.gatewayHost)
         (self.moment, self.duration) = (.now(), .nanoseconds(duration.nanoseconds))
@@ -90,7 +93,7 @@ package final class EndedExchange: KeepableExchange {
 
     /// The bytes in memory, about: only these parts may be much longer than the others.
     package var size: Int {
-        1280 + self.request.fields.byteCount + self.responseFields.byteCount
+        1408 + self.request.fields.byteCount + self.responseFields.byteCount
             + (self.request.target.path?.utf8.count ?? 0)
             + (self.error?.utf8.count ?? 0)
     }
@@ -109,7 +112,7 @@ package final class EndedExchange: KeepableExchange {
         var record = ExchangeRecord(
             time: Timestamp(milliseconds: self.moment.milliseconds - milliseconds), id: self.name)
         record.client = self.client?.description
-        (record.user, record.tag) = (self.identity.user, self.identity.tag)
+        (record.user, record.tag, record.process) = (self.identity.user, self.identity.tag, self.process?.found)
         (record.mode, record.continuesTunnel) = (self.mode.rawValue, self.continuesTunnel)
         (record.method, record.url) = (self.method.isEmpty ? nil : self.method, self.request.target.url)
         record.host = self.request.target.host ?? self.gatewayHost

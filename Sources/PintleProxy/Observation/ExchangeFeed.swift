@@ -17,6 +17,7 @@ package final class ExchangeFeed: ExchangeSink {
 
     package var wantsExchanges: Bool { self.count.load(ordering: .relaxed) > 0 }
     package var wantsFields: Bool { self.wantsExchanges }
+    package var wantsProcesses: Bool { self.wantsExchanges }
 
     /// Begins to keep exchanges for a follower, until ``end(_:)``. A follower that is slow loses some.
     package func follow() throws(SystemError) -> BoundedMailbox<ObservedExchange> {

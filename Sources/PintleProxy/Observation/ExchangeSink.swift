@@ -8,11 +8,14 @@ package protocol ExchangeSink: Sendable {
     var wantsExchanges: Bool { get }
     /// True if it also uses their header fields.
     var wantsFields: Bool { get }
+    /// True if it also uses the processes of their clients.
+    var wantsProcesses: Bool { get }
     /// Receives an exchange with all its secrets, on the thread that ended it. It must neither wait nor compute long.
     func take(_ exchange: ObservedExchange)
 }
 
 extension ExchangeSink {
+    package var wantsProcesses: Bool { false }
     package var wantsFields: Bool { false }
 }
 
@@ -31,7 +34,7 @@ package struct ExchangeSinks: Sendable {
     private let all: [any ExchangeSink]
     private let keepers: [any EndSink]
 
-    /// - Parameter keepers: they keep header fields, too.
+    /// - Parameter keepers: they keep header fields and processes, too.
     package init(
         log: ExchangeLog? = nil, observer: ExchangeObserver? = nil, _ others: [any ExchangeSink] = [],
         keepers: [any EndSink] = []
@@ -46,6 +49,7 @@ package struct ExchangeSinks: Sendable {
     /// False if no sink would hear of an exchange, so that nothing is gathered for its record.
     var areWanted: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsExchanges } }
     var wantFields: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsFields } }
+    var wantProcesses: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsProcesses } }
 
     /// True if exchanges are kept for readers that come later.
     var areKept: Bool { !self.keepers.isEmpty }
@@ -63,6 +67,7 @@ package struct ExchangeSinks: Sendable {
 
 extension ExchangeLog: ExchangeSink {
     package var wantsExchanges: Bool { self.isEnabled }
+    package var wantsProcesses: Bool { self.isEnabled }
     package func take(_ exchange: ObservedExchange) { self.write(exchange.record) }
 }
 

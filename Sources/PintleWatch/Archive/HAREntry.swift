@@ -144,7 +144,8 @@ package struct HAREntry {
         return .object([
             ("id", .string(record.id)), ("mode", record.mode.map { .string($0) }),
             ("client", record.client.map { .string($0) }), ("user", record.user.map { .string($0) }),
-            ("tag", record.tag.map { .string($0) }), ("route", record.route.map { .string($0) }),
+            ("tag", record.tag.map { .string($0) }), ("process", record.process.map { .string($0.name) }),
+            ("pid", record.process.map { .integer(Int64($0.number)) }), ("route", record.route.map { .string($0) }),
             ("rule", record.rule.map { .string($0) }), ("decision", record.decision.map { .string($0) }),
             ("trust", record.trust.map { .string($0) }), ("pin", record.pin.map { .string($0) }),
             ("assurance", record.assurance.map { .string($0) }), ("tls", record.tls.map { .string($0) }),

@@ -227,7 +227,8 @@ package struct NetworkEvents {
     private var responseHeaders: Parameter {
         let record = self.record
         let facts: [(name: String, value: String?)] = [
-            ("id", record.id), ("mode", record.mode), ("route", record.route), ("rule", record.rule),
+            ("id", record.id), ("process", record.process?.name), ("pid", record.process.map { "\($0.number)" }),
+            ("mode", record.mode), ("route", record.route), ("rule", record.rule),
             ("decision", record.decision), ("trust", record.trust), ("pin", record.pin),
             ("assurance", record.assurance), ("source", record.source?.rawValue), ("cache", record.cache),
             ("violations", record.violations.isEmpty ? nil : record.violations.map(\.rawValue).joined(separator: " ")),

@@ -10,6 +10,7 @@ enum MetricFamily: String, CaseIterable {
     case pinEvaluations = "pintle_pin_evaluations"
     case cacheEvents = "pintle_cache_events"
     case upstreamConnections = "pintle_upstream_connections"
+    case processSearches = "pintle_client_process_searches"
     case certificateExpiry = "pintle_certificate_expiry_seconds"
     case configuration = "pintle_config"
     case lastReloadSuccessful = "pintle_config_last_reload_successful"
@@ -25,7 +26,7 @@ enum MetricFamily: String, CaseIterable {
 
     var kind: Kind {
         switch self {
-        case .exchanges, .bytes, .violations, .pinEvaluations, .cacheEvents: .counter
+        case .exchanges, .bytes, .violations, .pinEvaluations, .cacheEvents, .processSearches: .counter
         case .exchangeDuration: .histogram
         case .activeExchanges, .upstreamConnections, .certificateExpiry, .lastReloadSuccessful, .lastReloadSuccess:
             .gauge
@@ -39,7 +40,7 @@ enum MetricFamily: String, CaseIterable {
         case .bytes: "bytes"
         case .exchangeDuration, .certificateExpiry, .lastReloadSuccess: "seconds"
         case .exchanges, .activeExchanges, .violations, .pinEvaluations, .cacheEvents, .upstreamConnections,
-            .configuration, .lastReloadSuccessful, .build:
+            .processSearches, .configuration, .lastReloadSuccessful, .build:
             nil
         }
     }
@@ -54,6 +55,7 @@ enum MetricFamily: String, CaseIterable {
         case .pinEvaluations: ["trust", "verdict"]
         case .cacheEvents: ["event"]
         case .upstreamConnections: ["state"]
+        case .processSearches: ["outcome"]
         case .certificateExpiry: ["trust", "host"]
         case .configuration: ["revision"]
         case .lastReloadSuccessful, .lastReloadSuccess: []
@@ -73,6 +75,7 @@ enum MetricFamily: String, CaseIterable {
         case .pinEvaluations: "Exchanges whose certificates were compared with pins, by the verdict."
         case .cacheEvents: "Requests of routes with a cache or with coalescing, by what became of them."
         case .upstreamConnections: "Connections to origins and upstream proxies."
+        case .processSearches: "Searches for the processes of clients on this machine, by the outcome."
         case .certificateExpiry: "Seconds until the certificate expires; negative afterwards."
         case .configuration: "The configuration in force."
         case .lastReloadSuccessful:

@@ -30,6 +30,10 @@ extension MetricsReading {
             ConnectionState.allCases.compactMap { state in
                 self.upstreamConnections[state].map { ([state.rawValue], "\($0)") }
             }
+        case .processSearches:
+            ProcessSearchOutcome.allCases.compactMap { outcome in
+                self.processSearches[outcome].map { ([outcome.rawValue], "\($0)") }
+            }
         case .certificateExpiry: self.certificateSamples
         case .configuration: self.revision.map { [([$0], "1")] } ?? []
         case .lastReloadSuccessful: self.reload.map { [([], $0.isSuccessful ? "1" : "0")] } ?? []

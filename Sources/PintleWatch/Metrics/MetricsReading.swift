@@ -14,6 +14,15 @@ package struct MetricsReading: Sendable {
         case idle
     }
 
+    /// The outcome of the search for the process of a client's connection.
+    package enum ProcessSearchOutcome: String, CaseIterable, Sendable {
+        case found
+        /// The process had ended, or this user may not look into it.
+        case missing
+        /// Too many searches came at a time.
+        case dropped
+    }
+
     /// The end of a certificate's validity.
     package struct CertificateExpiry: Hashable, Sendable {
         /// The name of the trust policy.
@@ -49,6 +58,8 @@ package struct MetricsReading: Sendable {
     package var counters: Counters.Snapshot?
     /// The numbers of connections. States without an entry are left out.
     package var upstreamConnections: [ConnectionState: Int] = [:]
+    /// The searches for processes of clients. Outcomes without an entry are left out.
+    package var processSearches: [ProcessSearchOutcome: Int] = [:]
     /// If a host has several under one trust policy, the first to expire counts.
     package var certificates: [CertificateExpiry] = []
     /// The revision of the configuration in force.

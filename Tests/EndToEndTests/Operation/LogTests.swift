@@ -136,7 +136,8 @@ struct LogTests {
         #expect(first["reused"] as? Bool == false && second["reused"] as? Bool == true)
         #expect(first["id"] as? String != second["id"] as? String)
         let known: Set<String> = [
-            "time", "id", "client", "user", "tag", "mode", "method", "url", "host", "address", "route", "rule",
+            "time", "id", "client", "user", "tag", "process", "pid", "mode", "method", "url", "host", "address",
+            "route", "rule",
             "decision", "trust", "pin", "chain", "assurance", "status", "upstream_status", "bytes_in", "bytes_out",
             "duration_ms", "connect_ms", "tls_ms", "first_byte_ms", "tls", "http", "reused", "retries", "cache",
             "source", "violations", "error",

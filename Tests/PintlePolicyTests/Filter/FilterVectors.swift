@@ -12,8 +12,9 @@ struct FilterVectors: Decodable {
     /// An exchange by the names of the log.
     struct Exchange: Decodable {
         let id: String
-        let user, tag, mode, method, url, host, route, rule, decision: String?
+        let user, tag, process, mode, method, url, host, route, rule, decision: String?
         let trust, pin, assurance, cache, source, error: String?
+        let pid: Int32?
         let status, bytesIn, bytesOut, durationMs: Int?
         let violations: [String]?
         let request, response: [String]
@@ -53,6 +54,9 @@ extension FilterVectors.Exchange {
         get throws {
             var record = ExchangeRecord(time: Timestamp(milliseconds: 0), id: self.id)
             (record.user, record.tag, record.mode) = (self.user, self.tag, self.mode)
+            if let process = self.process {
+                record.process = ExchangeRecord.Process(name: process, number: try #require(self.pid))
+            }
             (record.method, record.url) = (self.method, self.url)
             (record.host, record.route, record.rule) = (self.host, self.route, self.rule)
             (record.decision, record.trust, record.pin) = (self.decision, self.trust, self.pin)

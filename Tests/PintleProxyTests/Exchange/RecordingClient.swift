@@ -30,6 +30,7 @@ final class RecordingClient: ClientStream {
     /// True if the answer may come in pipes.
     var takesPipes = false
     let owner = ConnectionOwner()
+    let clientProcess: ClientProcess? = nil
     private let transcript: Transcript
     private let method: String
     private var phase = Phase.fresh

@@ -28,6 +28,7 @@ final class ModelClient: ClientStream {
     var isWritable = true
     let takesPipes = false
     let owner = ConnectionOwner()
+    let clientProcess: ClientProcess? = nil
     private(set) var exchange: Exchange?
     let ask: ModelRecord.Ask
     private let record: ModelRecord

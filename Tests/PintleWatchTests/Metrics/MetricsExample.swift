@@ -49,6 +49,7 @@ extension MetricsReading {
         reading.exchanges = metrics.snapshot()
         reading.counters = counters.snapshot()
         reading.upstreamConnections = [.idle: 3, .active: 1]
+        reading.processSearches = [.dropped: 2, .found: 40, .missing: 5]
         reading.certificates = [.init(trust: "payments", host: "api.pay.example:443", secondsLeft: -5)]
         reading.revision = "4f2a"
         reading.reload = Reload(isSuccessful: true, lastSuccess: Timestamp(milliseconds: 1_767_225_600_250))

@@ -60,6 +60,7 @@ const operators = {
   as: ['word', record => one(record.assurance), ['probed', 'observed']],
   user: ['whole', record => one(record.user)],
   tag: ['whole', record => one(record.tag)],
+  proc: ['whole', record => [...one(record.process), ...one(record.pid)]],
   cache: ['word', record => one(record.cache), ['hit', 'stale', 'validated', 'merged', 'miss', 'bypass']],
   from: ['word', record => one(record.source), ['origin', 'cache', 'pintle']],
   slow: ['duration'],
@@ -68,8 +69,6 @@ const operators = {
 };
 /** Operators that read header fields and bodies, which records of the list do not have. */
 const unlisted = new Set(['h', 'hq', 'hs', 't', 'tq', 'ts', 'b', 'bq', 'bs', 'websocket']);
-/** Operators of the language that need what Pintle does not keep. */
-const missing = { proc: 'processes of clients' };
 
 /**
  * Reads a filter.
@@ -355,9 +354,6 @@ function amount(text, factors, form, most, range) {
 // Slips
 
 function unknown(name, position) {
-  if (Object.hasOwn(missing, name)) {
-    return new FilterFault(`~${name} cannot be asked: this version keeps no ${missing[name]}`, position);
-  }
   if (name === '') return new FilterFault('~ has no name behind it', position);
   // Any letter is near to every name of one letter.
   const hint = Array.from(name).length > 1 ? nearest(name) : undefined;

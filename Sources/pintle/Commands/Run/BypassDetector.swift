@@ -124,7 +124,12 @@ struct ProcessTree {
     /// Returns the tree's connections, in the network of its root, that do not lead to the proxy.
     func connections(notTo proxy: SocketTable.Endpoint) -> [PastConnection] {
         var owners: [UInt64: pid_t] = [:]
-        for process in self.members { for inode in Self.sockets(of: process) { owners[inode] = process } }
+        for process in self.members {
+            ProcessFiles.forEachSocket(of: process, most: Self.mostDescriptors) { inode in
+                owners[inode] = process
+                return true
+            }
+        }
         guard !owners.isEmpty else { return [] }
         var table = SocketTable()
         for name in ["tcp", "tcp6"] {
@@ -132,7 +137,7 @@ struct ProcessTree {
             table.add(String(decoding: bytes, as: UTF8.self))
         }
         return table.connections(of: Set(owners.keys), notTo: proxy).map { remote, inode in
-            PastConnection(remote: "\(remote)", program: owners[inode].map(Self.name) ?? "?")
+            PastConnection(remote: "\(remote)", program: owners[inode].flatMap(ProcessFiles.name) ?? "?")
         }
     }
 
@@ -148,24 +153,5 @@ struct ProcessTree {
             }
         }
         return Array(members.prefix(Self.mostProcesses))
-    }
-
-    private static func name(of process: pid_t) -> String {
-        let name = FileBytes.text("/proc/\(process)/comm")
-        return String(name.split(separator: "\n", maxSplits: 1).first ?? "?")
-    }
-
-    private static func sockets(of process: pid_t) -> [UInt64] {
-        let folder = "/proc/\(process)/fd"
-        return FolderListing.names(in: folder, most: Self.mostDescriptors).compactMap { name in
-            var target = [UInt8](repeating: 0, count: 64)
-            let count = target.withUnsafeMutableBytes { space in
-                space.bindMemory(to: CChar.self).baseAddress.map { readlink("\(folder)/\(name)", $0, space.count) }
-                    ?? -1
-            }
-            let text = String(decoding: target.prefix(max(0, count)), as: UTF8.self)
-            guard text.hasPrefix("socket:["), text.hasSuffix("]") else { return nil }
-            return UInt64(text.dropFirst(8).dropLast())
-        }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleSystem
 
 /// Keeps the descriptors of Pintle out of the child. Descriptors that Pintle inherited are passed on: shells name them in
 /// arguments, as in `diff <(a) <(b)`.

@@ -108,6 +108,10 @@ final class RunningProgram: AdminProgram {
         let active = self.active
         let uses = await active.connectionUses()
         reading.upstreamConnections = [.active: uses.active, .idle: uses.idle]
+        let searches = self.server.proxy.processSearches
+        reading.processSearches = [
+            .found: searches.found, .missing: searches.missing, .dropped: searches.dropped,
+        ]
         reading.certificates = await active.verdicts().compactMap { Self.expiry(of: $0, in: active.policy) }
         let configuration = self.configuration
         reading.revision = configuration.revision

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import PintleSystem
 
 /// Lists a folder of the kernel, such as /proc/self/fd. Foundation's function would also query the type of each file.
-enum FolderListing {
+package enum FolderListing {
     /// - Returns: the names; none if the folder cannot be read.
-    static func names(in path: String, most: Int) -> [String] {
+    package static func names(in path: String, most: Int) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
         let own = "\(dirfd(folder))"

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleActivity
+internal import PintleLoop
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSystem
+
+/// The process at the other end of a client's connection, on this machine. It is searched for at most once, on another thread.
+///
+/// Exchanges keep this value, so that one that has ended also shows a process that was found later.
+struct ClientProcess: Sendable {
+    /// The properties of a connection by which its process is found.
+    enum Trace: Hashable, Sendable {
+        /// A TCP connection between the client and this proxy.
+        case connection(client: SocketAddress, proxy: SocketAddress)
+        /// A Unix socket, whose process the kernel has told.
+        case process(Int32)
+    }
+
+    private enum State: Sendable {
+        case untried(Trace)
+        case searching
+        case known(ExchangeRecord.Process)
+    }
+
+    private let state: Locked<State>
+
+    init(_ trace: Trace) { self.state = Locked(.untried(trace)) }
+
+    /// Nil for a client that is not known to be on this machine.
+    ///
+    /// - Parameter descriptor: the connection.
+    init?(_ peer: Listener.Peer, over descriptor: Int32) {
+        switch peer {
+        case .user(_, let process): self.init(.process(process))
+        case .address(let address):
+            guard IPAddress(address)?.isLoopback == true, let own = SocketAddress(boundTo: descriptor) else {
+                return nil
+            }
+            self.init(.connection(client: address, proxy: own))
+        case .unknown: return nil
+        }
+    }
+
+    /// Nil as long as the process is not known. It may have ended, or belong to another user.
+    var found: ExchangeRecord.Process? {
+        self.state.withLock { if case .known(let process) = $0 { process } else { nil } }
+    }
+
+    /// Searches for the process, unless that was done before.
+    func seek(by search: ProcessSearch) {
+        let trace = self.state.withLock { state -> Trace? in
+            guard case .untried(let trace) = state else { return nil }
+            state = .searching
+            return trace
+        }
+        if let trace { search.find(trace, for: self) }
+    }
+
+    /// Records the process that was found. Called by the search.
+    func known(_ process: ExchangeRecord.Process) { self.state.withLock { $0 = .known(process) } }
+}
