@@ -181,6 +181,10 @@ let package = Package(
             "PintleWatch",
             ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintlePolicy"], small),
         room(
+            "PintleRehearsal",
+            ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintlePolicy", "PintleWatch"],
+            small),
+        room(
             "PintleProxy",
             [
                 "PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleTrust",
@@ -209,7 +213,7 @@ let package = Package(
                 "PintleSystem", "PintleCoding", "PintleMessage", "PintleSerialization", "PintleImage", "PintleActivity",
                 "PintleTrust", "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy",
                 "PintleAdmin", "PintleAudit", "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage",
-                "PintleWatch",
+                "PintleWatch", "PintleRehearsal",
                 "CPintleLanguages", "CPintleProcess", nio, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
@@ -282,6 +286,12 @@ let package = Package(
         tests(
             "PintleWatchTests",
             ["PintleWatch", "PintlePolicy", "PintleActivity", "PintleMessage", "PintleSerialization"]),
+        tests(
+            "PintleRehearsalTests",
+            [
+                "PintleRehearsal", "PintleWatch", "PintlePolicy", "PintleActivity", "PintleMessage",
+                "PintleSerialization",
+            ]),
         tests(
             "PintleAdminTests",
             [

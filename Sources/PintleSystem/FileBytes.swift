@@ -25,6 +25,30 @@ package enum FileBytes {
         }
     }
 
+    /// Reads a file, a pipe or a device in pieces, so that its size does not matter.
+    ///
+    /// - Parameters:
+    ///   - size: the maximum size of a piece in bytes.
+    ///   - take: gets the pieces in order; their bytes are valid during the call only.
+    /// - Throws: the system's error. The pieces before it were given.
+    package static func read(
+        _ path: String, inPiecesOf size: Int = 256 << 10, _ take: (UnsafeRawBufferPointer) -> Void
+    ) throws(SystemError) {
+        let descriptor = path.withSystemText { open($0, O_RDONLY | O_CLOEXEC) }
+        guard descriptor >= 0 else { throw .last }
+        defer { close(descriptor) }
+        var piece = [UInt8](repeating: 0, count: size)
+        while true {
+            let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count == 0 { return }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .last
+            }
+            piece.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+    }
+
     /// Returns a short text file of the system's state or configuration; empty if it cannot be read.
     package static func text(_ path: String) -> String {
         String(decoding: Self.read(path, upTo: 64 * 1024) ?? [], as: UTF8.self)

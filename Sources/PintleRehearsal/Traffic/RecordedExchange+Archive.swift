@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import PintleActivity
+internal import PintleMessage
+internal import PintleSerialization
+
+/// The program that wrote an HTTP archive, as far as it matters to the reader.
+enum ArchiveCreator: Sendable, Equatable {
+    /// It masks secrets as Pintle's log does, and leaves no field out.
+    case pintle
+    /// It writes everything that it has seen.
+    case mitmproxy
+    /// A browser or another program, which may leave out fields with secrets: since version 130, Chromium does unless it is told
+    /// to export sensitive data.
+    case other
+
+    init(_ creator: Parameter) {
+        switch creator.text("name")?.lowercased() {
+        case "pintle": self = .pintle
+        case "mitmproxy": self = .mitmproxy
+        default: self = .other
+        }
+    }
+}
+
+extension RecordedExchange {
+    /// Names of fields that exporters leave out because they hold credentials.
+    private static let secretFields = ["authorization", "cookie", "proxy-authorization"]
+
+    /// Reads an entry of an HTTP archive (HAR 1.2).
+    ///
+    /// - Parameters:
+    ///   - entry: the entry.
+    ///   - line: the line of the file in which it begins.
+    init(archive entry: Parameter, by creator: ArchiveCreator, line: Int) throws(TrafficMismatch) {
+        guard let request = entry["request"], let method = request.text("method"), let url = request.text("url") else {
+            throw .malformed("an entry has no request with a method and a url")
+        }
+        let lines = try Self.lines(request.elements("headers"))
+        let host = lines.first { ["host", ":authority"].contains($0.name.lowercased()) }?.value
+        self.line = line
+        self.head = try Self.head(method: method, target: try Self.target(url, of: method), host: host)
+        self.id = entry["_pintle"]?.text("id")
+        self.time = entry.text("startedDateTime")
+        self.outcome = entry["_pintle"].map(Outcome.init) ?? Outcome()
+        if let response = entry["response"] {
+            self.outcome.status = response.number("status").flatMap { $0 > 0 ? $0 : nil }
+            for line in (try? Self.lines(response.elements("headers"))) ?? [] where !line.name.hasPrefix(":") {
+                self.responseFields.append(line.name, line.value)
+            }
+        }
+        self.unknown.hasQuery = Self.hasMaskedQuery(url)
+        self.take(lines, by: creator)
+        self.takeBody(of: request)
+    }
+
+    private mutating func take(_ lines: [(name: String, value: String)], by creator: ArchiveCreator) {
+        for (name, value) in lines {
+            // HTTP/2 has the parts of the target as fields; Host is in the head already, and framing is made anew.
+            guard !name.hasPrefix(":"), !["host", "content-length", "transfer-encoding"].contains(name.lowercased())
+            else { continue }
+            if value == Redaction.mask || (creator == .pintle && Self.hasMaskedQuery(value)) {
+                self.unknown.fields.append(name.lowercased())
+            } else {
+                self.head.fields.append(name, value)
+            }
+        }
+        guard creator == .other else { return }
+        self.unknown.fields += Self.secretFields.filter { !self.head.fields.contains($0) }
+    }
+
+    private mutating func takeBody(of request: Parameter) {
+        if self.head.method == "CONNECT" { return }
+        let data = request["postData"]
+        if let text = data?.text("text") {
+            // Chromium says so of binary data; HAR itself has no member for it.
+            let isBase64 = data?.text("encoding") == "base64"
+            self.body = isBase64 ? Data(base64Encoded: text).map { Array($0) } : Array(text.utf8)
+        }
+        let size = self.body.map(\.count) ?? request.number("bodySize") ?? -1
+        if size > 0 || (size == 0 && self.body != nil) {
+            self.head.fields.append("Content-Length", String(size))
+        } else if size < 0 || data != nil {
+            self.unknown.hasBodyPresence = ["POST", "PUT", "PATCH"].contains(self.head.method)
+        }
+    }
+
+    /// Returns the field lines. Chromium joins lines of one name with line feeds.
+    private static func lines(_ headers: [Parameter]) throws(TrafficMismatch) -> [(name: String, value: String)] {
+        var lines: [(name: String, value: String)] = []
+        for header in headers {
+            guard let name = header.text("name"), let value = header.text("value") else {
+                throw .malformed("a header has no name and value")
+            }
+            for part in value.split(separator: "\n", omittingEmptySubsequences: false) {
+                let isName = FieldSyntax.isName(name.hasPrefix(":") ? String(name.dropFirst()) : name)
+                let value = String(part.drop { $0 == " " })
+                guard isName, FieldSyntax.isValue(value) else {
+                    throw .malformed("a header is no field: \(name.debugDescription)")
+                }
+                lines.append((name, value))
+            }
+        }
+        return lines
+    }
+
+    /// Returns the target of the request line for a URL.
+    private static func target(_ url: String, of method: String) throws(TrafficMismatch) -> String {
+        // A request to Pintle as a gateway.
+        if url.hasPrefix("/") { return url }
+        guard let colon = url.firstIndex(of: ":") else { throw .malformed("a request has no absolute URL") }
+        var text = url
+        switch url[..<colon].lowercased() {
+        case "http", "https": break
+        case "ws": text = "http" + url[colon...]
+        case "wss": text = "https" + url[colon...]
+        // `host:port` of a tunnel, as some programs spell it.
+        case _ where method == "CONNECT": return url
+        // `data:`, `blob:`, `chrome-extension:` and the like reach no proxy.
+        default: throw .other
+        }
+        do throws(HTTPURLError) {
+            let parsed = try HTTPURL(Self.withoutUser(text))
+            return method == "CONNECT" ? parsed.authority.description : parsed.description
+        } catch {
+            throw .malformed("\(error)")
+        }
+    }
+
+    /// Returns the URL without its user information, which is never part of a target.
+    private static func withoutUser(_ url: String) -> String {
+        guard let start = Self.authorityStart(of: url) else { return url }
+        let authority = url[start...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return url }
+        return String(url[..<start] + url[url.index(after: at)...])
+    }
+}
