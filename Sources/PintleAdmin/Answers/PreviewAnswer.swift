@@ -27,7 +27,8 @@ struct PreviewAnswer {
                 status: 422, title: "Not a configuration", detail: error.problems.first.map { "\($0)" } ?? "\(error)",
                 more: [("lines", .strings(error.problems.map { "\($0)" }))])
         }
-        let comparison = PlanComparison(from: self.program.active.policy, to: policy)
+        let comparison = PlanComparison(
+            from: self.program.active.policy, to: policy, surroundings: .system(environment: [:]))
         var (counts, rows, all, same) = ([PlanComparison.Kind: Int](), [Parameter](), 0, 0)
         var numbers = self.recent.numbers
         while !numbers.isEmpty {
@@ -65,6 +66,7 @@ struct PreviewAnswer {
         .object([
             ("decision", .string(side.decision)), ("rule", side.rule.map { .string($0) }),
             ("route", side.route.map { .string($0) }), ("trust", side.trust.map { .string($0) }),
+            ("way", side.way.map { .string($0) }), ("tunnel", side.tunnel.map { .string($0) }),
             ("contract", side.contract.map { .string($0) }),
             ("sent", side.sent.map { SentAnswer($0, self.program.redaction).parameter }),
         ])

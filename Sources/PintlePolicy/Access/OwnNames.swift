@@ -32,12 +32,15 @@ struct OwnNames: Sendable {
         }
     }
 
+    /// The names, without the literal addresses of a listener on any address.
+    var all: [String] { self.names.sorted() }
+
     func contains(_ host: String) -> Bool {
         self.names.contains(host) || (self.includesAddresses && IPAddress(host) != nil)
     }
 
     /// The names, in alphabetical order.
     var description: String {
-        (self.names.sorted() + (self.includesAddresses ? ["any literal address"] : [])).joined(separator: ", ")
+        (self.all + (self.includesAddresses ? ["any literal address"] : [])).joined(separator: ", ")
     }
 }

@@ -33,6 +33,11 @@ enum SpecialAddresses {
         return isReachable ? nil : "only \(Self.globalUnicast) is global unicast"
     }
 
+    /// The networks by which addresses are told apart, with those that are excepted.
+    static var networks: [CIDR] {
+        (Self.v4 + Self.v6).flatMap { [$0.network] + $0.except } + [Self.globalUnicast]
+    }
+
     private struct Range {
         let network: CIDR
         let name: String

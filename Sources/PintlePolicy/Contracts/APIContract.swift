@@ -11,7 +11,7 @@ package struct APIContract: Sendable {
     /// True if requests must keep to it, too.
     package let checksRequests: Bool
     /// The servers with a host that the document names; nil for a route's contract, as the route selects the requests.
-    private let origins: Set<Origin>?
+    package let origins: Set<Origin>?
     private let document: OpenAPIDocument
     private let decodedLimit: Int
 

@@ -52,7 +52,7 @@ package struct DryRun: Sendable {
         guard let decision = plan.decision else { preconditionFailure("BUG: a request is sent without a decision") }
         (self.plan, self.decision, self.input) = (plan, decision, (sample.head, body))
         let made = try plan.request(from: sample.head, body, within: .unlimited)
-        (self.head, self.body) = Self.spelled(made, streaming: sample.body)
+        (self.head, self.body) = made.spelled(streaming: sample.body)
         self.breaches = made.breaches.map(\.reason)
     }
 
@@ -63,12 +63,16 @@ package struct DryRun: Sendable {
     package func masked(by mask: String) throws(Problem) -> (head: RequestHead, body: [UInt8]) {
         let made = try self.plan.masked(by: mask).request(
             from: self.input.received, self.input.body, within: .unlimited)
-        return Self.spelled(made, streaming: self.body)
+        return made.spelled(streaming: self.body)
     }
+}
 
+extension PlannedRequest {
+    /// The head of the request that goes upstream, with Host and framing, and its body without chunked framing.
+    ///
     /// - Parameter streamed: the body of a request that streams it unchanged.
-    fileprivate static func spelled(_ made: PlannedRequest, streaming streamed: [UInt8]) -> (RequestHead, [UInt8]) {
-        let request = made.transfer
+    package func spelled(streaming streamed: [UInt8]) -> (head: RequestHead, body: [UInt8]) {
+        let request = self.transfer
         let authority = request.authority
         var fields: Fields = ["Host": authority.description(for: request.scheme)]
         if case .stream(nil) = request.body { fields.append("Transfer-Encoding", "chunked") }
@@ -80,7 +84,7 @@ package struct DryRun: Sendable {
             body = Array(bytes.readableBytesView)
             fields.append("Content-Length", String(body.count))
         case .stream(let length):
-            body = made.isWhole ? Array(made.content.readableBytesView) : streamed
+            body = self.isWhole ? Array(self.content.readableBytesView) : streamed
             if let length { fields.append("Content-Length", String(length)) }
         }
         if let upgrade = request.upgrade {
@@ -101,7 +105,7 @@ extension RequestPlan {
         guard case .send = self.step, !self.takesWork,
             let made = try? self.masked(by: mask).request(from: head, .streamed, within: .unlimited)
         else { return nil }
-        return DryRun.spelled(made, streaming: []).0
+        return made.spelled(streaming: []).head
     }
 }
 

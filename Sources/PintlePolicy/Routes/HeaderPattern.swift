@@ -40,6 +40,16 @@ package struct HeaderPattern: Sendable, Hashable, CustomStringConvertible {
     /// `X-Env: stag*`.
     package var description: String { "\(self.name): \(self.spelling)" }
 
+    /// The form of the value, with `**` for a star, since a slash is a byte like any other.
+    var allTokens: [PathPattern.Token] {
+        var tokens: [PathPattern.Token] = []
+        for (index, part) in self.parts.enumerated() {
+            if index > 0, tokens.last != .doubleStar { tokens.append(.doubleStar) }
+            tokens += part.map { .byte($0) }
+        }
+        return tokens
+    }
+
     /// True if one of the field lines has such a value.
     func matches(_ fields: Fields) -> Bool { fields.contains(self.name) { self.matches(value: $0) } }
 

@@ -7,7 +7,7 @@ private import PintleMessage
 /// Queries are ignored. Percent-encoded characters match their plain form, as in ``UnreservedBytes``: `/%76%31` is `/v1`, but
 /// `%2F` is no slash. Matching takes time proportional to path times pattern, whatever they are.
 package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
-    private enum Token: Sendable, Hashable {
+    enum Token: Sendable, Hashable {
         case byte(UInt8)
         case star
         case doubleStar
@@ -21,6 +21,9 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     private let tokens: [Token]
     /// True if only `**` follows `prefix`: the usual pattern, which needs no walk.
     private let isSubtree: Bool
+
+    /// The whole pattern.
+    var allTokens: [Token] { self.prefix.map { .byte($0) } + self.tokens }
 
     /// Reads a pattern.
     ///

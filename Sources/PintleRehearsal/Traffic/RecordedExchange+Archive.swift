@@ -43,6 +43,7 @@ extension RecordedExchange {
         self.head = try Self.head(method: method, target: try Self.target(url, of: method), host: host)
         self.id = entry["_pintle"]?.text("id")
         self.time = entry.text("startedDateTime")
+        self.address = Self.address(entry.text("serverIPAddress"))
         self.outcome = entry["_pintle"].map(Outcome.init) ?? Outcome()
         if let response = entry["response"] {
             self.outcome.status = response.number("status").flatMap { $0 > 0 ? $0 : nil }
@@ -51,6 +52,8 @@ extension RecordedExchange {
             }
         }
         self.unknown.hasQuery = Self.hasMaskedQuery(url)
+        // No request is without fields: they were not kept, as by `pintle run --report har=`.
+        self.unknown.hasFields = lines.isEmpty
         self.take(lines, by: creator)
         self.takeBody(of: request)
     }
@@ -66,7 +69,7 @@ extension RecordedExchange {
                 self.head.fields.append(name, value)
             }
         }
-        guard creator == .other else { return }
+        guard creator == .other, !self.unknown.hasFields else { return }
         self.unknown.fields += Self.secretFields.filter { !self.head.fields.contains($0) }
     }
 

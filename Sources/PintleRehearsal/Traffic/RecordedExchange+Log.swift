@@ -30,6 +30,7 @@ extension RecordedExchange {
         self.head = try Self.head(method: method, target: url, host: isPath ? host : nil)
         self.id = members.text("id")
         self.time = members.text("time")
+        self.address = Self.address(members.text("address"))
         self.unknown.hasFields = true
         self.unknown.hasQuery = Self.hasMaskedQuery(url)
         self.outcome = Outcome(log: members)

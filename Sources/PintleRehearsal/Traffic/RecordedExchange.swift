@@ -47,6 +47,8 @@ package struct RecordedExchange: Sendable, Equatable {
     package var body: [UInt8]?
     package var unknown = Unknown()
     package var outcome = Outcome()
+    /// The address that the proxy, or the client of an archive, connected to: that of an upstream proxy if there was one.
+    package var address: IPAddress?
     /// The fields of the response; empty if the file has none.
     package var responseFields = Fields()
 
@@ -95,5 +97,11 @@ extension RecordedExchange {
     static func authorityStart(of url: String) -> String.Index? {
         guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
         return url.index(colon, offsetBy: 3)
+    }
+
+    /// Reads an address, with or without a port; nil for anything else.
+    static func address(_ text: String?) -> IPAddress? {
+        guard let text else { return nil }
+        return IPAddress(text) ?? Authority(text, defaultPort: 1).flatMap { IPAddress($0.host) }
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleActivity
 package import PintleMessage
 package import PintlePolicy
 
@@ -14,11 +13,17 @@ package struct PlanComparison: Sendable {
         case allowed
         case route
         case trust
-        /// Another request would go upstream.
+        /// Another upstream proxy, or none.
+        case way
+        /// Another treatment of a tunnel: relayed, verified or intercepted.
+        case tunnel
+        /// Another request would go upstream, or in another way.
         case request
-        /// Another operation of an API contract would apply, or none.
+        /// Other rules would apply to the response.
+        case response
+        /// Another API contract or operation would apply, or none.
         case contract
-        /// The body decides, and only the head is known.
+        /// A part of the exchange decides that is not known.
         case unknown
     }
 
@@ -26,77 +31,159 @@ package struct PlanComparison: Sendable {
     package struct Side: Sendable {
         /// `allow`, `would-deny`, or `deny`.
         package var decision = "allow"
+        /// The rule about the destination, or the problem that the client gets.
         package var rule: String?
         package var route: String?
         package var trust: String?
+        /// The address of the upstream proxy.
+        package var way: String?
+        /// `tunnel`, `verify` or `intercept`, for a CONNECT.
+        package var tunnel: String?
         /// The operation of an API contract.
         package var contract: String?
         /// The head that goes upstream, with a mask for values that the route puts into it, and with the secrets of the client; nil
         /// if nothing is sent, or if it depends on the body.
         package var sent: RequestHead?
-        fileprivate var needsBody = false
+        /// `routes[3] "charge"`.
+        package var routeRule: String?
+        /// The reason for the trust policy, as in `trust.payments.hosts[1] "*.pay.example"`.
+        package var trustRule: String?
+        /// The reason for the way, as in `upstream_proxy.no_proxy[0] "*.corp.example"`.
+        package var wayRule: String?
+        /// The destination, if its name has still to be resolved, and rules about addresses may then refuse it.
+        package var unresolved: Authority?
+        /// True if only the address decides, as no rule about names does.
+        package var isUndecided = false
+
+        /// The rule that decides about one kind of difference; nil if no rule does.
+        package func rule(for kind: Kind) -> String? {
+            switch kind {
+            case .denied, .allowed, .unknown: self.rule ?? self.routeRule
+            case .route, .request, .response, .contract, .tunnel: self.routeRule
+            case .trust: self.trustRule
+            case .way: self.wayRule
+            }
+        }
     }
 
     package struct Difference: Sendable {
-        package let kinds: [Kind]
+        package var kinds: [Kind]
         package let before: Side
         package let after: Side
     }
 
-    private let old: Policy
-    private let new: Policy
+    /// A request, with circumstances that decide about some requests.
+    package struct Request: Sendable {
+        package var head: RequestHead
+        /// The body; nil if it is not known.
+        package var body: [UInt8]?
+        /// The address that the name of the destination was resolved to; nil if it is not known.
+        package var address: IPAddress?
+        /// True if the query or fields are not known whole.
+        package var isPartial = false
+        /// Names of fields that the request may have, although the head does not have them.
+        package var hiddenFields: [String] = []
+        /// True for a tunnel that should be intercepted and cannot be.
+        package var isOpaque = false
+        /// True if the request stands for all that meet the same conditions: rules are then compared by their content, not by
+        /// their effect on this request.
+        package var isRepresentative = false
 
-    package init(from old: Policy, to new: Policy) { (self.old, self.new) = (old, new) }
+        package init(_ head: RequestHead) { self.head = head }
+    }
+
+    package let old: Policy
+    package let new: Policy
+    private let meanings: (old: PolicyMeaning, new: PolicyMeaning)
+    /// Addresses that stand for all addresses; empty if no rule is about addresses.
+    private let addresses: [IPAddress]
+    /// True if both have the same rules about destinations.
+    private let judgesAlike: Bool
+
+    /// - Parameter surroundings: access to the contracts and schemas that the configurations name, to compare their content.
+    package init(from old: Policy, to new: Policy, surroundings: LoaderEnvironment) {
+        (self.old, self.new) = (old, new)
+        self.meanings = (
+            PolicyMeaning(old, surroundings: surroundings), PolicyMeaning(new, surroundings: surroundings)
+        )
+        let rules = [old, new].map(\.configuration.destinations)
+        self.judgesAlike =
+            rules[0] == rules[1] && old.configuration.enforcement == new.configuration.enforcement
+            && old.configuration.listen.contains(where: \.isExposed)
+                == new.configuration.listen.contains(where: \.isExposed)
+        let judgesAddresses = old.destinations.judgesAddresses || new.destinations.judgesAddresses
+        self.addresses =
+            judgesAddresses
+            ? IPAddress.witnesses(
+                of: rules.flatMap { ($0.allow + $0.deny).compactMap(\.network) }, isSpecial: true) : []
+    }
+
+    /// True if both have the same rules with the same content in the same order.
+    package var areIdentical: Bool {
+        self.old.hasSameTables(as: self.new) && self.meanings.old.isEqual(to: self.meanings.new)
+    }
+
+    /// Upstream proxies over TLS, and the trust policies that they are verified by, which no plan of a request tells.
+    package var trustOfParents: (old: [TrustChoice], new: [TrustChoice], areAlike: Bool) {
+        let (left, right) = (self.old.trustOfParents, self.new.trustOfParents)
+        let areAlike =
+            left.map(\.name) == right.map(\.name)
+            && left.map { self.meanings.old.trust($0) } == right.map { self.meanings.new.trust($0) }
+        return (left, right, areAlike)
+    }
 
     /// Plans a request anew.
     ///
     /// - Parameter head: as the client sent it. A head that is no request is the same under each configuration.
-    package func compare(_ head: RequestHead) -> Difference {
-        guard !head.method.isEmpty, let framing = try? head.bodyFraming() else {
+    package func compare(_ head: RequestHead) -> Difference { self.compare(Request(head)) }
+
+    /// Plans a request anew.
+    package func compare(_ request: Request) -> Difference {
+        guard !request.head.method.isEmpty, let framing = try? request.head.bodyFraming() else {
             return Difference(kinds: [], before: Side(), after: Side())
         }
-        let before = Self.side(RequestPlan(head, framing, by: self.old), head)
-        let after = Self.side(RequestPlan(head, framing, by: self.new), head)
-        return Difference(kinds: Self.kinds(before, after), before: before, after: after)
+        var before = PlannedSide(request, framing, by: self.old, self.meanings.old)
+        var after = PlannedSide(request, framing, by: self.new, self.meanings.new)
+        if !request.isRepresentative, !before.sendsAlike(after) {
+            before.make(request)
+            after.make(request)
+        }
+        let kinds = before.kinds(to: after)
+        guard !kinds.isEmpty else { return Difference(kinds: [], before: before.side, after: after.side) }
+        return Difference(kinds: kinds, before: before.shown(request), after: after.shown(request))
     }
 
-    private static func kinds(_ before: Side, _ after: Side) -> [Kind] {
-        if before.decision == "deny" || after.decision == "deny" {
-            if before.decision == after.decision { return [] }
-            return [after.decision == "deny" ? .denied : .allowed]
+    /// The differences that the address makes to which the name of the destination leads: one for each address that stands for
+    /// others. Empty if the request does not depend on an address.
+    package func differencesByAddress(_ found: Difference) -> [(address: IPAddress, difference: Difference)] {
+        guard found.before.unresolved != nil || found.after.unresolved != nil,
+            found.before.decision != "deny" || found.after.decision != "deny"
+        else { return [] }
+        let isAlike = found.before.unresolved == found.after.unresolved && found.before.decision == found.after.decision
+        if isAlike, self.judgesAlike { return [] }
+        return self.addresses.compactMap { address in
+            let sides = (
+                found.before.resolved(to: address, by: self.old), found.after.resolved(to: address, by: self.new)
+            )
+            guard let kind = PlannedSide.kind(of: sides.0.decision, sides.1.decision) else { return nil }
+            return (address, Difference(kinds: [kind], before: sides.0, after: sides.1))
         }
-        var kinds: [Kind] = []
-        if before.decision != after.decision { kinds.append(after.decision == "allow" ? .allowed : .denied) }
-        if before.route != after.route { kinds.append(.route) }
-        if before.trust != after.trust { kinds.append(.trust) }
-        if before.contract != after.contract { kinds.append(.contract) }
-        if before.needsBody || after.needsBody {
-            kinds.append(.unknown)
-        } else if !Self.areEqual(before.sent, after.sent) {
-            kinds.append(.request)
-        }
-        return kinds
     }
+}
 
-    private static func side(_ plan: RequestPlan, _ head: RequestHead) -> Side {
-        var side = Side()
-        side.rule = plan.decision?.destination.rule
-        side.route = plan.decision?.route?.name
-        side.trust = plan.decision?.trust?.name
-        side.contract = plan.operation?.name
-        switch plan.step {
-        case .refuse(let problem):
+extension PlanComparison.Side {
+    /// The treatment if the name of the destination leads to this address.
+    func resolved(to address: IPAddress, by policy: Policy) -> PlanComparison.Side {
+        guard let authority = self.unresolved else { return self }
+        let judged = policy.destinations.judge(address: address, port: authority.port, asked: authority)
+        var side = self
+        (side.unresolved, side.isUndecided) = (nil, false)
+        side.rule = judged.rule ?? self.rule
+        if judged.denial != nil {
             side.decision = "deny"
-            side.rule = side.rule ?? problem.name.rawValue
-        case .collect: side.needsBody = true
-        case .answer, .send, .tunnel:
-            if plan.decision?.reportedBreach != nil || plan.undeclared != nil { side.decision = "would-deny" }
-            side.sent = plan.sentHead(from: head, mask: Redaction.mask)
+        } else if judged.reported != nil {
+            side.decision = "would-deny"
         }
         return side
-    }
-
-    private static func areEqual(_ left: RequestHead?, _ right: RequestHead?) -> Bool {
-        left?.method == right?.method && left?.target == right?.target && left?.fields == right?.fields
     }
 }

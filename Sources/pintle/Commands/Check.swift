@@ -16,7 +16,14 @@ struct Check: ParsableCommand {
             answered with a problem instead. What is only reported goes to standard error. Query values, credentials and \
             what the route puts into the request are shown as ***; with log.redact: off in the configuration everything \
             is shown.
+            With --against the differences in meaning from an earlier configuration go to standard output, each with a \
+            request and the rule that decides on each side; exit code 1 if there are any. With --traffic, too, the recorded \
+            exchanges are told that would be decided otherwise.
             """)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, json
+    }
 
     @Argument(help: "The configuration file, as with -c.")
     var file: String?
@@ -28,9 +35,32 @@ struct Check: ParsableCommand {
             "A saved request, as a client sends it to the proxy: print what would go upstream.", valueName: "file"))
     var sample: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "An earlier configuration: print what this one decides otherwise.", valueName: "file"))
+    var against: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Recorded traffic, as lines of Pintle's log or a HAR file: print which exchanges would be decided otherwise.",
+            valueName: "file"))
+    var traffic: String?
+
+    @Option(help: "The form of differences.")
+    var format = Format.text
+
     func validate() throws {
         guard self.file == nil || self.configuration.file == nil else {
             throw ValidationError("Name one configuration: FILE or -c FILE.")
+        }
+        guard self.traffic == nil || self.against != nil else {
+            throw ValidationError("--traffic needs --against: the earlier configuration to compare with.")
+        }
+        guard self.sample == nil || self.against == nil else {
+            throw ValidationError("--sample and --against are two questions; ask them one after the other.")
+        }
+        guard self.format == .text || self.against != nil else {
+            throw ValidationError("--format is for differences; it needs --against.")
         }
     }
 
@@ -39,6 +69,12 @@ struct Check: ParsableCommand {
         Output.error("configuration: \(origin)")
         for file in policy.configuration.includedFiles { Output.error("included: \(file)") }
         if let sample { return try self.run(sample: sample, policy) }
+        if let against {
+            let (old, oldOrigin) = try ConfigurationOptions.load(against)
+            let comparison = CheckAgainst((old, oldOrigin.path), (policy, origin.path), format: self.format)
+            guard let traffic else { return try comparison.compareTables() }
+            return try comparison.compareTraffic(traffic)
+        }
         let lint = Lint(policy)
         let file = origin.path ?? "embedded default"
         for finding in lint.findings {

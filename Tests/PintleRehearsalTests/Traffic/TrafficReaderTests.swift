@@ -43,6 +43,7 @@ import Testing
         var record = Self.record("a1", "POST", "https://api.example.com:8443/v1/x?token=s&b")
         (record.route, record.rule) = ("charge", "destinations.deny[3] \"*.ads.example\"")
         (record.decision, record.trust, record.bytesIn) = ("would-deny", "payments", 12)
+        record.address = "[2001:db8::7]:8443"
         (record.violations, record.error) = ([.responseBody, .pinMismatch], "it's \"odd\" \n")
         let (found, summary) = Self.read(Self.line(record, format))
         let exchange = try #require(found.first)
@@ -51,6 +52,7 @@ import Testing
         #expect(exchange.head.method == "POST" && exchange.head.fields["Content-Length"] == "12")
         #expect(exchange.id == "a1" && exchange.time == "2026-01-02T03:04:05.678Z" && exchange.line == 1)
         #expect(exchange.unknown == .init(hasQuery: true, hasFields: true))
+        #expect(exchange.address == IPAddress("2001:db8::7"))
         #expect(
             exchange.outcome
                 == .init(
@@ -192,10 +194,13 @@ import Testing
         #expect(exchange.outcome.status == nil)
     }
 
-    @Test func `an archive of mitmproxy has everything`() throws {
-        let entry = #"{"request":{"method":"GET","url":"http://a.example/","headers":[],"bodySize":0}}"#
-        let (found, _) = Self.read(Self.archive(by: "mitmproxy", entry))
-        #expect(found.map(\.unknown) == [.init()])
+    @Test func `an archive of mitmproxy has everything, and a request without any field was not kept whole`() throws {
+        let entry = #"""
+            {"request":{"method":"GET","url":"http://a.example/","headers":[{"name":"Host","value":"a.example"}],"bodySize":0}}
+            """#
+        let bare = #"{"request":{"method":"GET","url":"http://a.example/","headers":[],"bodySize":0}}"#
+        let (found, _) = Self.read(Self.archive(by: "mitmproxy", entry, bare))
+        #expect(found.map(\.unknown) == [.init(), .init(hasFields: true)])
     }
 
     @Test func `an entry that reaches no proxy is passed over, and a malformed one is named by its line`() {

@@ -8,7 +8,9 @@ import { count, decision, visible } from './format.js';
 
 const kinds = [
   ['denied', 'would be denied', 'denied'], ['allowed', 'would be allowed', 'pinned'], ['route', 'other route', 'cached'],
-  ['trust', 'other trust', 'would'], ['request', 'other request', 'cached'], ['contract', 'other contract', 'rejected'],
+  ['trust', 'other trust', 'would'], ['way', 'other way', 'cached'], ['tunnel', 'other tunnel', 'would'],
+  ['request', 'other request', 'cached'], ['response', 'other rules for the response', 'cached'],
+  ['contract', 'other contract', 'rejected'],
   ['unknown', 'cannot be told', 'unused'], ['same', 'as before', 'allowed'],
 ];
 /** The most rows that are listed. */

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintlePolicy
+
+/// Hosts that stand for all hosts as far as the patterns of two configurations can tell: each name that a pattern names, one
+/// below each suffix, one beside all of them, and the borders of each network.
+struct HostClasses {
+    /// The hosts, as in a URL: an IPv6 address in brackets.
+    let hosts: [String]
+    private let policies: [Policy]
+    private let patterns: [HostPattern]
+    private let commonPorts: [UInt16]
+
+    init(_ policies: [Policy]) {
+        self.policies = policies
+        self.patterns = policies.flatMap(Self.patterns)
+        var ports: Set<UInt16> = []
+        for destinations in policies.map(\.configuration.destinations) {
+            for case .only(let listed) in [destinations.ports, destinations.connectPorts] { ports.formUnion(listed) }
+        }
+        // The first of equivalent ports is shown: the usual ones.
+        self.commonPorts = [443, 80] + ports.subtracting([443, 80]).sorted()
+        let networks = self.patterns.compactMap(\.network)
+        let isSpecial = policies.contains { $0.destinations.judgesAddresses }
+        let addresses = IPAddress.witnesses(of: networks, isSpecial: isSpecial)
+        var seen: Set<String> = []
+        self.hosts = (Self.names(self.patterns, policies) + addresses.map(Self.spelled))
+            .filter { seen.insert($0).inserted }
+    }
+
+    /// The ports that stand for all ports of a host: those that a pattern for it names, one below 1024 and one above.
+    func ports(of host: String) -> [UInt16] {
+        var ports = self.commonPorts
+        for pattern in self.patterns {
+            guard let port = pattern.port, !ports.contains(port), let authority = Authority(host, defaultPort: port)
+            else { continue }
+            if pattern.matches(authority) { ports.append(port) }
+        }
+        let high = ([8080] + [UInt16](1024...9000)).first { !ports.contains($0) }
+        let low = [UInt16](81...1023).first { !ports.contains($0) }
+        return ports + [high, low].compactMap(\.self)
+    }
+
+    /// The conditions that an authority meets. Two with the same conditions are alike to every table.
+    struct Conditions: Hashable {
+        fileprivate let patterns: [Int]
+        fileprivate let isOwn: [Bool]
+        fileprivate let ports: [Bool]
+        fileprivate let destinations: [String]
+    }
+
+    func conditions(of authority: Authority) -> Conditions {
+        let policies = self.policies
+        let port = authority.port
+        return Conditions(
+            patterns: self.patterns.indices.filter { self.patterns[$0].matches(authority) },
+            isOwn: policies.map { $0.isOwnHost(authority.host) },
+            ports: [port == 443] + policies.flatMap { [$0.ports.allows(port), $0.connectPorts.allows(port)] },
+            destinations: policies.map { policy in
+                switch policy.destinations.judge(authority) {
+                case .allowed: "allowed"
+                case .denied, .prohibited: "denied"
+                case .reported: "reported"
+                case .byAddress: "by address"
+                }
+            })
+    }
+
+    private static func spelled(_ address: IPAddress) -> String {
+        address.family == .v6 ? "[\(address)]" : "\(address)"
+    }
+
+    private static func names(_ patterns: [HostPattern], _ policies: [Policy]) -> [String] {
+        var (exact, suffixes) = (Set<String>(), Set<String>())
+        for pattern in patterns {
+            switch pattern.host {
+            case .exact(let name): exact.insert(name)
+            case .suffix(let suffix): suffixes.insert(suffix)
+            case .any, .network: break
+            }
+        }
+        exact.formUnion(policies.flatMap(\.ownHosts).map { IPAddress($0).map(Self.spelled) ?? $0 })
+        let below = suffixes.sorted().compactMap { suffix in
+            Self.labels.lazy.map { "\($0).\(suffix)" }.first { !exact.contains($0) && !suffixes.contains($0) }
+        }
+        let beside = Self.labels.lazy.map { "\($0).example" }.first { name in
+            guard let authority = Authority(name, defaultPort: 443) else { return false }
+            return !patterns.contains { pattern in
+                guard case .any = pattern.host else {
+                    return (try? HostPattern(Self.withoutPort(pattern)))?.matches(authority) ?? true
+                }
+                return false
+            }
+        }
+        return exact.sorted() + below + [beside].compactMap(\.self)
+    }
+
+    private static func withoutPort(_ pattern: HostPattern) -> String {
+        switch pattern.host {
+        case .exact(let name): name
+        case .suffix(let suffix): "*.\(suffix)"
+        case .any: "*"
+        case .network(let network): "\(network)"
+        }
+    }
+
+    /// Labels that few patterns name.
+    private static let labels = ["other"] + (2...1000).map { "other\($0)" }
+
+    private static func patterns(of policy: Policy) -> [HostPattern] {
+        let configuration = policy.configuration
+        var patterns = configuration.destinations.allow + configuration.destinations.deny
+        patterns += configuration.trust.flatMap { $0.hosts.map(\.value) }
+        patterns += configuration.routes.flatMap(\.match.hosts)
+        patterns += configuration.tunnels.verify + configuration.interception.hosts
+        switch configuration.upstreamProxy?.exceptions {
+        case .patterns(let exceptions): patterns += exceptions
+        case .environment(let exceptions):
+            for word in ProxyExceptions.environment(exceptions).descriptions {
+                let name = word.lowercased().drop { $0 == "." }
+                patterns += [String(name), "*.\(name)"].compactMap { try? HostPattern($0) }
+            }
+        case nil: break
+        }
+        let origins = policy.apiContract?.origins ?? []
+        patterns += origins.compactMap { try? HostPattern($0.authority.description) }
+        return patterns
+    }
+}

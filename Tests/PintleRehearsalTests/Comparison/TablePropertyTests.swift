@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PintleMessage
+import PintlePolicy
+import PintleTesting
+import Testing
+
+@testable import PintleRehearsal
+
+/// The comparison never says "same" of configurations that decide a request otherwise.
+@Suite struct TablePropertyTests {
+    /// The number of pairs; `PINTLE_PAIRS` asks for more.
+    private static let pairs = ProcessInfo.processInfo.environment["PINTLE_PAIRS"].flatMap { Int($0) } ?? 400
+
+    static func policy(_ yaml: String, file: String = "pintle.yaml") throws -> Policy {
+        try PolicyLoader.policy(yaml: Array(yaml.utf8), file: file, surroundings: .system(environment: [:]))
+    }
+
+    /// The decision about one request, by the plan alone.
+    private static func decision(_ policy: Policy, _ head: RequestHead, _ address: IPAddress) throws -> String {
+        let plan = RequestPlan(head, try head.bodyFraming(), by: policy)
+        if case .refuse = plan.step { return "refused" }
+        guard let decision = plan.decision else { return "answered" }
+        var words = [
+            decision.route?.name ?? "-", decision.trust.map(\.name) ?? "-", decision.trustIfRelayed.map(\.name) ?? "-",
+            "\(decision.isIntercepted)",
+        ]
+        var isReported = decision.reportedRule != nil
+        if case .parent(let number) = decision.way {
+            words.append(policy.parents.parents[number].url)
+        } else if IPAddress(decision.authority.host) == nil, policy.destinations.judgesAddresses {
+            let judged = policy.destinations.judge(
+                address: address, port: decision.authority.port, asked: decision.authority)
+            if judged.denial != nil { return "refused" }
+            isReported = isReported || judged.reported != nil
+        }
+        words.append("\(isReported)")
+        guard !plan.isTunnel else { return words.joined(separator: " ") }
+        switch plan.trial(head, body: []) {
+        case .refused: return "refused"
+        case .unknown: words.append("unknown")
+        case .sent(let head, let body, let isReported): words.append("\(head) \(body) \(isReported)")
+        }
+        let rules = decision.route?.configuration
+        words.append("\(rules?.response.status ?? []) \(rules?.response.headers.remove ?? [])")
+        words.append(
+            "\(String(describing: rules?.request.timeout)) \(rules?.redirects.rawValue ?? "pass") \(rules?.cache.rawValue ?? "off")"
+        )
+        return words.joined(separator: " ")
+    }
+
+    @Test func `configurations that decide a request otherwise are never the same (issue 31)`() throws {
+        var (different, same) = (0, 0)
+        for pair in 0..<Self.pairs {
+            let seed = Seed.ofThisRun &+ UInt64(pair)
+            var random = SeededGenerator(seed: seed)
+            let old = RandomConfiguration(using: &random)
+            var new = old
+            for _ in 0..<Int.random(in: 0...2, using: &random) { new.mutate(using: &random) }
+            // A random text may be no configuration: a route may need what it lacks.
+            guard let left = try? Self.policy(old.yaml), let right = try? Self.policy(new.yaml) else { continue }
+            let found = TableComparison(
+                from: (left, "old.yaml"), to: (right, "new.yaml"), surroundings: .system(environment: [:]), limit: 5000)
+            if found.isSame { same += 1 } else { different += 1 }
+            guard found.isSame else { continue }
+            for _ in 0..<20 {
+                let (head, address) = RandomConfiguration.request(using: &random)
+                let decisions = (try Self.decision(left, head, address), try Self.decision(right, head, address))
+                #expect(
+                    decisions.0 == decisions.1,
+                    "seed \(seed): \(head) at \(address)\n--- old\n\(old.yaml)\n--- new\n\(new.yaml)")
+            }
+        }
+        #expect(different > Self.pairs / 4 && same > Self.pairs / 20, "\(different) different, \(same) same")
+    }
+}
