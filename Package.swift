@@ -182,7 +182,10 @@ let package = Package(
             ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintlePolicy"], small),
         room(
             "PintleRehearsal",
-            ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintlePolicy", "PintleWatch"],
+            [
+                "PintleSystem", "PintleMessage", "PintleSerialization", "PintleSchema", "PintleActivity", "PintleTrust",
+                "PintlePolicy", "PintleWatch",
+            ],
             small),
         room(
             "PintleProxy",
@@ -290,7 +293,7 @@ let package = Package(
             "PintleRehearsalTests",
             [
                 "PintleRehearsal", "PintleWatch", "PintlePolicy", "PintleActivity", "PintleMessage",
-                "PintleSerialization",
+                "PintleSerialization", "PintleSchema", "PintleTrust",
             ]),
         tests(
             "PintleAdminTests",

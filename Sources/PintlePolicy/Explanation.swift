@@ -132,9 +132,10 @@ package struct Explanation: Sendable, Equatable {
 
     private mutating func tellDestination(_ decision: Decision) {
         switch decision.destination {
-        case .allowed(let rule): self.add("destination", "\(decision.authority) is allowed by \(rule)")
+        case .allowed(let rule):
+            self.add("destination", "\(decision.authority) is allowed by \(rule)", at: self.place(of: rule))
         case .denied(let rule), .prohibited(let rule):
-            return self.add("destination", "\(decision.authority) is denied by \(rule)")
+            return self.add("destination", "\(decision.authority) is denied by \(rule)", at: self.place(of: rule))
         case .reported: break
         case .byAddress:
             let isReported = self.policy.destinations.areReported ? ", which is only reported" : ""
@@ -142,12 +143,16 @@ package struct Explanation: Sendable, Equatable {
                 "destination",
                 "\(decision.authority) is judged when its address is known, by destinations.allow\(isReported)")
         }
-        if let breach = decision.reportedBreach { self.add("destination", breach) }
+        if let breach = decision.reportedBreach {
+            self.add("destination", breach, at: decision.reportedRule.flatMap { self.place(of: $0) })
+        }
         if case .parent = decision.way { return }
         if let rule = self.policy.destinations.addressRule(for: decision.authority) {
             self.add("destination", "the address that is dialled is judged by \(rule)")
         }
     }
+
+    private func place(of rule: String) -> SourcePosition? { self.policy.configuration.place(ofRule: rule) }
 
     private mutating func tellPort(_ decision: Decision) {
         guard case .authority = self.head.target else {

@@ -151,10 +151,8 @@ package final class ActiveConfiguration: Sendable {
     /// The response to a client that may not use the proxy; nil if it may. Checked at each request, so that the present
     /// configuration counts instead of the one at the time of the connection.
     func refusal(of client: Client?) -> Problem? {
-        guard case .address(let ip)? = client, case .denied(let rule) = self.policy.clients.judge(ip) else {
-            return nil
-        }
-        return Problem(.clientDenied, "\(ip) is not in \(rule)")
+        guard case .address(let ip)? = client else { return nil }
+        return self.policy.clients.refusal(of: ip)
     }
 
     /// The way of a transfer: directly, or by one of the upstream proxies.

@@ -12,6 +12,7 @@ LEFT = {
     "version": "has one value", "listen": "is given by --listen", "admin": "opens a second door, beside the proxy",
     "admin_hosts": "is about that door", "tracing": "needs a receiver",
     "capture": "shows at the admin endpoint",
+    "tests": "is read by other commands than serve",
     "interception.ca": "is fixed", "trust.hosts": "is fixed", "trust.roots": "is fixed",
     "route.name": "is fixed", "route.match.hosts": "is fixed", "route.trust": "is fixed",
 }

@@ -21,6 +21,15 @@ package struct ClientRules: Sendable {
     /// Judges the address that a client connects from.
     package func judge(_ address: IPAddress) -> ClientDecision {
         for (network, reason) in self.allow where network.contains(address) { return .allowed(by: reason) }
-        return .denied(by: "clients.allow")
+        return .denied(by: Self.denyingRule)
+    }
+
+    /// The rule that denies clients which no other allows.
+    package static let denyingRule = "clients.allow"
+
+    /// The answer to a client that connects from an address that may not use the proxy; nil if it may.
+    package func refusal(of address: IPAddress) -> Problem? {
+        guard case .denied(let rule) = self.judge(address) else { return nil }
+        return Problem(.clientDenied, "\(address) is not in \(rule)")
     }
 }

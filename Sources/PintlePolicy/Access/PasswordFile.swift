@@ -53,7 +53,7 @@ package struct PasswordFile: Sendable, Equatable {
     }
 
     /// True if the file names the user.
-    func has(user: String) -> Bool { self.hashes[user] != nil }
+    package func has(user: String) -> Bool { self.hashes[user] != nil }
 
     /// True if `password` is the user's password. Takes as long as bcrypt does, so an event loop must not call it.
     package func has(user: String, password: [UInt8]) -> Bool {

@@ -10,6 +10,8 @@ package struct ClientsConfiguration: Sendable, Equatable {
     ]
     /// The users and passwords by which clients authenticate. Default nil: no authentication.
     package var basicAuth: BasicAuthConfiguration?
+    /// The places of the networks in the file; none for the default.
+    package var places = RulePlaces()
 
     package init() {}
 }
@@ -22,6 +24,20 @@ package struct BasicAuthConfiguration: Sendable, Equatable {
     package var users: PasswordFile
 
     init(users: PasswordFile) { self.users = users }
+
+    /// The field that tells clients how to authenticate (RFC 9110 §11.7.1).
+    package var challenge: String { "Basic realm=\"\(self.realm)\", charset=\"UTF-8\"" }
+
+    /// The problem for a client that has not shown a correct password.
+    package func refusal(hasTried: Bool) -> Problem {
+        var problem = Problem(
+            .proxyAuthRequired,
+            hasTried
+                ? "no user of clients.basic_auth has this name and password"
+                : "clients.basic_auth wants a user's name and password in Proxy-Authorization")
+        problem.challenge = self.challenge
+        return problem
+    }
 }
 
 /// The destinations that the proxy may connect to. Denials come before permissions, permissions before the default.
@@ -66,6 +82,31 @@ package struct DestinationsConfiguration: Sendable, Equatable {
     package var requiresSNIMatch = true
     /// Hosts to which a ClientHello in a tunnel may lack a server name although `fallback` is `deny`. Default none.
     package var absentSNI: [HostPattern] = []
+    /// The places of the written rules in the file.
+    package var places = RulePlaces()
 
     package init() {}
+}
+
+/// The places of rules about clients and destinations, by the names that decisions give them: `destinations.deny[0]`.
+package struct RulePlaces: Sendable, Equatable {
+    private var positions: [String: SourcePosition] = [:]
+
+    package init() {}
+
+    /// True: configurations are the same if their rules are, wherever these stand in their files.
+    package static func == (left: RulePlaces, right: RulePlaces) -> Bool { true }
+
+    /// - Parameter rule: a name, which further words may follow, as in `destinations.deny[0] "*.ads.example"`.
+    package internal(set) subscript(_ rule: String) -> SourcePosition? {
+        get { self.positions[String(rule.prefix { $0 != " " })] }
+        set { self.positions[rule] = newValue }
+    }
+}
+
+extension Configuration {
+    /// The place of a rule that a decision names; nil for a default that the file does not write.
+    package func place(ofRule rule: String) -> SourcePosition? {
+        self.destinations.places[rule] ?? self.clients.places[rule]
+    }
 }

@@ -7,6 +7,7 @@ enum AccessReader {
         map.read("allow", into: &clients.allow) { node in
             node.values { $0.parsed { text throws(Malformed) in try CIDR(text) } }
         }
+        clients.places = RulePlaces("clients.allow", map["allow"])
         clients.basicAuth = map["basic_auth"]?.map(.basicAuth).flatMap(Self.basicAuth)
         return clients
     }
@@ -58,6 +59,9 @@ enum AccessReader {
         map.read("default", into: &destinations.fallback) { $0.choice() }
         map.read("allow", into: &destinations.allow) { $0.hostPatterns() }
         map.read("deny", into: &destinations.deny) { $0.hostPatterns() }
+        destinations.places = RulePlaces("destinations.allow", map["allow"])
+        destinations.places.add("destinations.deny", map["deny"])
+        destinations.places.add(default: map["default"])
         map.read("private_addresses", into: &destinations.privateAddresses) { $0.choice() }
         map.read("connect_ports", into: &destinations.connectPorts, Self.ports)
         map.read("ports", into: &destinations.ports, Self.ports)
@@ -87,6 +91,8 @@ enum AccessReader {
 
     /// Adds the lists of an included file.
     static func add(_ map: StrictMap, to destinations: inout DestinationsConfiguration) {
+        destinations.places.add("destinations.allow", map["allow"], behind: destinations.allow.count)
+        destinations.places.add("destinations.deny", map["deny"], behind: destinations.deny.count)
         destinations.allow += map["allow"]?.hostPatterns() ?? []
         destinations.deny += map["deny"]?.hostPatterns() ?? []
     }
@@ -104,6 +110,24 @@ enum AccessReader {
                 return .only([port])
             }
         }
+    }
+}
+
+extension RulePlaces {
+    fileprivate init(_ list: String, _ node: StrictNode?) {
+        self.init()
+        self.add(list, node)
+    }
+
+    /// Adds the members of a list, which follow `earlier` others.
+    fileprivate mutating func add(_ list: String, _ node: StrictNode?, behind earlier: Int = 0) {
+        guard let node, !node.isNull else { return }
+        let nodes = node.isList ? node.list() ?? [] : [node]
+        for (index, node) in nodes.enumerated() { self["\(list)[\(earlier + index)]"] = node.position }
+    }
+
+    fileprivate mutating func add(default node: StrictNode?) {
+        if let node { self["destinations.default"] = node.position }
     }
 }
 

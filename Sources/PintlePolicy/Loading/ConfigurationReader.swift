@@ -46,6 +46,9 @@ struct ConfigurationReader {
         top.read("contract", into: &reader.configuration.contract) {
             ContractReader.read($0, .contract).map { .some($0) }
         }
+        top.read("tests", into: &reader.configuration.tests) { node in
+            node.nonEmptyString().map { Located(node.context.resolve($0), at: node.position) }
+        }
         top.read("unpinned_hosts", into: &reader.configuration.unpinnedHosts) { $0.choice() }
         let maps = [top] + included.maps
         reader.configuration.trust = TrustReader.read(maps.compactMap { $0["trust"] })

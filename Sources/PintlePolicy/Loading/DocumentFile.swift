@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleSerialization
+package import PintleSerialization
 internal import Yams
 
 /// Reads documents that a configuration names: JSON Schemas and API descriptions, in JSON or YAML.
@@ -27,29 +27,33 @@ enum DocumentFile {
         _ bytes: [UInt8], _ path: String, _ surroundings: LoaderEnvironment
     ) throws(Malformed) -> Parameter {
         let context = LoadingContext(file: path, surroundings: surroundings)
-        guard let root = YAMLDocument.compose(bytes, context), let value = Self.value(root) else {
+        guard let root = YAMLDocument.compose(bytes, context), let value = root.document() else {
             throw Malformed(context.problems.first?.description ?? "the file \(path) cannot be read")
         }
         return value
     }
 
-    private static func value(_ node: StrictNode) -> Parameter? {
-        switch node.node {
+}
+
+extension StrictNode {
+    /// The node as a document of JSON's types; nil after a repeated key, or one that is no text, was reported.
+    package func document() -> Parameter? {
+        switch self.node {
         case .mapping:
-            guard let entries = node.entries() else { return nil }
+            let faults = self.context.problems.count
+            guard let entries = self.entries() else { return nil }
             var members: [Parameter.Entry] = []
             for entry in entries {
-                guard let value = Self.value(entry.value) else { return nil }
+                guard let value = entry.value.document() else { return nil }
                 members.append(Parameter.Entry(entry.key, value))
             }
-            // A key that is repeated, or is no text, was reported.
-            return node.context.problems.isEmpty ? .dictionary(members) : nil
+            return self.context.problems.count == faults ? .dictionary(members) : nil
         case .sequence:
-            guard let nodes = node.list() else { return nil }
-            let elements = nodes.compactMap(Self.value)
+            guard let nodes = self.list() else { return nil }
+            let elements = nodes.compactMap { $0.document() }
             return elements.count == nodes.count ? .array(elements) : nil
         case .scalar(let scalar):
-            if node.isNull { return .null }
+            if self.isNull { return .null }
             guard scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
             return Self.plain(scalar.string)
         case .alias: return nil

@@ -9,7 +9,7 @@ package struct KeySet: Sendable, Equatable {
     /// Keys that only the main file may have, so that the refusal can say so.
     let elsewhere: [String]
 
-    init(_ path: String, _ known: [String], elsewhere: [String] = []) {
+    package init(_ path: String, _ known: [String], elsewhere: [String] = []) {
         self.path = path
         self.known = known
         self.elsewhere = elsewhere
@@ -22,7 +22,7 @@ extension KeySet {
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
-            "include", "interception", "cache", "admin_hosts", "tracing", "capture",
+            "include", "interception", "cache", "admin_hosts", "tracing", "capture", "tests",
         ])
     /// The keys of a file that another one includes.
     static let included = KeySet(

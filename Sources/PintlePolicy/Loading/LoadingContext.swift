@@ -2,22 +2,22 @@
 
 /// State shared by all nodes of one file while it is read: its name, its surroundings, and the problems found so far, in this
 /// file and in those that are read together with it.
-final class LoadingContext {
+package final class LoadingContext {
     /// The problems of all files of a configuration.
     private final class Findings {
         var problems: [ConfigurationProblem] = []
     }
 
-    let file: String
+    package let file: String
     /// True if another file includes this one.
     let isIncluded: Bool
-    let surroundings: LoaderEnvironment
+    package let surroundings: LoaderEnvironment
     /// The listeners that replace those of the file; nil if the file decides.
     let listen: [ListenAddress]?
     private let findings: Findings
-    var problems: [ConfigurationProblem] { self.findings.problems }
+    package var problems: [ConfigurationProblem] { self.findings.problems }
 
-    init(file: String, surroundings: LoaderEnvironment, listen: [ListenAddress]? = nil) {
+    package init(file: String, surroundings: LoaderEnvironment, listen: [ListenAddress]? = nil) {
         self.file = file
         self.isIncluded = false
         self.findings = Findings()
@@ -41,7 +41,7 @@ final class LoadingContext {
     }
 
     /// Adds a problem. Reading continues, so that all problems are reported at once.
-    func report(_ message: String, path: String, at position: SourcePosition?) {
+    package func report(_ message: String, path: String, at position: SourcePosition?) {
         self.findings.problems.append(
             ConfigurationProblem(
                 file: self.file, position: position.map { self.place($0) }, path: path, message: message))
@@ -53,7 +53,7 @@ final class LoadingContext {
     }
 
     /// Turns `path` into one that the process can open: relative paths are relative to the configuration file.
-    func resolve(_ path: String) -> String {
+    package func resolve(_ path: String) -> String {
         guard !path.hasPrefix("/"), let slash = self.file.lastIndex(of: "/") else { return path }
         return self.file[...slash] + path
     }
@@ -61,7 +61,7 @@ final class LoadingContext {
     /// Throws if there is any problem.
     ///
     /// - Parameter log: the section `log`, as far as it could be read.
-    func throwProblems(log: LogConfiguration? = nil) throws(ConfigurationError) {
+    package func throwProblems(log: LogConfiguration? = nil) throws(ConfigurationError) {
         if !self.problems.isEmpty { throw ConfigurationError(self.problems, logFormat: log?.format) }
     }
 }

@@ -4,7 +4,7 @@ internal import Yams
 
 extension StrictNode {
     /// The text of a scalar, with `env:NAME` and `file:PATH` replaced by their values.
-    func string() -> String? {
+    package func string() -> String? {
         guard case .scalar(let scalar) = self.node, !self.isNull else {
             self.report(self.isNull ? "has no value; text is missing" : "must be text, not \(self.quoted)")
             return nil
@@ -18,14 +18,14 @@ extension StrictNode {
     }
 
     /// Text that is not empty.
-    func nonEmptyString() -> String? {
+    package func nonEmptyString() -> String? {
         guard let text = self.string() else { return nil }
         if text.isEmpty { self.report("must not be empty") }
         return text.isEmpty ? nil : text
     }
 
     /// The value that `read` makes of the text; nil after its error was reported.
-    func parsed<Value>(_ read: (String) throws(Malformed) -> Value) -> Value? {
+    package func parsed<Value>(_ read: (String) throws(Malformed) -> Value) -> Value? {
         guard let text = self.string() else { return nil }
         do throws(Malformed) {
             return try read(text)
@@ -36,7 +36,7 @@ extension StrictNode {
     }
 
     /// A YAML boolean: true, yes, on, false, no, off, in lower, upper or title case (YAML 1.1).
-    func bool() -> Bool? {
+    package func bool() -> Bool? {
         self.parsed { text throws(Malformed) in
             guard let value = Self.boolean(text) else {
                 throw Malformed("must be true or false (also on and off, yes and no)")
@@ -61,12 +61,12 @@ extension StrictNode {
     }
 
     /// A whole number within `range`.
-    func int(_ range: ClosedRange<Int>) -> Int? {
+    package func int(_ range: ClosedRange<Int>) -> Int? {
         self.parsed { text throws(Malformed) in try Spelling.wholeNumber(text, range) }
     }
 
     /// One of an enumeration's names.
-    func choice<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type = Choice.self) -> Choice?
+    package func choice<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type = Choice.self) -> Choice?
     where Choice.RawValue == String {
         self.parsed { text throws(Malformed) in
             if let choice = Choice(rawValue: text) { return choice }
@@ -87,7 +87,7 @@ extension StrictNode {
     }
 
     /// Values that `read` makes of a list, or of one text alone; nil if any is faulty.
-    func values<Value>(_ read: (StrictNode) -> Value?) -> [Value]? {
+    package func values<Value>(_ read: (StrictNode) -> Value?) -> [Value]? {
         guard let nodes = self.oneOrMore() else { return nil }
         let values = nodes.compactMap(read)
         return values.count == nodes.count ? values : nil

@@ -6,13 +6,13 @@ internal import Yams
 /// A YAML node that knows its place and reports problems there.
 ///
 /// A function that reads a node returns nil after it has reported a problem. Its caller then keeps the default and continues.
-struct StrictNode {
+package struct StrictNode {
     let node: Node
     /// The path of the node's key: `routes[2].pins[0]`; empty for the top level.
-    let path: String
+    package let path: String
     /// The place of the node's first character.
-    let position: SourcePosition
-    let context: LoadingContext
+    package let position: SourcePosition
+    package let context: LoadingContext
 
     init(_ node: Node, path: String, at position: SourcePosition? = nil, context: LoadingContext) {
         self.node = node
@@ -22,42 +22,42 @@ struct StrictNode {
     }
 
     /// Reports a problem of this node.
-    func report(_ message: String) {
+    package func report(_ message: String) {
         self.context.report(message, path: self.path, at: self.position)
     }
 
     /// True if the node is empty, `~` or `null`: a key without a value.
-    var isNull: Bool {
+    package var isNull: Bool {
         guard case .scalar(let scalar) = self.node, scalar.style == .plain || scalar.style == .any else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
 
     /// True if the node is `[]`.
-    var isEmptyList: Bool {
+    package var isEmptyList: Bool {
         guard case .sequence(let sequence) = self.node else { return false }
         return sequence.isEmpty
     }
 
     /// True if the node is a list.
-    var isList: Bool {
+    package var isList: Bool {
         guard case .sequence = self.node else { return false }
         return true
     }
 
     /// True if the node is a map.
-    var isMap: Bool {
+    package var isMap: Bool {
         guard case .mapping = self.node else { return false }
         return true
     }
 
     /// True if the node is exactly this text.
-    func isScalar(_ text: String) -> Bool {
+    package func isScalar(_ text: String) -> Bool {
         guard case .scalar(let scalar) = self.node else { return false }
         return scalar.string == text
     }
 
     /// The node's text as written in the file, in quotes, for messages; never the value that `env:` or `file:` refers to.
-    var quoted: String {
+    package var quoted: String {
         if case .scalar = self.node { return "\"\(self.spelling)\"" }
         return self.spelling
     }
@@ -75,7 +75,7 @@ struct StrictNode {
     // MARK: Structure
 
     /// The members of a list.
-    func list() -> [StrictNode]? {
+    package func list() -> [StrictNode]? {
         guard case .sequence(let sequence) = self.node else {
             self.report(self.isNull ? "has no value; a list is missing" : "must be a list, not \(self.quoted)")
             return nil
@@ -86,7 +86,7 @@ struct StrictNode {
     }
 
     /// The members of a list that must not be empty; a scalar counts as a list of one.
-    func oneOrMore() -> [StrictNode]? {
+    package func oneOrMore() -> [StrictNode]? {
         if case .scalar = self.node, !self.isNull { return [self] }
         guard let list = self.list() else { return nil }
         if list.isEmpty { self.report("an empty list means nothing here; leave the key out or name something") }
@@ -94,7 +94,7 @@ struct StrictNode {
     }
 
     /// The entries of a map with keys that the user chooses, in the order of the file. An empty value is an empty map.
-    func entries() -> [StrictEntry]? {
+    package func entries() -> [StrictEntry]? {
         if self.isNull { return [] }
         guard case .mapping(let mapping) = self.node else {
             self.report("must be a map, not \(self.quoted)")
@@ -121,7 +121,7 @@ struct StrictNode {
     }
 
     /// A map that may have these keys and no others.
-    func map(_ keys: KeySet) -> StrictMap? {
+    package func map(_ keys: KeySet) -> StrictMap? {
         guard let entries = self.entries() else { return nil }
         for entry in entries where !keys.known.contains(entry.key) {
             self.context.report(keys.refusal(of: entry.key), path: self.path, at: entry.position)
@@ -131,27 +131,27 @@ struct StrictNode {
 }
 
 /// One key and its value.
-struct StrictEntry {
-    let key: String
+package struct StrictEntry {
+    package let key: String
     /// The place of the key.
-    let position: SourcePosition
-    let value: StrictNode
+    package let position: SourcePosition
+    package let value: StrictNode
 }
 
 /// A map with keys that were checked.
-struct StrictMap {
-    let node: StrictNode
+package struct StrictMap {
+    package let node: StrictNode
     let keys: KeySet
-    let entries: [StrictEntry]
+    package let entries: [StrictEntry]
 
     /// The value of `key`; nil if it is not given.
-    subscript(_ key: String) -> StrictNode? {
+    package subscript(_ key: String) -> StrictNode? {
         precondition(self.keys.known.contains(key), "BUG: \(key) is not a key of \"\(self.keys.path)\"")
         return self.entries.first { $0.key == key }?.value
     }
 
     /// Replaces `target` by the value that `read` makes of `key`, if the key is given and its value is right.
-    func read<Value>(_ key: String, into target: inout Value, _ read: (StrictNode) -> Value?) {
+    package func read<Value>(_ key: String, into target: inout Value, _ read: (StrictNode) -> Value?) {
         if let node = self[key], let value = read(node) { target = value }
     }
 }
@@ -178,7 +178,7 @@ extension Node {
 
 extension String {
     /// The text for one line of a message: deceptive characters are escaped, and it is cut after 80 scalars.
-    var excerpt: String {
+    package var excerpt: String {
         var result = ""
         for scalar in self.unicodeScalars.prefix(80) {
             result += scalar.isDeceptive ? scalar.escaped(asASCII: true) : String(scalar)

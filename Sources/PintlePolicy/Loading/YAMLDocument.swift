@@ -3,9 +3,9 @@
 internal import Yams
 
 /// Composes the text of a configuration file into a YAML node, within limits.
-enum YAMLDocument {
+package enum YAMLDocument {
     /// Size limit of a file in bytes. A thousand routes take a tenth of it.
-    static let byteLimit = 4 << 20
+    package static let byteLimit = 4 << 20
     /// The most nodes that reading may visit; an alias counts as all the nodes that it stands for.
     static let nodeLimit = 500_000
     /// The deepest nesting of nodes.
@@ -15,6 +15,25 @@ enum YAMLDocument {
 
     /// Returns the root node; nil after a problem was reported.
     static func compose(_ bytes: [UInt8], _ context: LoadingContext) -> StrictNode? {
+        let roots = Self.roots(of: bytes, context) { parser in [try parser.singleRoot()].compactMap { $0 } }
+        if roots?.isEmpty == true {
+            context.report("the file is empty; it must at least say: version: 1", path: "", at: .start)
+        }
+        return roots?.first
+    }
+
+    /// Returns the root nodes of a file that may have several documents; nil after a problem was reported.
+    package static func composeAll(_ bytes: [UInt8], _ context: LoadingContext) -> [StrictNode]? {
+        Self.roots(of: bytes, context) { parser in
+            var roots: [Node] = []
+            while let root = try parser.nextRoot() { roots.append(root) }
+            return roots
+        }
+    }
+
+    private static func roots(
+        of bytes: [UInt8], _ context: LoadingContext, _ read: (Parser) throws -> [Node]
+    ) -> [StrictNode]? {
         guard bytes.count <= Self.byteLimit else {
             context.report("the file is over \(Self.byteLimit.spelledAsBytes)", path: "", at: nil)
             return nil
@@ -31,19 +50,16 @@ enum YAMLDocument {
             return nil
         }
         do {
-            guard let node = try Parser(yaml: text).singleRoot() else {
-                context.report("the file is empty; it must at least say: version: 1", path: "", at: .start)
-                return nil
-            }
+            let nodes = try read(Parser(yaml: text))
             var budget = Self.nodeLimit
-            guard Self.isBounded(node, depth: 0, &budget) else {
+            guard nodes.allSatisfy({ Self.isBounded($0, depth: 0, &budget) }) else {
                 context.report(
                     "too much structure: more than \(Self.nodeLimit) values, aliases expanded, or more than "
                         + "\(Self.depthLimit) levels",
                     path: "", at: nil)
                 return nil
             }
-            return StrictNode(node, path: "", at: .start, context: context)
+            return nodes.map { StrictNode($0, path: "", at: .start, context: context) }
         } catch {
             Self.report(error, text, context)
             return nil

@@ -14,7 +14,10 @@ package struct DryRun: Sendable {
     /// The body, without chunked framing.
     package let body: [UInt8]
     /// The breaches of its API contract, if those are only reported.
-    package let breaches: [String]
+    package let reported: [PlannedRequest.Breach]
+    package var breaches: [String] { self.reported.map(\.reason) }
+    /// The rules for the response; nil if it may be anything.
+    package let validator: ResponseValidator?
     private let plan: RequestPlan
     private let input: (received: RequestHead, body: RequestPlan.Body)
 
@@ -33,7 +36,20 @@ package struct DryRun: Sendable {
         } catch {
             throw Problem(error)
         }
-        let plan = RequestPlan(sample.head, sample.framing, by: policy)
+        try self.init(
+            RequestPlan(sample.head, sample.framing, by: policy), sample.head, body: sample.body,
+            trailers: sample.trailers)
+    }
+
+    /// Takes a request through its plan.
+    ///
+    /// - Parameters:
+    ///   - plan: the plan for `head`.
+    ///   - content: the body, without chunked framing.
+    /// - Throws: the problem that the client would get instead.
+    package init(
+        _ plan: RequestPlan, _ head: RequestHead, body content: [UInt8], trailers: Fields = Fields()
+    ) throws(Problem) {
         var body = RequestPlan.Body.streamed
         switch plan.step {
         case .refuse(let problem): throw problem
@@ -41,19 +57,20 @@ package struct DryRun: Sendable {
             throw Problem(
                 .badRequest, "a sample is a request that is forwarded, and this proxy answers this one itself")
         case .send: break
-        case .collect where sample.body.count <= limits.bodyBuffer:
-            body = .whole(ByteBuffer(bytes: sample.body), trailers: sample.trailers)
+        case .collect where content.count <= plan.policy.configuration.limits.bodyBuffer:
+            body = .whole(ByteBuffer(bytes: content), trailers: trailers)
         case .collect:
             guard plan.goesOnUnbuffered else { throw Problem.unbuffered }
             // Without a length, a body proves too long only after its beginning has arrived.
-            let beginning = sample.framing == .chunked ? ByteBuffer(bytes: sample.body) : ByteBuffer()
+            let beginning = plan.framing == .chunked ? ByteBuffer(bytes: content) : ByteBuffer()
             body = .unbuffered(beginning: beginning, reason: Problem.unbuffered.detail)
         }
         guard let decision = plan.decision else { preconditionFailure("BUG: a request is sent without a decision") }
-        (self.plan, self.decision, self.input) = (plan, decision, (sample.head, body))
-        let made = try plan.request(from: sample.head, body, within: .unlimited)
-        (self.head, self.body) = made.spelled(streaming: sample.body)
-        self.breaches = made.breaches.map(\.reason)
+        (self.plan, self.decision, self.input) = (plan, decision, (head, body))
+        let made = try plan.request(from: head, body, within: .unlimited)
+        (self.head, self.body) = made.spelled(streaming: content)
+        self.reported = made.breaches
+        self.validator = made.judge
     }
 
     /// The request in a form that may be shown: a mask replaces every value that the route's rules put into it, and its body's

@@ -43,7 +43,7 @@ package struct ResponseValidator: Sendable {
         fields.remove("If-Range")
     }
 
-    /// Returns the violation by the head alone. Called once, before all questions about the body.
+    /// Returns the violation by the head alone; for a response that has no body.
     package mutating func violation(of head: ResponseHead, length: UInt64?) -> ValidationError? {
         do throws(ValidationError) {
             if let contract = try self.operation?.contract(for: head, to: self.method) {
@@ -58,6 +58,41 @@ package struct ResponseValidator: Sendable {
             errors.append(Self.beyond(maxBody, head))
         }
         return ValidationError.ordered(errors)
+    }
+
+    /// Judges a head. Called once, before all questions about the body.
+    ///
+    /// - Returns: the violation by the head alone, and the part of the body that must be seen: nothing if no body could change
+    ///   the verdict.
+    package mutating func judgeHead(
+        _ head: ResponseHead, length: UInt64?
+    ) -> (violation: ValidationError?, need: ResponseContract.BodyNeed) {
+        let violation = self.violation(of: head, length: length)
+        let isFinal =
+            self.isUndeclared || violation?.has(.responseContentType) == true || violation?.has(.bodyTooLarge) == true
+        return (violation, isFinal ? .nothing : self.need(for: head))
+    }
+
+    /// Judges a whole response as it is judged on its way to a client.
+    ///
+    /// - Parameter bodyBuffer: the longest body in bytes that is held to be judged.
+    /// - Returns: all violations; nil if there is none.
+    package func verdict(on head: ResponseHead, body: [UInt8], bodyBuffer: Int) -> ValidationError? {
+        var judge = self
+        let (violation, need) = judge.judgeHead(head, length: UInt64(body.count))
+        guard need != .nothing else { return violation }
+        let isHeld = need == .whole && self.streamedCheck(of: head) == nil
+        guard !isHeld || body.count <= bodyBuffer else {
+            return ValidationError.ordered([violation, Self.unbuffered(head)])
+        }
+        var held = HeldResponse(head: head, length: UInt64(body.count), need: need)
+        held.body = ByteBuffer(bytes: body)
+        do throws(ValidationError) {
+            try judge.judge(&held, within: .unlimited)
+            return violation
+        } catch {
+            return ValidationError.ordered([violation, error])
+        }
     }
 
     /// The part of the body that must be seen.
@@ -132,6 +167,13 @@ package struct ResponseValidator: Sendable {
             }
         }
         if let error = ValidationError.ordered(errors) { throw error }
+    }
+
+    /// The violation by a body that would have to be held whole, and is too long for that.
+    package static func unbuffered(_ head: ResponseHead) -> ValidationError {
+        ValidationError(
+            .bodyTooLarge, "the route must see the whole body, and it is over limits.body_buffer",
+            status: head.status, contentType: head.fields[.contentType])
     }
 
     package static func beyond(_ limit: Int, _ head: ResponseHead) -> ValidationError {

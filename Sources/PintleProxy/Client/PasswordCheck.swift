@@ -53,8 +53,6 @@ final class PasswordCheck: Sendable {
     private static let mostProven = 4096
 
     let configuration: BasicAuthConfiguration
-    /// The field that tells clients how to authenticate (RFC 9110 §11.7.1).
-    let challenge: String
     private let salt: [UInt8]
     private let state = Locked(State())
     /// Half of the processors; the other half is for admitted clients.
@@ -64,7 +62,6 @@ final class PasswordCheck: Sendable {
 
     init(_ configuration: BasicAuthConfiguration, now: @escaping @Sendable () -> NIODeadline = { .now() }) {
         self.configuration = configuration
-        self.challenge = "Basic realm=\"\(configuration.realm)\", charset=\"UTF-8\""
         self.salt = (0..<32).map { _ in UInt8.random(in: 0...255) }
         self.now = now
     }
@@ -145,18 +142,5 @@ extension PasswordCheck.State {
         let job = self.queue.popFirst()
         if job == nil { self.running -= 1 }
         return job
-    }
-}
-
-extension PasswordCheck {
-    /// The problem for a client that has not shown a correct password.
-    func refusal(hasTried: Bool) -> Problem {
-        var problem = Problem(
-            .proxyAuthRequired,
-            hasTried
-                ? "no user of clients.basic_auth has this name and password"
-                : "clients.basic_auth wants a user's name and password in Proxy-Authorization")
-        problem.challenge = self.challenge
-        return problem
     }
 }

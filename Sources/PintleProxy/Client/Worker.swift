@@ -139,7 +139,7 @@ final class Worker: @unchecked Sendable {
         let name = fields[.proxyAuthorization].flatMap(BasicCredentials.init)?.user
         let identity = name.map(passwords.configuration.users.identity) ?? ProxyIdentity()
         let checked: @Sendable (Bool) -> Void = self.wait(as: sequence) { isRight in
-            admit(isRight ? .success(identity) : .failure(passwords.refusal(hasTried: true)))
+            admit(isRight ? .success(identity) : .failure(passwords.configuration.refusal(hasTried: true)))
         }
         let known = passwords.check(fields, of: client, completion: checked)
         if known == .pending { return }
@@ -151,7 +151,7 @@ final class Worker: @unchecked Sendable {
             admit(.failure(Problem(.overloaded, reason)))
         case .wrong, .pending:
             let hasTried = fields.contains(.proxyAuthorization)
-            admit(.failure(passwords.refusal(hasTried: hasTried)))
+            admit(.failure(passwords.configuration.refusal(hasTried: hasTried)))
         }
     }
 

@@ -88,12 +88,8 @@ final class ResponseInspection {
     func receive(_ head: ResponseHead, length: UInt64?) -> Action {
         guard case .fresh = self.phase else { preconditionFailure("BUG: a second head is inspected") }
         self.status = head.status
-        let violation = self.judge.violation(of: head, length: length)
-        let need = self.judge.need(for: head)
-        let isFinal =
-            self.judge.isUndeclared || violation?.has(.responseContentType) == true
-            || violation?.has(.bodyTooLarge) == true
-        guard need != .nothing, !isFinal else {
+        let (violation, need) = self.judge.judgeHead(head, length: length)
+        guard need != .nothing else {
             var head = head
             self.judge.removeStaleFields(from: &head)
             return self.settle(HeldResponse(head: head, length: length, need: .nothing), violation)
@@ -160,7 +156,7 @@ final class ResponseInspection {
         if self.check != nil {
             if count > Self.reportWindow { return self.pass(held, held.violation) }
         } else if count > self.bodyBuffer {
-            return self.settle(held, Self.unbuffered(held.head))
+            return self.settle(held, ResponseValidator.unbuffered(held.head))
         }
         self.phase = .holding(held)
         return .wait
@@ -337,9 +333,5 @@ final class ResponseInspection {
         _ kind: ValidationError.Kind, _ message: String, _ head: ResponseHead
     ) -> ValidationError {
         ValidationError(kind, message, status: head.status, contentType: head.fields[.contentType])
-    }
-
-    private static func unbuffered(_ head: ResponseHead) -> ValidationError {
-        self.violation(.bodyTooLarge, "the route must see the whole body, and it is over limits.body_buffer", head)
     }
 }

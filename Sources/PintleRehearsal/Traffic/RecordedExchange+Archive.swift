@@ -45,6 +45,7 @@ extension RecordedExchange {
         self.time = entry.text("startedDateTime")
         self.address = Self.address(entry.text("serverIPAddress"))
         self.outcome = entry["_pintle"].map(Outcome.init) ?? Outcome()
+        self.access = entry["_pintle"].map(Access.init) ?? Access()
         if let response = entry["response"] {
             self.outcome.status = response.number("status").flatMap { $0 > 0 ? $0 : nil }
             for line in (try? Self.lines(response.elements("headers"))) ?? [] where !line.name.hasPrefix(":") {

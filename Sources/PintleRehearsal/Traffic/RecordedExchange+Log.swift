@@ -34,6 +34,7 @@ extension RecordedExchange {
         self.unknown.hasFields = true
         self.unknown.hasQuery = Self.hasMaskedQuery(url)
         self.outcome = Outcome(log: members)
+        self.access = Access(log: members)
         if method == "CONNECT" { return }
         if let bytes = members.number("bytes_in"), bytes > 0 {
             self.head.fields.append("Content-Length", String(bytes))
@@ -47,6 +48,15 @@ extension RecordedExchange {
     static func hasMaskedQuery(_ url: String) -> Bool {
         guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return false }
         return url[mark...].contains(Redaction.mask)
+    }
+}
+
+extension RecordedExchange.Access {
+    /// Reads the fields of a line of the log, or of `_pintle` of an archive.
+    init(log members: Parameter) {
+        self.mode = members.text("mode")
+        self.client = members.text("client")
+        self.user = members.text("user")
     }
 }
 

@@ -18,6 +18,16 @@ package struct RecordedExchange: Sendable, Equatable {
         package var violations: [String] = []
     }
 
+    /// The client and its use of the proxy, by the names of the log; all are nil in archives of other programs.
+    package struct Access: Sendable, Equatable {
+        /// `forward`, `gateway`, `tunnel`, `verify` or `intercept`.
+        package var mode: String?
+        /// The client's address, with its port.
+        package var client: String?
+        /// The user that the client has proved to be.
+        package var user: String?
+    }
+
     /// The parts of the request that the record leaves out or masks.
     package struct Unknown: Sendable, Equatable {
         /// True if the value of a query parameter is masked.
@@ -49,6 +59,7 @@ package struct RecordedExchange: Sendable, Equatable {
     package var outcome = Outcome()
     /// The address that the proxy, or the client of an archive, connected to: that of an upstream proxy if there was one.
     package var address: IPAddress?
+    package var access = Access()
     /// The fields of the response; empty if the file has none.
     package var responseFields = Fields()
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleSerialization
+package import PintleSerialization
 
 /// A value as JSON Schema compares it (core §4.2.2): numbers by value, strings by code points, objects in any order.
 ///
 /// Walks values recursively, so only values that ``InstanceSurvey`` has passed may be compared: they are at most 512 levels
 /// deep, and no object in them has a key twice.
-struct JSONIdentity: Hashable, Sendable {
+package struct JSONIdentity: Hashable, Sendable {
     let value: Parameter
 
-    init(_ value: Parameter) { self.value = value }
+    package init(_ value: Parameter) { self.value = value }
 
-    static func == (left: JSONIdentity, right: JSONIdentity) -> Bool {
+    package static func == (left: JSONIdentity, right: JSONIdentity) -> Bool {
         switch (left.value, right.value) {
         case (.null, .null): return true
         case (.bool(let left), .bool(let right)): return left == right
@@ -34,7 +34,7 @@ struct JSONIdentity: Hashable, Sendable {
         }
     }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         switch self.value {
         case .null: hasher.combine(0)
         case .bool(let bool): hasher.combine(bool)

@@ -6,6 +6,7 @@ internal import PintleActivity
 internal import PintleMessage
 internal import PintlePins
 internal import PintlePolicy
+internal import PintleRehearsal
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -84,6 +85,18 @@ struct Check: ParsableCommand {
         for finding in PinLint.shadowedPins(policy) {
             let place = finding.position.description(inMain: file)
             try Output.prose("\(place): warning: \(finding.path): \(finding.message)".plainLine)
+        }
+        try self.tellUntestedRoutes(policy, file)
+    }
+
+    /// Names the routes that no test in the folder `tests` reaches.
+    private func tellUntestedRoutes(_ policy: Policy, _ file: String) throws {
+        guard let folder = policy.configuration.tests?.value else { return }
+        let surroundings = LoaderEnvironment.system(environment: Inherited.environment)
+        let run = try TestRun(try TestFiles([folder], surroundings, for: "pintle check"), by: policy, surroundings)
+        for part in run.coverage.unreached where part.kind == .routes {
+            let place = part.position.description(inMain: file)
+            try Output.prose("\(place): warning: \(part.name): no test in \(folder) reaches this route".plainLine)
         }
     }
 

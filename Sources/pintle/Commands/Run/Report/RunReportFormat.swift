@@ -30,23 +30,16 @@ struct RunReportFile: Sendable {
     let path: String
 
     init(_ text: String) throws(Malformed) {
-        let formats = RunReportFormat.allCases.map(\.rawValue).joined(separator: ", ")
         let endOfFormat = text.firstIndex { $0 == "=" || $0 == "@" }
         // A filter has more use for a = than the name of a file has.
         let hasFilter = endOfFormat.map { text[$0] == "@" } ?? false
-        guard let endOfFormat, let equals = hasFilter ? text.lastIndex(of: "=") : endOfFormat, equals >= endOfFormat
-        else {
-            throw Malformed("a format and a file, as in junit=report.xml; the formats are \(formats)")
+        let equals = hasFilter ? text.lastIndex(of: "=") : endOfFormat
+        guard let endOfFormat, let equals, equals >= endOfFormat else {
+            throw ReportOption<RunReportFormat>.missing
         }
-        guard let format = RunReportFormat(rawValue: String(text[..<endOfFormat])) else {
-            throw Malformed("the format is one of \(formats)")
-        }
-        let path = String(text[text.index(after: equals)...])
-        guard !path.isEmpty else { throw Malformed("a file follows the =, as in \(format.rawValue)=report") }
-        // The report would be mixed with the command's own output.
-        guard path != "-" else { throw Malformed("standard output is the command's; name a file") }
+        let option = try ReportOption<RunReportFormat>(text[..<endOfFormat], text[text.index(after: equals)...])
+        (self.format, self.path) = (option.format, option.path)
         self.filter = hasFilter ? try Self.filter(text[text.index(after: endOfFormat)..<equals]) : nil
-        (self.format, self.path) = (format, path)
     }
 
     private static func filter(_ text: Substring) throws(Malformed) -> ExchangeFilter {

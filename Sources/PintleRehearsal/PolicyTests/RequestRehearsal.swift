@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleActivity
+package import PintleMessage
+package import PintlePolicy
+internal import PintleSerialization
+
+/// The treatment of a request, and of a response to it, by the plan that decides live traffic. Connects to nothing.
+package struct RequestRehearsal: Sendable {
+    /// A request as it goes upstream.
+    package struct Sent: Sendable {
+        package let head: RequestHead
+        package let body: [UInt8]
+        package var url: String { self.head.target.url ?? "" }
+    }
+
+    /// The facts that are known, as the exchange log spells them.
+    package private(set) var facts: [PolicyTest.Fact: String] = [:]
+    /// The request that is made; nil if none is.
+    package private(set) var sent: Sent?
+    /// That request without the values that the route puts into it, for messages.
+    package private(set) var shown: Sent?
+    /// The names of all violations, each once.
+    package private(set) var violations: [String] = []
+    /// The problems and violations in words.
+    package private(set) var reasons: [String] = []
+    /// The decision; nil if the request was refused before.
+    package private(set) var decision: Decision?
+    /// The rule that let the client in; nil if it was refused.
+    package private(set) var clientRule: String?
+    /// True if a response was judged by a contract.
+    package private(set) var hasJudgedResponse = false
+
+    private let redaction: Redaction
+
+    /// - Parameter response: the origin's response; nil if the test is only about the request.
+    package init(_ request: PolicyTest.Request, _ response: PolicyTest.Response?, by policy: Policy) {
+        self.redaction = policy.configuration.log.redact ? .on : .off
+        self.facts[.decision] = "allow"
+        if let refusal = self.admit(request, by: policy) {
+            if refusal.name == .clientDenied { self.facts[.rule] = ClientRules.denyingRule }
+            self.answer(refusal)
+            return
+        }
+        do throws(WireError) {
+            let plan = RequestPlan(request.head, try request.head.bodyFraming(), by: policy)
+            self.perform(plan, request, response, policy.configuration.limits)
+        } catch {
+            self.answer(Problem(error))
+        }
+    }
+
+    /// The answer to a client that may not use the proxy, or does not authenticate; nil if it may.
+    private mutating func admit(_ request: PolicyTest.Request, by policy: Policy) -> Problem? {
+        if let refusal = policy.clients.refusal(of: request.client.address) { return refusal }
+        if case .allowed(let rule) = policy.clients.judge(request.client.address) { self.clientRule = rule }
+        // The CONNECT of an intercepted tunnel has authenticated the client.
+        guard let auth = policy.configuration.clients.basicAuth, !request.isIntercepted else { return nil }
+        guard let user = request.client.user else { return auth.refusal(hasTried: false) }
+        return auth.users.has(user: user) ? nil : auth.refusal(hasTried: true)
+    }
+
+    private mutating func perform(
+        _ plan: RequestPlan, _ request: PolicyTest.Request, _ response: PolicyTest.Response?,
+        _ limits: LimitsConfiguration
+    ) {
+        self.note(plan)
+        switch plan.step {
+        case .refuse(let problem): self.answer(problem)
+        case .answer: self.facts[.status] = "\(OwnResponse(asLastOf: request.head).head.status)"
+        case .tunnel(let authority):
+            self.facts[.upstream] = authority.description
+            self.facts[.status] = "200"
+        case .send, .collect:
+            do throws(Problem) {
+                let run = try DryRun(plan, request.head, body: request.body)
+                self.take(run, showing: try self.shown(run))
+                if let response { self.judge(response, run, plan, limits) }
+            } catch {
+                self.answer(error)
+            }
+        }
+    }
+
+    private mutating func note(_ plan: RequestPlan) {
+        guard let decision = plan.decision else { return }
+        self.decision = decision
+        self.facts[.rule] = decision.destination.rule
+        self.facts[.route] = decision.route?.name
+        self.facts[.trust] = decision.trust?.name
+        if case .refuse = plan.step { return }
+        guard let breach = decision.reportedBreach else { return }
+        self.facts[.decision] = "would-deny"
+        self.report(.destinationDenied, breach)
+    }
+
+    /// Notes a breach that is only reported.
+    private mutating func report(_ name: Problem.Name, _ reason: String) {
+        if self.facts[.would] == nil { self.facts[.would] = name.rawValue }
+        self.violated(name.rawValue)
+        self.reasons.append("only reported: \(reason)")
+    }
+
+    private mutating func violated(_ name: String) {
+        if !self.violations.contains(name) { self.violations.append(name) }
+    }
+
+    private mutating func answer(_ problem: Problem) {
+        self.facts[.decision] = problem.name.decision
+        self.facts[.problem] = problem.name.rawValue
+        self.facts[.status] = "\(problem.status)"
+        if problem.breaksContract { self.violated(ViolationKind.unserializableRequest.rawValue) }
+        self.reasons.append("\(problem.status) \(problem.name.rawValue): \(problem.detail)")
+        self.reasons += problem.causes
+    }
+
+    private func shown(_ run: DryRun) throws(Problem) -> Sent {
+        guard self.redaction == .on else { return Sent(head: run.head, body: run.body) }
+        let (head, body) = try run.masked(by: Redaction.mask)
+        return Sent(head: head, body: body)
+    }
+
+    private mutating func take(_ run: DryRun, showing shown: Sent) {
+        let sent = Sent(head: run.head, body: run.body)
+        (self.sent, self.shown) = (sent, shown)
+        self.facts[.upstream] = sent.url
+        self.facts[.method] = sent.head.method
+        for breach in run.reported { self.report(breach.kind, breach.reason) }
+    }
+
+    private mutating func judge(
+        _ response: PolicyTest.Response, _ run: DryRun, _ plan: RequestPlan, _ limits: LimitsConfiguration
+    ) {
+        self.facts[.status] = "\(response.head.status)"
+        guard let validator = run.validator else { return }
+        self.hasJudgedResponse = true
+        let violation = validator.verdict(on: response.head, body: response.body, bodyBuffer: limits.bodyBuffer)
+        guard let violation else { return }
+        let problem = Problem(violation)
+        guard validator.onViolation != .report else {
+            for error in violation.chain { self.report(Problem(error).name, error.message) }
+            return
+        }
+        for kind in violation.kinds { self.violated(kind.rawValue) }
+        self.answer(problem)
+        if validator.onViolation == .placeholder, let placeholder = plan.placeholder {
+            self.facts[.status] = "\(placeholder.status)"
+        }
+    }
+
+    // MARK: Messages
+
+    /// A fact in the form that may be shown.
+    package func shown(_ fact: PolicyTest.Fact) -> String? {
+        guard fact == .upstream, let shown else { return self.facts[fact] }
+        return self.redaction.url(shown.url)
+    }
+
+    /// The lines of a field of the request that is made, in the form that may be shown.
+    package func shown(field name: String) -> [String] {
+        (self.shown?.head.fields.values(of: name) ?? []).map { self.redaction.field(name: name, value: $0) }
+    }
+}
