@@ -112,6 +112,8 @@ let package = Package(
         .target(name: "CPintleProcess"),
         // The files of the page are part of the program's own bytes.
         .target(name: "CPintlePage", exclude: ["page"]),
+        // So are the schemas of conf/, for `pintle config schema`.
+        .target(name: "CPintleSchemas"),
 
         room("PintleSystem", []),
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
@@ -217,7 +219,7 @@ let package = Package(
                 "PintleTrust", "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy",
                 "PintleAdmin", "PintleAudit", "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage",
                 "PintleWatch", "PintleRehearsal",
-                "CPintleLanguages", "CPintleProcess", nio, logging,
+                "CPintleLanguages", "CPintleProcess", "CPintleSchemas", nio, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
             ],

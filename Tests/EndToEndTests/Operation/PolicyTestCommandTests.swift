@@ -154,6 +154,14 @@ struct PolicyTestCommandTests {
         _ = try pintle.stop()
     }
 
+    @Test(arguments: [([], "pintle.schema.json"), (["--tests"], "pintle-test.schema.json")])
+    func `the schemas for editors are those of the repository`(options: [String], name: String) throws {
+        let child = try PintleProcess.run(["config", "schema"] + options)
+        let folders = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let file = try String(contentsOfFile: "/\(folders)/conf/\(name)", encoding: .utf8)
+        #expect(child.exitCode == 0 && child.output.joined(separator: "\n") + "\n" == file)
+    }
+
     @Test func `with --watch the tests run again when a test or the configuration changes`() throws {
         let tests = try self.folder.write(Self.good, to: "tests/a.pintle-test.yaml")
         let watch = try ChildProcess(
