@@ -44,9 +44,13 @@ test('a test holds the decision', () => {
   assert.equal(text, [
     '- name: "GET x.ads.test:80 is denied"',
     '  request: {method: GET, url: "http://x.ads.test/", headers: {Accept: "*/*"}}',
-    '  expect: {decision: deny, rule: "destinations.deny[0]", problem: destination-denied}',
+    '  expect: {decision: deny, rule: "destinations.deny[0]", route: absent, problem: destination-denied}',
     '',
   ].join('\n'));
+  const gateway = asTest({ record: { method: 'GET', url: '/x', host: 'localhost:8080', route: 'api', decision: 'allow' }, request: { fields: [['Host', 'localhost:8080']] } });
+  assert.match(gateway, /request: \{method: GET, url: "\/x", headers: \{Host: "localhost:8080"\}\}\n {2}expect: \{decision: allow, route: api\}/);
+  const unpinned = asTest({ record: { method: 'GET', url: 'https://a.test/', host: 'a.test:443', route: 'api', decision: 'reject', violations: ['pin-mismatch'] } });
+  assert.match(unpinned, /expect: \{route: api\}\n$/);
   const rejected = asTest({
     record: { method: 'POST', url: 'http://a.test/', host: 'a.test:80', route: 'api', decision: 'reject', upstream_status: 200, status: 502, violations: ['response-content-type'] },
     request: { fields: [], body: { text: '{"amount": 1}' } },

@@ -10,6 +10,10 @@ package struct ChainRehearsal: Sendable {
     package private(set) var facts: [PolicyTest.Fact: String] = [:]
     /// The verdict in words.
     package private(set) var reasons: [String] = []
+    /// The problem that a client gets if the chain is refused; nil if it is accepted.
+    package private(set) var refusal: Problem?
+    /// The pin mismatch that is only reported, in words; nil if there is none.
+    package private(set) var reported: String?
     /// The index of the trust policy whose pins were compared with the chain; nil if there were none.
     package private(set) var pinnedPolicy: Int?
 
@@ -19,7 +23,7 @@ package struct ChainRehearsal: Sendable {
     package init(
         _ chain: PolicyTest.Chain, meeting decision: Decision?, by policy: Policy
     ) throws(Malformed) {
-        let authority = chain.host ?? decision?.authority
+        let authority = decision?.authority ?? chain.host
         let choice =
             decision?.trust ?? authority.map { policy.trust.choose(for: $0, route: decision?.route) }
         let configuration = choice?.index.map { policy.configuration.trust[$0] }
@@ -37,6 +41,8 @@ package struct ChainRehearsal: Sendable {
         } catch {
             throw Malformed(error.description)
         }
+        self.refusal = Problem(refusing: verdict)
+        self.reported = verdict.reported?.message
         self.facts[.trusted] = "\(verdict.isTrusted)"
         self.facts[.error] = verdict.error.map { $0.problem?.rawValue ?? $0.code.rawValue }
         let mismatch = [verdict.error, verdict.reported].compactMap { $0 }.first { $0.code == .pinMismatch }

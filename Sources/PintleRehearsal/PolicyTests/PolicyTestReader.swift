@@ -39,6 +39,10 @@ package enum PolicyTestReader {
         var tests: [PolicyTest] = []
         var places: [String: SourcePosition] = [:]
         for root in roots where !root.isNull {
+            if root.isMap {
+                root.report("must be a list of tests, not a map; a configuration is named with -c")
+                continue
+            }
             for node in root.list() ?? [] {
                 guard let test = Self.test(node) else { continue }
                 if let earlier = places.updateValue(test.position, forKey: test.name) {
@@ -72,6 +76,11 @@ package enum PolicyTestReader {
         return test
     }
 
+    private static func isEmpty(_ expect: StrictNode?) -> Bool {
+        guard let expect, !expect.isNull else { return true }
+        return expect.isMap && expect.entries()?.isEmpty == true
+    }
+
     /// Refuses demands on what the test does not have, and tests that could not fail.
     private static func check(_ test: PolicyTest, _ map: StrictMap) {
         guard map["request"] != nil || map["chain"] != nil else {
@@ -89,12 +98,15 @@ package enum PolicyTestReader {
                 map["chain"]?.report("the key \"host\" is missing: the server that shows the chain")
             }
         }
+        if map["request"] != nil, test.chain?.host != nil {
+            map["chain"]?.report("host is the server that the request goes to; leave it out")
+        }
         if map["chain"] == nil {
             for demand in test.facts where demand.fact.isOfChain {
                 map["expect"]?.report("\(demand.fact.rawValue) needs a chain")
             }
         }
-        if test.demandsNothing, map["expect"] == nil || map["expect"]?.isNull == true, map["violations"] == nil {
+        if test.demandsNothing, map["violations"] == nil, Self.isEmpty(map["expect"]) {
             map.node.report("expects nothing, so it could not fail; add expect, or violations for a response")
         }
         if let node = map["response"], test.violations == nil, map["violations"] == nil,

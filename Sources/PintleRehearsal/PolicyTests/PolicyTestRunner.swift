@@ -46,18 +46,12 @@ package struct PolicyTestRunner: Sendable {
 
     /// Runs one test.
     package mutating func run(_ test: PolicyTest) -> PolicyTestResult {
-        let request = test.request.map { RequestRehearsal($0, test.response, by: self.policy) }
+        var comparison = DemandComparison(request: nil, policy: self.policy)
+        comparison.request = test.request.map { RequestRehearsal($0, by: self.policy) }
+        if let chain = test.chain { self.judge(chain, &comparison) }
+        if let response = test.response { comparison.request?.receive(response) }
+        let request = comparison.request
         if let request { self.coverage.note(request, self.policy) }
-        var comparison = DemandComparison(request: request, policy: self.policy)
-        if let chain = test.chain {
-            do throws(Malformed) {
-                let rehearsal = try ChainRehearsal(chain, meeting: request?.decision, by: self.policy)
-                self.coverage.note(rehearsal)
-                comparison.chain = rehearsal
-            } catch {
-                comparison.fault = error.reason
-            }
-        }
         let differences = comparison.differences(from: test)
         guard !differences.isEmpty else { return PolicyTestResult(test: test, differences: [], reasons: []) }
         var reasons: [PolicyTestResult.Reason] = []
@@ -65,6 +59,21 @@ package struct PolicyTestRunner: Sendable {
         let words = (request?.reasons ?? []) + (comparison.chain?.reasons ?? [])
         reasons += words.map { PolicyTestResult.Reason(text: $0, position: nil) }
         return PolicyTestResult(test: test, differences: differences, reasons: reasons)
+    }
+
+    private mutating func judge(_ chain: PolicyTest.Chain, _ comparison: inout DemandComparison) {
+        if let reason = comparison.request?.reasonAgainstChain {
+            comparison.fault = "\(reason), so no chain is judged"
+            return
+        }
+        do throws(Malformed) {
+            let rehearsal = try ChainRehearsal(chain, meeting: comparison.request?.decision, by: self.policy)
+            self.coverage.note(rehearsal)
+            comparison.chain = rehearsal
+            comparison.request?.meet(rehearsal)
+        } catch {
+            comparison.fault = error.reason
+        }
     }
 
     private func explanation(of request: PolicyTest.Request) -> [PolicyTestResult.Reason] {
@@ -78,7 +87,7 @@ package struct PolicyTestRunner: Sendable {
 
 /// Compares what was found with what a test demands.
 private struct DemandComparison {
-    let request: RequestRehearsal?
+    var request: RequestRehearsal?
     let policy: Policy
     var chain: ChainRehearsal?
     /// The reason why a chain could not be judged.
@@ -158,7 +167,7 @@ private struct DemandComparison {
         guard let request, let sent = request.sent else {
             return Difference(item: "body", position: demand.position, expected: "a body", found: Self.noRequest)
         }
-        let shown = Self.excerpt(String(decoding: request.shown?.body ?? [], as: UTF8.self))
+        let shown = Self.excerpt(request.shownBody)
         switch demand.content {
         case .text(let expected):
             let found = sent.body.isEmpty ? nil : String(decoding: sent.body, as: UTF8.self)

@@ -65,7 +65,7 @@ package struct PolicyTestWriter {
             return
         }
         guard self.seen.insert(([request.text] + parts).joined(separator: "\n")).inserted else { return }
-        let planned = RequestRehearsal(request.request, nil, by: self.policy)
+        let planned = RequestRehearsal(request.request, by: self.policy)
         var (demands, notes) = Self.demands(outcome, planned)
         if demands.isEmpty { demands = [(.decision, planned.facts[.decision])] }
         let expect = demands.map { "\($0.rawValue): \(Self.spelled($1))" }.joined(separator: ", ")

@@ -19,7 +19,7 @@ package struct RequestRehearsal: Sendable {
     /// The request that is made; nil if none is.
     package private(set) var sent: Sent?
     /// That request without the values that the route puts into it, for messages.
-    package private(set) var shown: Sent?
+    private var shown: Sent?
     /// The names of all violations, each once.
     package private(set) var violations: [String] = []
     /// The problems and violations in words.
@@ -32,10 +32,14 @@ package struct RequestRehearsal: Sendable {
     package private(set) var hasJudgedResponse = false
 
     private let redaction: Redaction
+    private let bodyBuffer: Int
+    /// The plan, as long as the exchange goes on, and the request that is made; nil of a tunnel.
+    private var course: (plan: RequestPlan, run: DryRun?)?
 
-    /// - Parameter response: the origin's response; nil if the test is only about the request.
-    package init(_ request: PolicyTest.Request, _ response: PolicyTest.Response?, by policy: Policy) {
+    /// Takes a request as far as an exchange comes without its origin.
+    package init(_ request: PolicyTest.Request, by policy: Policy) {
         self.redaction = policy.configuration.log.redact ? .on : .off
+        self.bodyBuffer = policy.configuration.limits.bodyBuffer
         self.facts[.decision] = "allow"
         if let refusal = self.admit(request, by: policy) {
             if refusal.name == .clientDenied { self.facts[.rule] = ClientRules.denyingRule }
@@ -44,7 +48,7 @@ package struct RequestRehearsal: Sendable {
         }
         do throws(WireError) {
             let plan = RequestPlan(request.head, try request.head.bodyFraming(), by: policy)
-            self.perform(plan, request, response, policy.configuration.limits)
+            self.perform(plan, request)
         } catch {
             self.answer(Problem(error))
         }
@@ -60,10 +64,7 @@ package struct RequestRehearsal: Sendable {
         return auth.users.has(user: user) ? nil : auth.refusal(hasTried: true)
     }
 
-    private mutating func perform(
-        _ plan: RequestPlan, _ request: PolicyTest.Request, _ response: PolicyTest.Response?,
-        _ limits: LimitsConfiguration
-    ) {
+    private mutating func perform(_ plan: RequestPlan, _ request: PolicyTest.Request) {
         self.note(plan)
         switch plan.step {
         case .refuse(let problem): self.answer(problem)
@@ -71,11 +72,12 @@ package struct RequestRehearsal: Sendable {
         case .tunnel(let authority):
             self.facts[.upstream] = authority.description
             self.facts[.status] = "200"
+            self.course = (plan, nil)
         case .send, .collect:
             do throws(Problem) {
                 let run = try DryRun(plan, request.head, body: request.body)
-                self.take(run, showing: try self.shown(run))
-                if let response { self.judge(response, run, plan, limits) }
+                self.take(run)
+                self.course = (plan, run)
             } catch {
                 self.answer(error)
             }
@@ -106,35 +108,55 @@ package struct RequestRehearsal: Sendable {
     }
 
     private mutating func answer(_ problem: Problem) {
+        let placeholder = self.course?.plan.placeholder(insteadOf: problem.name)
+        self.course = nil
         self.facts[.decision] = problem.name.decision
         self.facts[.problem] = problem.name.rawValue
-        self.facts[.status] = "\(problem.status)"
+        self.facts[.status] = "\(placeholder?.status ?? problem.status)"
         if problem.breaksContract { self.violated(ViolationKind.unserializableRequest.rawValue) }
         self.reasons.append("\(problem.status) \(problem.name.rawValue): \(problem.detail)")
         self.reasons += problem.causes
     }
 
-    private func shown(_ run: DryRun) throws(Problem) -> Sent {
-        guard self.redaction == .on else { return Sent(head: run.head, body: run.body) }
-        let (head, body) = try run.masked(by: Redaction.mask)
-        return Sent(head: head, body: body)
-    }
-
-    private mutating func take(_ run: DryRun, showing shown: Sent) {
+    private mutating func take(_ run: DryRun) {
         let sent = Sent(head: run.head, body: run.body)
-        (self.sent, self.shown) = (sent, shown)
+        (self.sent, self.shown) = (sent, sent)
+        if self.redaction == .on {
+            // A request may break its contract if the mask takes the place of a value; then none of it is shown.
+            self.shown = (try? run.masked(by: Redaction.mask)).map { Sent(head: $0.head, body: $0.body) }
+        }
         self.facts[.upstream] = sent.url
         self.facts[.method] = sent.head.method
         for breach in run.reported { self.report(breach.kind, breach.reason) }
     }
 
-    private mutating func judge(
-        _ response: PolicyTest.Response, _ run: DryRun, _ plan: RequestPlan, _ limits: LimitsConfiguration
-    ) {
+    // MARK: The origin
+
+    /// The reason why no chain is judged; nil if the server must show one.
+    package var reasonAgainstChain: String? {
+        guard let course else { return "no server is asked" }
+        guard course.plan.decision?.trust == nil else { return nil }
+        return course.run == nil ? "nothing is verified before the tunnel opens" : "the request goes in clear text"
+    }
+
+    /// Takes the verdict on the chain that the server of the request shows.
+    package mutating func meet(_ chain: ChainRehearsal) {
+        guard self.course != nil else { return }
+        if let problem = chain.refusal {
+            self.violated(problem.name.rawValue)
+            self.answer(problem)
+        } else if let reported = chain.reported {
+            self.report(.pinMismatch, reported)
+        }
+    }
+
+    /// Takes the response of the origin; does nothing if the request is not sent, or its origin is not trusted.
+    package mutating func receive(_ response: PolicyTest.Response) {
+        guard let course, let run = course.run else { return }
         self.facts[.status] = "\(response.head.status)"
         guard let validator = run.validator else { return }
         self.hasJudgedResponse = true
-        let violation = validator.verdict(on: response.head, body: response.body, bodyBuffer: limits.bodyBuffer)
+        let violation = validator.verdict(on: response.head, body: response.body, bodyBuffer: self.bodyBuffer)
         guard let violation else { return }
         let problem = Problem(violation)
         guard validator.onViolation != .report else {
@@ -143,7 +165,7 @@ package struct RequestRehearsal: Sendable {
         }
         for kind in violation.kinds { self.violated(kind.rawValue) }
         self.answer(problem)
-        if validator.onViolation == .placeholder, let placeholder = plan.placeholder {
+        if validator.onViolation == .placeholder, let placeholder = course.plan.placeholder {
             self.facts[.status] = "\(placeholder.status)"
         }
     }
@@ -152,12 +174,19 @@ package struct RequestRehearsal: Sendable {
 
     /// A fact in the form that may be shown.
     package func shown(_ fact: PolicyTest.Fact) -> String? {
-        guard fact == .upstream, let shown else { return self.facts[fact] }
+        guard fact == .upstream, self.sent != nil else { return self.facts[fact] }
+        guard let shown else { return Redaction.mask }
         return self.redaction.url(shown.url)
     }
 
     /// The lines of a field of the request that is made, in the form that may be shown.
     package func shown(field name: String) -> [String] {
-        (self.shown?.head.fields.values(of: name) ?? []).map { self.redaction.field(name: name, value: $0) }
+        guard let shown else { return (self.sent?.head.fields.values(of: name) ?? []).map { _ in Redaction.mask } }
+        return shown.head.fields.values(of: name).map { self.redaction.field(name: name, value: $0) }
+    }
+
+    /// The body of the request that is made, in the form that may be shown.
+    package var shownBody: String {
+        self.shown.map { String(decoding: $0.body, as: UTF8.self) } ?? Redaction.mask
     }
 }

@@ -63,9 +63,12 @@ export function asTest({ record, request, response, sent }) {
       fields.set(name.toLowerCase(), [yamlWord(name), yamlText(value)]);
     }
   }
+  // The gateway chooses by the Host.
+  if (record.url?.startsWith('/') && record.host) fields.set('host', ['Host', yamlText(record.host)]);
   const violations = (record.violations ?? []).filter(isOfResponse);
-  const problem = record.decision === 'reject' ? record.violations?.[0]
-    : record.decision === 'deny' && record.rule?.startsWith('destinations') ? 'destination-denied' : undefined;
+  // A test has neither the origin's chain nor its failure, so it expects nothing that they decided.
+  const isOfOrigin = (record.decision === 'reject' && violations.length === 0) || (record.decision === 'error' && record.status >= 500);
+  const problem = record.decision === 'deny' && record.rule?.startsWith('destinations') ? 'destination-denied' : undefined;
   const contentType = response?.fields?.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   const lines = [
     `- name: ${yamlText(`${record.method ?? ''} ${record.host ?? record.url ?? ''} ${word}`)}`,
@@ -76,12 +79,12 @@ export function asTest({ record, request, response, sent }) {
       ['json', jsonOf(request)],
     ])}`,
     `  expect: ${map([
-      ['decision', record.decision && yamlWord(record.decision)],
+      ['decision', isOfOrigin ? undefined : record.decision && yamlWord(record.decision)],
       ['rule', record.rule && yamlText(record.rule)],
-      ['route', record.route && yamlWord(record.route)],
+      ['route', record.route ? yamlWord(record.route) : 'absent'],
       ['upstream', sent?.url && sent.url !== record.url ? yamlText(sent.url) : undefined],
       ['trust', record.trust && yamlWord(record.trust)],
-      ['problem', problem && violations.length === 0 ? yamlWord(problem) : undefined],
+      ['problem', problem],
     ])}`,
   ];
   if (violations.length) {
