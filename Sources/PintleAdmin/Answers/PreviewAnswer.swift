@@ -36,9 +36,7 @@ struct PreviewAnswer {
             for kept in self.recent.numbers(slice.startIndex..<slice.endIndex) {
                 all += 1
                 let exchange = kept.exchange
-                let head = RequestHead(
-                    method: exchange.record.method ?? "", target: exchange.target, fields: exchange.requestFields)
-                let difference = comparison.compare(head)
+                let difference = comparison.compare(Self.request(of: exchange))
                 if difference.kinds.isEmpty { same += 1 }
                 for kind in difference.kinds { counts[kind, default: 0] += 1 }
                 if difference.kinds.isEmpty || rows.count == Self.mostRows { continue }
@@ -51,6 +49,15 @@ struct PreviewAnswer {
                 [("exchanges", .integer(Int64(all))), ("same", .integer(Int64(same)))]
                     + PlanComparison.Kind.allCases.map { ($0.rawValue, .integer(Int64(counts[$0] ?? 0))) }
                     + [("rows", .array(rows))]))
+    }
+
+    /// The request as the client sent it, with its body if that was kept whole.
+    private static func request(of exchange: ObservedExchange) -> PlanComparison.Request {
+        let head = RequestHead(
+            method: exchange.record.method ?? "", target: exchange.target, fields: exchange.requestFields)
+        var request = PlanComparison.Request(head)
+        request.body = exchange.bodies?.wholeRequest(of: exchange)
+        return request
     }
 
     private func row(_ difference: PlanComparison.Difference, _ exchange: ObservedExchange) -> Parameter {

@@ -180,6 +180,20 @@ struct CapturedBodyTests {
         #expect(isSame)
     }
 
+    @Test(arguments: [true, false]) func `a preview tells what a body decides if it was kept`(isKept: Bool) throws {
+        let stage = try AdminStage((isKept ? "capture: {bodies: 1KiB}\n" : "") + "routes: [{name: a}]")
+        for body in [#"{"user": "ada"}"#, #"{"user": "#] {
+            try stage.pass("/", "-H", "Content-Type: application/json", "-d", body)
+        }
+        _ = try self.detail(stage, of: 2)
+        let folder = try TemporaryFolder()
+        let next = try folder.write("version: 1\nroutes: [{name: a, request: {serialize: json}}]\n", to: "next.yaml")
+        let told = try stage.ask("/api/preview", "-X", "POST", "--data-binary", "@\(next)").json
+        let expected = isKept ? (unknown: 0, denied: 1, request: 1) : (unknown: 2, denied: 0, request: 0)
+        #expect(told["unknown"] as? Int == expected.unknown && told["denied"] as? Int == expected.denied, "\(told)")
+        #expect(told["request"] as? Int == expected.request, "\(told)")
+    }
+
     @Test func `developer tools get bodies`() throws {
         let stage = try Self.stage("{bodies: 64KiB}")
         try stage.pass("/x", "-d", "wanted=1")

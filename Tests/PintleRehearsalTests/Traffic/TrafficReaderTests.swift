@@ -2,6 +2,7 @@
 
 import PintleActivity
 import PintleMessage
+import PintlePolicy
 import PintleSerialization
 import PintleTesting
 import PintleWatch
