@@ -13,7 +13,7 @@ extension Lint {
         else { return [] }
         return [
             self.warning(
-                .start, "destinations.allow[\(index)]",
+                destinations.places["destinations.allow[\(index)]"] ?? .start, "destinations.allow[\(index)]",
                 "\"\(destinations.allow[index])\" is a network, so every name that no rule names is looked up before it is "
                     + "denied, which tells the name to others; destinations.resolve: off denies it at once")
         ]

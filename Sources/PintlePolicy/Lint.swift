@@ -172,7 +172,7 @@ package struct Lint {
         return destinations.allow.enumerated().compactMap { index, pattern in
             guard let deny = destinations.deny.first(where: { $0.covers(pattern) }) else { return nil }
             return self.warning(
-                .start, "destinations.allow[\(index)]",
+                destinations.places["destinations.allow[\(index)]"] ?? .start, "destinations.allow[\(index)]",
                 "\"\(pattern)\" is never allowed: destinations.deny has \"\(deny)\", and denials come first")
         }
     }

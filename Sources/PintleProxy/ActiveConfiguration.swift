@@ -29,6 +29,8 @@ package final class ActiveConfiguration: Sendable {
     /// The addresses on which this proxy listens; filled when it does.
     let ownAddresses: OwnAddresses
     let verifications: VerificationCache
+    /// The decisions of rules about clients and destinations.
+    package let ruleCounters: RuleCounters
     /// The uses of trust policies by requests.
     let trustUses = TrustUses()
     /// Nil if no tunnel is intercepted.
@@ -75,6 +77,7 @@ package final class ActiveConfiguration: Sendable {
     ) throws(TrustError) {
         let configuration = policy.configuration
         (self.policy, self.service) = (policy, service)
+        self.ruleCounters = RuleCounters(policy)
         self.ownAddresses = previous?.ownAddresses ?? OwnAddresses()
         self.via = configuration.via
         self.tracing = configuration.tracing.map { TraceRules($0) }
@@ -108,7 +111,8 @@ package final class ActiveConfiguration: Sendable {
         self.routeCounters = policy.routes.routes.map { counters[$0.index] }
         var settings = SessionConfiguration(configuration.engine)
         settings.responseHead = self.headLimits
-        let judge = DestinationJudge(rules: policy.destinations, own: self.ownAddresses)
+        let judge = DestinationJudge(
+            rules: policy.destinations, own: self.ownAddresses, counters: self.ruleCounters)
         func session(
             _ securityPolicy: SecurityPolicy, _ identity: ClientIdentity?, reportsOnly: Bool
         ) throws(TrustError) -> Session {

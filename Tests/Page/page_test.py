@@ -448,7 +448,7 @@ class Checks:
         answers = {
             "/api/activity": {"state": text, "status": text, "version": text, "revision": text, "counters": {}, "connections": 1},
             "/api/exchanges": {"exchanges": records, "more": False},
-            "/api/routes": {"routes": [{"name": text, "place": place, "match": text, "upstream": text, "trust": text, "counters": {}, "violations": {text: 1}, "used": False}], "rules": [{"rule": text, "text": text, "used": False}]},
+            "/api/routes": {"routes": [{"name": text, "place": place, "match": text, "upstream": text, "trust": text, "counters": {}, "violations": {text: 1}, "used": False}], "rules": [{"name": text, "place": place, "count": 0, "used": False}]},
             "/api/trust": {"policies": [{"name": text, "hosts": [text], "pinning": text, "pins": [{"pin": text, "seen": False}, {"pin": text, "seen": True, "position": text}], "forecast": text, "uses": [{"host": text, "verdict": text, "error": text, "at": text, "not_after": text}]}]},
             "/api/hosts": {"hosts": [{"host": text, "exchanges": 1, "failed": 1, "bytes_in": 0, "bytes_out": 1}]},
             "/api/running": {"exchanges": [records[0]]},

@@ -118,7 +118,7 @@ struct LintTests {
     @Test func `destinations that cannot be reached are pointed out`() throws {
         #expect(
             try self.warnings("destinations: {allow: [a.b.example, c.example], deny: [\"*.b.example\"]}") == [
-                "1:1: destinations.allow[0]: \"a.b.example\" is never allowed: destinations.deny has \"*.b.example\", and "
+                "2:24: destinations.allow[0]: \"a.b.example\" is never allowed: destinations.deny has \"*.b.example\", and "
                     + "denials come first"
             ])
         #expect(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
+internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSerialization
 
@@ -17,6 +18,7 @@ struct ActivityAnswer {
                 ("state", .string(program.activity.state.rawValue)), ("status", .string(program.status)),
                 ("version", .string(program.version)), ("revision", .string(program.revision)),
                 ("started", .string(program.started.description)), ("now", now.map { .string($0.description) }),
+                ("listeners", .strings(program.places.map(\.description))),
                 ("connections", .integer(Int64(program.connections))),
                 ("held_bytes", .integer(Int64(snapshot.memory.held))),
                 ("counters", snapshot.overall.parameter), ("violations", snapshot.overall.violations.parameter),

@@ -99,8 +99,15 @@ final class EventStream: LocalBody {
     }
 
     private func addExchanges(to text: inout [UInt8]) {
+        let first = self.place.number
         let (lost, kept) = self.place.next(of: self.recent)
-        if lost > 0 { Self.add("lost", JSONText.value(.object([("count", .integer(Int64(lost)))])), to: &text) }
+        if lost > 0 {
+            let gap = Parameter.object([
+                ("count", .integer(Int64(lost))), ("first", .string(self.id(first))),
+                ("last", .string(self.id(first + lost - 1))),
+            ])
+            Self.add("lost", JSONText.value(gap), to: &text)
+        }
         for kept in kept {
             let shown = kept.exchange.shown(self.program.redaction)
             guard self.filter.matches(shown) else { continue }

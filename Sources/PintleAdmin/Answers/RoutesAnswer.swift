@@ -16,15 +16,9 @@ struct RoutesAnswer {
             let configuration = route.configuration
             let counts = snapshot[route: route.name] ?? Counts()
             let summary = RouteSummary(configuration, policy.configuration.enforcement)
-            let file = configuration.position.file ?? program.configurationFile
             return Parameter.object([
                 ("name", .string(route.name)),
-                (
-                    "place",
-                    .object([
-                        ("file", file.map { .string($0) }), ("line", .integer(Int64(configuration.position.line))),
-                    ])
-                ),
+                ("place", Self.place(configuration.position, program)),
                 ("match", .string(summary.matched)), ("summary", .string(summary.description)),
                 ("upstream", configuration.upstream.map { .string("\($0)") }),
                 ("trust", configuration.trust.map { .string($0.value) }), ("counters", counts.parameter),
@@ -34,7 +28,23 @@ struct RoutesAnswer {
         self.text = JSONText.value(
             .object([
                 ("routes", .array(routes)),
+                ("rules", .array(Self.rules(program))),
                 ("unrouted", (snapshot[route: Counters.noRoute] ?? Counts()).parameter),
             ]))
+    }
+
+    /// The rules about clients and destinations, with the number of their decisions under the configuration in force.
+    private static func rules(_ program: any AdminProgram) -> [Parameter] {
+        program.active.ruleCounters.counts.map { rule, count in
+            .object([
+                ("name", .string(rule.name)), ("place", rule.position.map { Self.place($0, program) }),
+                ("count", .integer(Int64(count))), ("used", .bool(count > 0)),
+            ])
+        }
+    }
+
+    private static func place(_ position: SourcePosition, _ program: any AdminProgram) -> Parameter {
+        let file = position.file ?? program.configurationFile
+        return .object([("file", file.map { .string($0) }), ("line", .integer(Int64(position.line)))])
     }
 }

@@ -18,10 +18,13 @@ package struct ClientRules: Sendable {
         self.allow = configuration.allow.enumerated().map { ($1, "clients.allow[\($0)] \"\($1)\"") }
     }
 
+    /// The names of the rules, in the order of the configuration.
+    var names: [String] { self.allow.map(\.reason) }
+
     /// Judges the address that a client connects from.
     package func judge(_ address: IPAddress) -> ClientDecision {
-        for (network, reason) in self.allow where network.contains(address) { return .allowed(by: reason) }
-        return .denied(by: Self.denyingRule)
+        guard let place = self.place(of: address) else { return .denied(by: Self.denyingRule) }
+        return .allowed(by: self.allow[place].reason)
     }
 
     /// The rule that denies clients which no other allows.
@@ -31,5 +34,12 @@ package struct ClientRules: Sendable {
     package func refusal(of address: IPAddress) -> Problem? {
         guard case .denied(let rule) = self.judge(address) else { return nil }
         return Problem(.clientDenied, "\(address) is not in \(rule)")
+    }
+
+    /// The place in ``Policy/rules`` of the rule that decides about the address.
+    package func deciding(_ address: IPAddress) -> Int { self.place(of: address) ?? self.allow.count }
+
+    private func place(of address: IPAddress) -> Int? {
+        self.allow.firstIndex { $0.network.contains(address) }
     }
 }

@@ -85,6 +85,9 @@ package struct DestinationRules: Sendable {
         }
     }
 
+    /// The names of the rules of `deny` and `allow`, in the order of the configuration.
+    var listedNames: (deny: [String], allow: [String]) { (self.deny.reasons, self.allow.reasons) }
+
     /// True if dialled addresses must be judged. If no rule is about addresses, the decision on the name is final.
     package var judgesAddresses: Bool {
         self.deny.hosts.hasNetworks || self.allow.hosts.hasNetworks || self.privateDenial != nil
@@ -169,7 +172,7 @@ package struct DestinationRules: Sendable {
 /// One list of host patterns with a reason for each.
 private struct RuleList: Sendable {
     let hosts: HostIndex
-    private let reasons: [String]
+    let reasons: [String]
     /// True for each pattern that says more than a port.
     private let isSpecific: [Bool]
 

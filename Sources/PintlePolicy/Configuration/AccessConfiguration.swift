@@ -11,7 +11,7 @@ package struct ClientsConfiguration: Sendable, Equatable {
     /// The users and passwords by which clients authenticate. Default nil: no authentication.
     package var basicAuth: BasicAuthConfiguration?
     /// The places of the networks in the file; none for the default.
-    package var places = RulePlaces()
+    package var places = AccessPlaces()
 
     package init() {}
 }
@@ -83,19 +83,19 @@ package struct DestinationsConfiguration: Sendable, Equatable {
     /// Hosts to which a ClientHello in a tunnel may lack a server name although `fallback` is `deny`. Default none.
     package var absentSNI: [HostPattern] = []
     /// The places of the written rules in the file.
-    package var places = RulePlaces()
+    package var places = AccessPlaces()
 
     package init() {}
 }
 
 /// The places of rules about clients and destinations, by the names that decisions give them: `destinations.deny[0]`.
-package struct RulePlaces: Sendable, Equatable {
+package struct AccessPlaces: Sendable, Equatable {
     private var positions: [String: SourcePosition] = [:]
 
     package init() {}
 
     /// True: configurations are the same if their rules are, wherever these stand in their files.
-    package static func == (left: RulePlaces, right: RulePlaces) -> Bool { true }
+    package static func == (left: AccessPlaces, right: AccessPlaces) -> Bool { true }
 
     /// - Parameter rule: a name, which further words may follow, as in `destinations.deny[0] "*.ads.example"`.
     package internal(set) subscript(_ rule: String) -> SourcePosition? {

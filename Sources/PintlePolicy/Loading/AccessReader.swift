@@ -7,7 +7,7 @@ enum AccessReader {
         map.read("allow", into: &clients.allow) { node in
             node.values { $0.parsed { text throws(Malformed) in try CIDR(text) } }
         }
-        clients.places = RulePlaces("clients.allow", map["allow"])
+        clients.places = AccessPlaces("clients.allow", map["allow"])
         clients.basicAuth = map["basic_auth"]?.map(.basicAuth).flatMap(Self.basicAuth)
         return clients
     }
@@ -59,7 +59,7 @@ enum AccessReader {
         map.read("default", into: &destinations.fallback) { $0.choice() }
         map.read("allow", into: &destinations.allow) { $0.hostPatterns() }
         map.read("deny", into: &destinations.deny) { $0.hostPatterns() }
-        destinations.places = RulePlaces("destinations.allow", map["allow"])
+        destinations.places = AccessPlaces("destinations.allow", map["allow"])
         destinations.places.add("destinations.deny", map["deny"])
         destinations.places.add(default: map["default"])
         map.read("private_addresses", into: &destinations.privateAddresses) { $0.choice() }
@@ -113,7 +113,7 @@ enum AccessReader {
     }
 }
 
-extension RulePlaces {
+extension AccessPlaces {
     fileprivate init(_ list: String, _ node: StrictNode?) {
         self.init()
         self.add(list, node)

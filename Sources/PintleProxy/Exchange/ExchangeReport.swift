@@ -359,12 +359,19 @@ final class ExchangeReport: ExchangeProgress {
         if self.holdsTunnel { self.worker.limiter.leaveTunnel(self.client) }
         // Without a sink nothing is gathered.
         guard active.sinks.areWanted else { return }
+        if active.sinks.areKept { self.countRules(in: active) }
         self.endTrace(in: active)
         let isRelayed = self.status == 101
         let bodies = self.capture?.finish(isRelayed ? nil : (self.bytesIn, self.bytesOut))
         let ended = self.ended(outcome, self.tap?.finish(), bodies)
         active.sinks.take(ended)
         if bodies != nil { active.capture?.store.take(ended) }
+    }
+
+    /// Counts the rules that have decided about the exchange.
+    private func countRules(in active: ActiveConfiguration) {
+        if case .address(let address) = self.client { active.ruleCounters.count(client: address) }
+        if let rule { active.ruleCounters.count(rule) }
     }
 
     private func ended(

@@ -48,6 +48,8 @@ package struct ExchangeSinks: Sendable {
 
     /// False if no sink would hear of an exchange, so that nothing is gathered for its record.
     var areWanted: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsExchanges } }
+    /// True if exchanges are kept for an admin endpoint.
+    var areKept: Bool { !self.keepers.isEmpty }
     var wantFields: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsFields } }
     var wantProcesses: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsProcesses } }
 

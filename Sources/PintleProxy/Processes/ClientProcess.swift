@@ -15,7 +15,7 @@ struct ClientProcess: Sendable {
     enum Trace: Hashable, Sendable {
         /// A TCP connection between the client and this proxy.
         case connection(client: SocketAddress, proxy: SocketAddress)
-        /// A Unix socket, whose process the kernel has told.
+        /// A Unix socket: the number of the process, as the kernel has recorded it.
         case process(Int32)
     }
 

@@ -16,8 +16,8 @@ struct ProcessLocator: Sendable {
     private static let mostRecent = 32
     /// The most descriptors of one process that are looked at, so that one with very many does not hide the others.
     private static let mostOfProcess = 16_384
-    /// The most descriptors that are looked at in one pass; some 0.1 s.
-    private static let mostOfPass = 131_072
+    /// The most descriptors that are looked at in one pass; some 0.2 s.
+    private static let mostOfPass = 65_536
 
     /// Returns the outcome for each connection, after one pass over the processes for all.
     mutating func locate(_ traces: [ClientProcess.Trace]) -> [ProcessSearch.Outcome] {

@@ -80,6 +80,7 @@ final class ConnectionAttempt {
     ///   - completion: called once, unless the attempt is cancelled.
     func begin(within time: TimeAmount, _ completion: @escaping Completion) {
         self.completion = completion
+        self.pool.attempts += 1
         self.timeLimit = time
         // Why unowned holds: `finish` disarms the timer, and runs before an attempt is released.
         self.timer = LoopTimer { [unowned self] in self.timeIsOver() }
@@ -332,7 +333,11 @@ final class ConnectionAttempt {
         let (state, completion) = (self.state, self.completion)
         self.state = .over
         self.completion = nil
-        if let timer { self.loop.disarm(timer) }
+        // An attempt has a timer from its beginning to its end.
+        if let timer {
+            self.loop.disarm(timer)
+            self.pool.attempts -= 1
+        }
         self.timer = nil
         if case .dialling(let dial) = state { dial.cancel() }
         self.socket?.close(on: self.loop)

@@ -4,6 +4,8 @@ internal import NIOCore
 
 /// Numbers of connections to origins and upstream proxies, by their use.
 package struct ConnectionUses: Sendable, Equatable {
+    /// They are being made.
+    package var connecting = 0
     /// They carry at least one transfer.
     package var active = 0
     /// They are kept for the next transfer.
@@ -12,6 +14,7 @@ package struct ConnectionUses: Sendable, Equatable {
     package init() {}
 
     package static func += (sum: inout ConnectionUses, other: ConnectionUses) {
+        sum.connecting += other.connecting
         sum.active += other.active
         sum.idle += other.idle
     }

@@ -29,6 +29,8 @@ final class TransferPool: @unchecked Sendable {
     private(set) var state: State
     /// Running transfers, each at its ``Transfer/place``.
     private var running: [Transfer] = []
+    /// The number of connections that are being made.
+    var attempts = 0
     /// Finished transfers, for reuse by later requests.
     private var spare: [Transfer] = []
     private var expiry: LoopTimer?
@@ -252,8 +254,12 @@ final class TransferPool: @unchecked Sendable {
         while let connection = self.state.closeIdle(since: end) { connection.close() }
     }
 
-    /// The numbers of open connections by their use.
-    var uses: ConnectionUses { self.state.uses }
+    /// The numbers of connections by their use.
+    var uses: ConnectionUses {
+        var uses = self.state.uses
+        uses.connecting = self.attempts
+        return uses
+    }
 
     // MARK: Stored verdicts and TLS sessions
 

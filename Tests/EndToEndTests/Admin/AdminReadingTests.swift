@@ -80,12 +80,96 @@ struct AdminReadingTests {
         #expect(try self.stage.ask("/api/exchanges/none").status == 404)
     }
 
+    @Test func `the activity has the addresses of the listeners`() throws {
+        #expect(
+            try self.stage.ask("/api/activity").json["listeners"] as? [String]
+                == ["127.0.0.1:\(self.stage.pintle.port)"])
+    }
+
     @Test func `routes show what was used and what was not`() throws {
         try self.stage.pass("/")
         _ = try self.wait(for: 1)
         let routes = try self.stage.ask("/api/routes").json["routes"] as? [PintleProcess.Object] ?? []
         #expect(routes.map { $0["name"] as? String } == ["site", "idle"])
         #expect(routes.map { $0["used"] as? Bool } == [true, false])
+    }
+
+    /// The numbers of decisions, by the names of the rules, of those that have decided.
+    private func decisions(_ stage: AdminStage) throws -> [String: Int] {
+        let rules = try stage.ask("/api/routes").json["rules"] as? [PintleProcess.Object] ?? []
+        return rules.reduce(into: [:]) { counts, rule in
+            guard let name = rule["name"] as? String, let count = rule["count"] as? Int else { return }
+            #expect(rule["used"] as? Bool == (count > 0), "\(rule)")
+            if count > 0 { counts[name] = count }
+        }
+    }
+
+    @Test func `rules show how often they have decided, and which never has, with its line`() throws {
+        for _ in 0..<2 { try self.stage.pass("/") }
+        #expect(try Curl.run(proxy: self.stage.pintle.port, "http://x.ads.example/").status == 403)
+        _ = try self.wait(for: 3)
+        #expect(
+            try self.decisions(self.stage) == [
+                "clients.allow[0] \"127.0.0.0/8\"": 3, "destinations.default": 2,
+                "destinations.deny[0] \"*.ads.example\"": 1,
+            ])
+        let rules = try self.stage.ask("/api/routes").json["rules"] as? [PintleProcess.Object] ?? []
+        let places = rules.compactMap { rule in (rule["place"] as? [String: any Sendable]).map { (rule, $0) } }
+        // The networks of clients are defaults, and stand in no line.
+        #expect(places.map { $0.0["name"] as? String } == ["destinations.deny[0] \"*.ads.example\""])
+        #expect(places.first?.1["line"] as? Int == 4, "\(places)")
+    }
+
+    @Test func `rules about addresses, in report mode, for clients and for tunnels count`() throws {
+        let stage = try AdminStage(
+            """
+            enforcement: report
+            clients: {allow: ["10.0.0.0/8", "127.0.0.0/8"]}
+            destinations: {default: deny, allow: ["127.0.0.0/8"], deny: ["*.ads.example"]}
+            routes: [{name: closed, match: {hosts: [closed.example]}, connect: deny}]
+            """)
+        for _ in 0..<2 { #expect(try stage.pass("/").status == 200) }
+        // The network allows the name once its address is known.
+        let named = try Curl.run(proxy: stage.pintle.port, "http://localhost:\(stage.origin.port)/")
+        #expect(named.status == 200)
+        #expect(try Curl.run(proxy: stage.pintle.port, "http://x.ads.example/").status != 403)
+        #expect(try Curl.run(proxy: stage.pintle.port, "https://closed.example/").exitCode == 56)
+        try Patience.wait(for: "five exchanges") { try stage.exchanges().count == 5 }
+        let decisions = try self.decisions(stage)
+        #expect(decisions["clients.allow[1] \"127.0.0.0/8\""] == 5, "\(decisions)")
+        #expect(decisions["destinations.deny[0] \"*.ads.example\""] == 1, "\(decisions)")
+        #expect(decisions["destinations.allow[0] \"127.0.0.0/8\""] ?? 0 >= 3, "\(decisions)")
+        #expect(decisions["routes[0] \"closed\", connect: deny"] == 1, "\(decisions)")
+        // A reload begins anew.
+        #expect(try stage.ask("/api/reload", "-X", "POST").status == 200)
+        #expect(try self.decisions(stage).isEmpty)
+    }
+
+    @Test func `a refused client counts with the rule that refuses it`() throws {
+        let stage = try AdminStage("clients: {allow: [\"10.0.0.0/8\"]}")
+        #expect(try stage.pass("/").status == 403)
+        try Patience.wait(for: "the exchange") { try stage.exchanges().count == 1 }
+        #expect(try self.decisions(stage) == ["clients.allow": 1])
+    }
+
+    @Test func `connections that are being made are counted`() throws {
+        // It accepts, and says nothing in the TLS handshake until the test ends.
+        let silence = Watched(false)
+        let origin = try RawOrigin { _ in try silence.wait(for: "the end") { $0 } }
+        defer { silence.change { $0 = true } }
+        let stage = try AdminStage(
+            "routes: [{name: up, match: {hosts: [up.example]}, upstream: \"https://127.0.0.1:\(origin.port)\"}]")
+        func connecting() throws -> String? {
+            try stage.ask("/metrics").text.split(separator: "\n").first {
+                $0.hasPrefix("pintle_upstream_connections{state=\"connecting\"}")
+            }?.split(separator: " ").last.map(String.init)
+        }
+        #expect(try connecting() == "0")
+        let client = try stage.pintle.connect()
+        try client.send("GET http://up.example/ HTTP/1.1\r\nHost: up.example\r\n\r\n")
+        try Patience.wait(for: "a connection that is being made") { try connecting() == "1" }
+        client.close()
+        try Patience.wait(for: "its end") { try connecting() == "0" }
     }
 
     @Test func `an archive has what the filter chooses, with fields`() throws {

@@ -11,7 +11,7 @@ const mostPoints = 45;
 const history = new Map();
 
 export async function routesPage() {
-  const { routes: list } = await routes();
+  const { routes: list, rules = [] } = await routes();
   const names = new Set(list.map(route => route.name));
   for (const name of history.keys()) if (!names.has(name)) history.delete(name);
   return [
@@ -20,6 +20,10 @@ export async function routesPage() {
     list.length === 0 ? element('p', {}, 'The configuration has no routes: every request passes unchanged.') : table('Routes and their counters',
       ['Route', 'Matches', 'Goes to', ['Recent', 'recent'], ['Started', 'number'], ['Open', 'number'], ['Failed', 'number'], ['Violations', 'number'], ['Cache', 'number'], ['Up', 'number'], ['Down', 'number']],
       list.map(row)),
+    element('h2', {}, 'Rules'),
+    element('p.dim', {}, 'About clients and destinations, and how often each has decided since the configuration was loaded.'),
+    table('Rules and their decisions', ['Rule', 'Place', ['Decisions', 'number']],
+      rules.filter(rule => rule.used || rule.place).map(rule => [shown(rule.name, 300), rule.place ? visible(placeText(rule.place), 300) : '–', count(rule.count ?? 0)])),
   ];
 }
 

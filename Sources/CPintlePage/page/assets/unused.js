@@ -9,13 +9,13 @@ import { placeText } from './format.js';
 export async function unusedPage() {
   const [{ routes: list, rules = [] }, { policies }] = await Promise.all([routes(), trust()]);
   const groups = [
-    ['Rules', rules.filter(rule => !rule.used).map(rule => [rule.rule, rule.text])],
+    ['Rules', rules.filter(rule => !rule.used && rule.place).map(rule => [rule.name, placeText(rule.place)])],
     ['Routes', list.filter(route => !route.used).map(route => [route.name, [route.match, placeText(route.place)].filter(Boolean).join(' · ')])],
     ['Pins', policies.flatMap(policy => (policy.pins ?? []).filter(pin => !pin.seen).map(pin => [policy.name, pin.pin]))],
   ];
   return [
     element('h2', {}, 'Unused'),
-    element('p.dim', {}, 'Since the start. A backup pin is not seen until the keys of its server change.'),
+    element('p.dim', {}, 'Since the start, and rules since the configuration was loaded. A backup pin is not seen until the keys of its server change.'),
     ...groups.map(([title, entries]) => element('section', {},
       element('h3', {}, title, ' ', element('span.note', {}, String(entries.length))),
       entries.length === 0 ? element('p.dim', {}, 'All of them are used.') : element('ul.unused', {}, entries.map(([name, text]) =>

@@ -30,6 +30,8 @@ final class DeferredSink<Result: Sendable>: ExchangeSink {
     }
 
     var wantsExchanges: Bool { true }
+    /// A sink with filters wants all that they can ask for.
+    var wantsProcesses: Bool { self.wantsFields }
 
     func take(_ exchange: ObservedExchange) {
         let begins = self.queue.withLock { queue in

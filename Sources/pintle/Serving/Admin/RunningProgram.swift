@@ -107,7 +107,9 @@ final class RunningProgram: AdminProgram {
         reading.counters = self.activity.counters.snapshot()
         let active = self.active
         let uses = await active.connectionUses()
-        reading.upstreamConnections = [.active: uses.active, .idle: uses.idle]
+        reading.upstreamConnections = [
+            .connecting: uses.connecting, .active: uses.active, .idle: uses.idle,
+        ]
         let searches = self.server.proxy.processSearches
         reading.processSearches = [
             .found: searches.found, .missing: searches.missing, .dropped: searches.dropped,
