@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import PintleTesting
+import PintleTrust
 import Testing
 
 /// The processes of clients: in the log, at the admin endpoint and in filters.
@@ -93,6 +94,26 @@ struct ClientProcessTests {
             return tail.output.contains { $0.contains("\"pid\":\(Self.number)") }
         }
         tail.signal(SIGTERM)
+    }
+
+    @Test func `requests inside an intercepted tunnel have the process of the tunnel's client`() throws {
+        let folder = try TemporaryFolder()
+        try AuthorityFolder("\(folder.path)/pintle/ca").keep(try CertificateAuthority(named: "Test CA"))
+        let origin = try RawOrigin(answering: response("done"))
+        let pintle = try PintleProcess(
+            "interception: {hosts: [127.0.0.1]}", environment: ["XDG_DATA_HOME": folder.path], folder: folder)
+        let client = try pintle.connect()
+        try client.send("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try client.readHead().status == 200)
+        var count = 1
+        try Patience.wait(for: "a line with the process") {
+            try client.send("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
+            #expect(try client.readResponse(to: "GET").text == "done")
+            count += 1
+            let line = try pintle.waitForExchanges(count)[count - 1]
+            #expect(line["mode"] as? String == "intercept" && line["method"] as? String == "GET", "\(line)")
+            return line["pid"] as? Int == Self.number
+        }
     }
 
     @Test func `2,000 short connections are each searched for, or counted as dropped`() throws {
