@@ -28,7 +28,8 @@ struct PreviewAnswer {
                 more: [("lines", .strings(error.problems.map { "\($0)" }))])
         }
         let comparison = PlanComparison(
-            from: self.program.active.policy, to: policy, surroundings: .system(environment: [:]))
+            from: self.program.active.policy, to: policy, surroundings: .system(environment: [:]),
+            hidingValues: true)
         var (counts, rows, all, same) = ([PlanComparison.Kind: Int](), [Parameter](), 0, 0)
         var numbers = self.recent.numbers
         while !numbers.isEmpty {

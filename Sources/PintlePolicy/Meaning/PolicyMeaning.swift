@@ -11,6 +11,8 @@ package struct PolicyMeaning: Sendable {
     package let withoutRoute: RouteMeaning
     /// The contract for the servers that it names.
     package let contract: ContractMeaning?
+    /// Stands for every value that routes put into requests; nil if the values count.
+    package let mask: String?
     private let trust: [TrustMeaning]
     private let parents: [ProxyServer]
 
@@ -25,12 +27,17 @@ package struct PolicyMeaning: Sendable {
         }
     }
 
-    /// - Parameter surroundings: access to the contracts and schemas that the configuration names.
-    package init(_ policy: Policy, surroundings: LoaderEnvironment) {
+    /// - Parameters:
+    ///   - surroundings: access to the contracts and schemas that the configuration names.
+    ///   - mask: stands for every value that routes put into requests. Nil, the default, compares the values.
+    package init(_ policy: Policy, surroundings: LoaderEnvironment, mask: String? = nil) {
+        self.mask = mask
         let configuration = policy.configuration
         let documents = ContractDocuments(surroundings: surroundings)
-        self.routes = configuration.routes.map {
-            RouteMeaning($0, enforcement: configuration.enforcement, documents)
+        self.routes = configuration.routes.map { route in
+            var route = route
+            if let mask { route.request = route.request.masked(by: mask) }
+            return RouteMeaning(route, enforcement: configuration.enforcement, documents)
         }
         self.withoutRoute = RouteMeaning(nil, enforcement: configuration.enforcement, documents)
         self.contract = configuration.contract.map { ContractMeaning($0, documents) }

@@ -51,7 +51,7 @@ package struct RouteMeaning: Sendable, Equatable {
         let rules = route.request
         self.transfer = Transfer(
             throttle: rules.throttle, timeout: rules.timeout, connectTimeout: rules.connectTimeout,
-            retries: rules.retries.normalized, serviceType: rules.serviceType.rawValue, interface: rules.interface,
+            retries: rules.retries, serviceType: rules.serviceType.rawValue, interface: rules.interface,
             hasJar: rules.cookies == .jar)
         var response = route.response.normalized
         response.onViolation = route.response.onViolation(under: enforcement)
@@ -98,14 +98,6 @@ extension RequestRules {
             (rules.parameters, rules.uriMethods, rules.stringEncoding) = ([], [], .utf8)
         }
         return rules
-    }
-}
-
-extension RequestRules.Retries {
-    fileprivate var normalized: RequestRules.Retries {
-        var retries = self
-        if self.attempts == 0 || self.occasions.isEmpty { (retries.attempts, retries.occasions) = (0, []) }
-        return retries
     }
 }
 

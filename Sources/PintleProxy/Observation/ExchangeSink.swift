@@ -53,9 +53,6 @@ package struct ExchangeSinks: Sendable {
     var wantFields: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsFields } }
     var wantProcesses: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsProcesses } }
 
-    /// True if exchanges are kept for readers that come later.
-    var areKept: Bool { !self.keepers.isEmpty }
-
     func take(_ ended: EndedExchange) {
         for keeper in self.keepers { keeper.take(ended) }
         var observed: ObservedExchange?

@@ -37,8 +37,8 @@ struct HostClasses {
             else { continue }
             if pattern.matches(authority) { ports.append(port) }
         }
-        let high = ([8080] + [UInt16](1024...9000)).first { !ports.contains($0) }
-        let low = [UInt16](81...1023).first { !ports.contains($0) }
+        let high = (UInt16(8080)...UInt16.max).first { !ports.contains($0) }
+        let low = (UInt16(81)...1023).first { !ports.contains($0) }
         return ports + [high, low].compactMap(\.self)
     }
 

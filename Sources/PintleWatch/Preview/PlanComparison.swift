@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleActivity
 package import PintleMessage
 package import PintlePolicy
 
@@ -100,11 +101,18 @@ package struct PlanComparison: Sendable {
     /// True if both have the same rules about destinations.
     private let judgesAlike: Bool
 
-    /// - Parameter surroundings: access to the contracts and schemas that the configurations name, to compare their content.
-    package init(from old: Policy, to new: Policy, surroundings: LoaderEnvironment) {
+    /// - Parameters:
+    ///   - surroundings: access to the contracts and schemas that the configurations name, to compare their content.
+    ///   - hidesValues: true if all values that routes put into requests count as equal. Otherwise a reader who may not see a secret
+    ///     could guess it, and would be told if the guess is right. Default false.
+    package init(
+        from old: Policy, to new: Policy, surroundings: LoaderEnvironment, hidingValues hidesValues: Bool = false
+    ) {
         (self.old, self.new) = (old, new)
+        let mask = hidesValues ? Redaction.mask : nil
         self.meanings = (
-            PolicyMeaning(old, surroundings: surroundings), PolicyMeaning(new, surroundings: surroundings)
+            PolicyMeaning(old, surroundings: surroundings, mask: mask),
+            PolicyMeaning(new, surroundings: surroundings, mask: mask)
         )
         let rules = [old, new].map(\.configuration.destinations)
         self.judgesAlike =

@@ -108,7 +108,7 @@ struct PlannedSide {
         }
         var made: [(head: RequestHead, body: [UInt8])] = []
         for head in heads {
-            switch self.plan.trial(head, body: request.body) {
+            switch self.plan.trial(head, body: request.body, mask: self.meaning.mask) {
             case .refused(let problem): return self.refuse(problem)
             case .unknown: return
             case .sent(let head, let body, let isReported):
