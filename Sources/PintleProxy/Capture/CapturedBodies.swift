@@ -101,8 +101,8 @@ package final class CapturedBodies: Sendable {
 
 /// Decodes and redacts bodies when they are asked for.
 private struct Shown: ShownBodies {
-    /// The most bytes to which a body is decoded, as a multiple of those that are kept of one.
-    private static let unfolding = 16
+    /// The most bytes to which a body is decoded, as a multiple of those that are kept of it, and in all.
+    private static let (unfolding, longest) = (16, 8 << 20)
 
     private let content: CapturedBodies.Content
     private let requestType: String?
@@ -157,7 +157,8 @@ private struct Shown: ShownBodies {
     /// Decodes as far as the bytes go. A body with a coding that is not known stays as it is.
     private static func decoded(_ part: CapturedBodies.Part) -> (bytes: [UInt8], isWhole: Bool) {
         guard let codings = try? ContentCoding.codings(in: part.codings), !codings.isEmpty,
-            let decoder = try? ContentDecoder(codings, limit: max(1 << 16, part.bytes.count * Self.unfolding))
+            let decoder = try? ContentDecoder(
+                codings, limit: min(max(1 << 16, part.bytes.count * Self.unfolding), Self.longest))
         else { return (part.bytes, true) }
         var plain: [UInt8] = []
         var isWhole = true

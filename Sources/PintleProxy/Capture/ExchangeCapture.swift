@@ -54,6 +54,16 @@ final class ExchangeCapture {
 
     // MARK: WebSockets
 
+    /// The most bytes that are kept of one message.
+    var longest: Int { self.rules.bodies }
+
+    /// Takes room for bytes that are not kept.
+    ///
+    /// - Returns: false if there is none.
+    func takeWorkspace(_ count: Int) -> Bool { self.rules.store.take(count) }
+
+    func giveBackWorkspace(_ count: Int) { self.rules.store.giveBack(count) }
+
     /// The most bytes of all messages, as a multiple of that of a body.
     private static let bodiesOfMessages = 16
     private static let mostMessages = 1000

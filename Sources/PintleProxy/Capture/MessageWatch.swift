@@ -9,8 +9,10 @@ internal import PintleWebSocket
 /// Reads the messages of a WebSocket that is relayed, to keep them. It changes nothing on the way, and gives up at the first thing
 /// that it cannot follow, or when enough is kept.
 final class MessageWatch {
-    /// The longest message that is read, in bytes.
-    private static let longestMessage = 1 << 20
+    /// The shortest and the longest limit for the bytes of a message that is read.
+    private static let limits = (least: 16 << 10, most: 1 << 20)
+    /// The memory that unfolding takes, beside the message, in bytes.
+    private static let window = 48 << 10
     /// The most bytes that a piece may unfold to in a turn.
     private static let budget = 256 << 10
 
@@ -20,6 +22,8 @@ final class MessageWatch {
     }
 
     private let capture: ExchangeCapture
+    /// The bytes for messages that are not complete, in both directions.
+    private let workspace: Int
     private var up: Reader
     private var down: Reader
     /// True once nothing more is read.
@@ -28,19 +32,24 @@ final class MessageWatch {
     /// - Parameters:
     ///   - head: the 101.
     ///   - capture: nil if no bodies are kept.
-    /// - Returns: nil if there is nothing to keep, or no WebSocket.
+    /// - Returns: nil if there is nothing to keep, no WebSocket, or no room.
     init?(_ head: ResponseHead, _ capture: ExchangeCapture?) {
         guard let capture, head.fields.values(of: "Upgrade").contains(where: { $0.lowercased() == "websocket" }) else {
             return nil
         }
-        self.capture = capture
+        let longest = min(max(capture.longest, Self.limits.least), Self.limits.most)
+        let workspace = 2 * (longest + Self.window)
+        guard capture.takeWorkspace(workspace) else { return nil }
+        (self.capture, self.workspace) = (capture, workspace)
         let compression = DeflateParameters(agreedIn: head.fields)
         func reader(_ role: WebSocketRole) -> Reader {
-            Reader(machine: WebSocketMachine(role: role, compression: compression, messageLimit: Self.longestMessage))
+            Reader(machine: WebSocketMachine(role: role, compression: compression, messageLimit: longest))
         }
         self.up = reader(.server)
         self.down = reader(.client)
     }
+
+    deinit { self.capture.giveBackWorkspace(self.workspace) }
 
     /// Reads bytes that are on their way; does nothing once it is over.
     func take(_ bytes: ByteBuffer, _ direction: SocketRelay.Direction) {
