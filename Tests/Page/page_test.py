@@ -351,7 +351,7 @@ class Checks:
                 self.shot(page, "phone" if size == "phone" and scheme == "light" else scheme if size == "desktop" else "phone-dark")
                 for name in ("running", "routes", "trust", "hosts", "unused", "preview"):
                     page.click(f"nav a[data-page={name}]")
-                    page.locator(f"#{name} h2").wait_for()
+                    page.locator(f"#{name} h2").first.wait_for()
                     page.wait_for_timeout(100)
                     self.fits(page, f"{name}, {size}")
                     self.axe(page, f"{name}, {size}, {scheme}")
