@@ -31,6 +31,7 @@ package struct ExchangeArchive {
         var isFirst = true
         self.forEach { exchange in
             let shown = exchange.shown(self.redaction)
+            // It was not asked for.
             guard filter.matches(shown) else { return }
             if !isFirst { text.append(UInt8(ascii: ",")) }
             isFirst = false

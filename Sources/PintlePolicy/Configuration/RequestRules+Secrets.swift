@@ -25,6 +25,20 @@ extension RequestRules {
         rules.parameters = self.parameters.map { $0.masked(by: mask) }
         return rules
     }
+
+    /// Fields whose values are no secrets, and are common in bodies.
+    private static let plainFields: Set<String> = [
+        "accept", "accept-encoding", "accept-language", "content-type", "host", "user-agent", "via",
+    ]
+
+    /// The texts that the rules put into requests: those that ``masked(by:)`` replaces, but for fields without secrets.
+    package var injectedTexts: [String] {
+        let lines = (self.headers.defaults + self.headers.set + self.headers.add)
+            .filter { !Self.plainFields.contains($0.name.lowercased()) }.map(\.value)
+        // A scheme, and the credentials.
+        let credentials = self.authorization.map { [$0.value, String($0.value.drop { $0 != " " }.dropFirst())] } ?? []
+        return lines + credentials + self.parameters.flatMap(\.value.texts)
+    }
 }
 
 extension NamedParameter {
@@ -34,6 +48,17 @@ extension NamedParameter {
 }
 
 extension ParameterValue {
+    fileprivate var texts: [String] {
+        switch self {
+        case .null, .bool: []
+        case .integer(let number): ["\(number)"]
+        case .double(let number): ["\(number)"]
+        case .string(let text): [text]
+        case .list(let values): values.flatMap(\.texts)
+        case .map(let members): members.flatMap(\.value.texts)
+        }
+    }
+
     fileprivate func masked(by mask: String) -> ParameterValue {
         switch self {
         case .null, .bool: self

@@ -16,19 +16,10 @@ final class CaptureRules: Sendable {
     let injected: [String]
     let store: CaptureStore
 
-    /// Fields whose values are no secrets, and are common in bodies.
-    private static let plainFields: Set<String> = [
-        "accept", "accept-encoding", "accept-language", "content-type", "host", "user-agent", "via",
-    ]
-
     init(_ configuration: CaptureConfiguration, of policy: Policy, in store: CaptureStore) {
         (self.bodies, self.filter) = (configuration.bodies, configuration.filter)
         self.redaction = policy.configuration.log.redact ? .on : .off
-        self.injected = policy.routes.routes.flatMap { route in
-            let rules = route.configuration.request.headers
-            return (rules.defaults + rules.set + rules.add)
-                .filter { !Self.plainFields.contains($0.name.lowercased()) }.map(\.value)
-        }
+        self.injected = policy.routes.routes.flatMap(\.configuration.request.injectedTexts)
         self.store = store
     }
 }

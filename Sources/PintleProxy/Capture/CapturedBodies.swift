@@ -133,7 +133,7 @@ private struct Shown: ShownBodies {
     var response: ShownBody? {
         guard let redaction else { return Self.body(self.content.response, nil) }
         // Many origins repeat what they were sent.
-        let hidden = redaction.masked(Self.decoded(self.sent).bytes, type: self.requestType).hidden
+        let hidden = redaction.masked(Self.decoded(self.sent)?.bytes ?? [], type: self.requestType).hidden
         return Self.body(self.content.response, BodyRedaction(secrets: self.secrets + hidden))
     }
 
@@ -148,18 +148,26 @@ private struct Shown: ShownBodies {
 
     private static func body(_ part: CapturedBodies.Part, _ redaction: BodyRedaction?) -> ShownBody? {
         guard part.size > 0 else { return nil }
-        let (bytes, isDecoded) = Self.decoded(part)
+        guard let (bytes, isDecoded) = Self.decoded(part) else {
+            // Secrets cannot be found below a coding that is not known.
+            let bytes = redaction == nil ? part.bytes : []
+            return ShownBody(
+                bytes: bytes, type: part.type, size: part.size, isWhole: bytes.count == part.size)
+        }
         return ShownBody(
             bytes: redaction?.masked(bytes, type: part.type).bytes ?? bytes, type: part.type, size: part.size,
             isWhole: isDecoded && part.bytes.count == part.size)
     }
 
-    /// Decodes as far as the bytes go. A body with a coding that is not known stays as it is.
-    private static func decoded(_ part: CapturedBodies.Part) -> (bytes: [UInt8], isWhole: Bool) {
-        guard let codings = try? ContentCoding.codings(in: part.codings), !codings.isEmpty,
+    /// Decodes as far as the bytes go.
+    ///
+    /// - Returns: nil if a coding is not known.
+    private static func decoded(_ part: CapturedBodies.Part) -> (bytes: [UInt8], isWhole: Bool)? {
+        guard let codings = try? ContentCoding.codings(in: part.codings),
             let decoder = try? ContentDecoder(
                 codings, limit: min(max(1 << 16, part.bytes.count * Self.unfolding), Self.longest))
-        else { return (part.bytes, true) }
+        else { return nil }
+        if codings.isEmpty { return (part.bytes, true) }
         var plain: [UInt8] = []
         var isWhole = true
         part.bytes.withUnsafeBufferPointer { bytes in

@@ -63,6 +63,47 @@ struct CapturedBodyTests {
         #expect(kept?["bytes"] as? Int ?? 0 > 80 && kept?["lost"] as? Int == 0, "\(kept ?? [:])")
     }
 
+    @Test func `what a route puts into requests is hidden where an origin repeats it`() throws {
+        let stage = try Self.stage(
+            "{bodies: 64KiB}",
+            """
+            routes:
+              - name: all
+                allow_cleartext_credentials: true
+                request:
+                  authorization: {bearer: route-credential}
+                  serialize: http
+                  parameters: {key: route-parameter}
+                  headers: {set: {X-Key: route-field}}
+            """)
+        let echo = try RawOrigin { connection in
+            let head = try connection.readRequest().head
+            let text = "\(head.startLine) \(head["X-Key"] ?? "-") \(head["Authorization"] ?? "-")"
+            try connection.send(response(text))
+        }
+        let got = try Curl.run(proxy: stage.pintle.port, "http://127.0.0.1:\(echo.port)/")
+        let detail = try self.detail(stage)
+        for secret in ["route-credential", "route-parameter", "route-field"] {
+            #expect(got.text.contains(secret) && !"\(detail)".contains(secret), "\(got) \(detail)")
+        }
+        #expect(
+            (self.body(detail, "response")?["text"] as? String)?.hasPrefix("GET /?key=*** HTTP/1.1 ***") == true,
+            "\(detail)")
+    }
+
+    @Test func `a body in a coding that is not known is shown only if nothing is redacted`() throws {
+        let origin = try self.origin("Content-Encoding: unheard\r\n", Array("content".utf8))
+        for redacts in [true, false] {
+            let stage = try AdminStage(
+                "capture: {bodies: 1KiB}", log: "{format: json, exchanges: \"-\", redact: \(redacts ? "on" : "off")}")
+            _ = try Curl.run(proxy: stage.pintle.port, "http://127.0.0.1:\(origin.port)/")
+            let body = self.body(try self.detail(stage), "response")
+            #expect(
+                body?["text"] as? String == (redacts ? "" : "content") && body?["size"] as? Int == 7, "\(body ?? [:])")
+            #expect(body?["truncated"] as? Bool == redacts)
+        }
+    }
+
     @Test func `without redaction bodies are as they were`() throws {
         let stage = try AdminStage(
             "capture: {bodies: 1KiB}", log: "{format: json, exchanges: \"-\", redact: off}")
