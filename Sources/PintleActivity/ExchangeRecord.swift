@@ -11,6 +11,12 @@ package struct ExchangeRecord: Hashable, Sendable {
         case origin
         /// The cache, or the answer to an equal request.
         case cache
+        /// A recording of an earlier answer.
+        case recording
+        /// A mock of the route.
+        case mock
+        /// A fault of the route, alone or by a change to the answer of another source.
+        case fault
         /// Pintle itself: a refusal, a problem or a placeholder.
         case pintle
     }

@@ -19,6 +19,8 @@ package enum ViolationKind: String, Sendable, CaseIterable {
     case unserializableRequest = "unserializable-request"
     /// A rule that only reports would deny the destination.
     case destinationDenied = "destination-denied"
+    /// The client has come back before the time that `Retry-After` of a fault named.
+    case earlyRetry = "early-retry"
 
     /// The index in tables that have one entry for each kind.
     var index: Int {
@@ -31,6 +33,7 @@ package enum ViolationKind: String, Sendable, CaseIterable {
         case .certificateInvalid: 5
         case .unserializableRequest: 6
         case .destinationDenied: 7
+        case .earlyRetry: 8
         }
     }
 }

@@ -85,6 +85,7 @@ package struct Explanation: Sendable, Equatable {
         self.tellFields(route.configuration.request)
         for rule in summary.responseRules { self.add("response", rule) }
         for rule in summary.cacheRules { self.add("cache", rule) }
+        for rule in summary.simulationRules { self.add("simulation", rule) }
         for rule in summary.redirectRules { self.add("redirects", rule) }
     }
 

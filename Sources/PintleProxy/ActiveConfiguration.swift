@@ -37,6 +37,8 @@ package final class ActiveConfiguration: Sendable {
     let interception: Interception?
     /// The cookies of the routes.
     let cookies: CookieJars
+    /// The answers in the place of origins'.
+    let simulations: Simulations
     /// The cached responses of routes that use the cache or merge identical requests.
     let caching: Caching
     /// Answers every request instead of an origin; nil for a proxy.
@@ -101,6 +103,7 @@ package final class ActiveConfiguration: Sendable {
                 configuration.interception, by: authority(configuration.interception),
                 continuing: previous?.interception) : nil
         self.cookies = CookieJars(policy.routes, continuing: previous?.cookies)
+        self.simulations = Simulations(policy, continuing: previous?.simulations)
         self.caching = Caching(policy, name: configuration.via ?? "pintle", continuing: previous?.caching)
         self.activity = activity
         self.counters = counters

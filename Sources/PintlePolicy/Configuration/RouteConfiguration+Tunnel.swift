@@ -18,7 +18,7 @@ extension RouteConfiguration {
             ("response.max_body", response.maxBody != nil), ("contract", self.contract != nil),
             ("redirects", self.redirects != .pass),
         ]
-        return lost.filter(\.1).map(\.0)
+        return lost.filter(\.1).map(\.0) + self.simulation.keys
     }
 
     /// The route as it applies to tunnels. If the proxy cannot look into the tunnel, `connect: intercept` is ignored.

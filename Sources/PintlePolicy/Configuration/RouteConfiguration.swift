@@ -43,6 +43,8 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var cache: RouteCachePolicy = .off
     /// Nil if identical requests do not share a transfer. Default nil.
     package var coalescing: CoalescingRules?
+    /// The answers in the place of the origin's. Default none.
+    package var simulation = SimulationRules()
 
     package init(name: String, position: SourcePosition) {
         self.name = name

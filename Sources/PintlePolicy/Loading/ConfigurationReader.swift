@@ -54,6 +54,8 @@ struct ConfigurationReader {
         reader.configuration.trust = TrustReader.read(maps.compactMap { $0["trust"] })
         reader.configuration.routes = RouteReader.read(
             maps.compactMap { $0["routes"] }, trust: reader.configuration.trust, hasContract: top["contract"] != nil)
+        reader.configuration.simulation = SimulationReader.read(top)
+        SimulationReader.check(reader.configuration, root)
         return reader.configuration
     }
 

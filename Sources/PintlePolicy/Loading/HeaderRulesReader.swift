@@ -28,6 +28,11 @@ struct HeaderRulesReader {
         return rules
     }
 
+    /// Reads the fields of a response of the configuration's own.
+    static func responseLines(_ node: StrictNode) -> [HeaderRules.Line]? {
+        HeaderRulesReader(direction: .response).lines(node)
+    }
+
     private func lines(_ node: StrictNode) -> [HeaderRules.Line]? {
         guard let entries = node.entries() else { return nil }
         var lines: [HeaderRules.Line] = []

@@ -23,6 +23,7 @@ extension KeySet {
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
             "include", "interception", "cache", "admin_hosts", "tracing", "capture", "tests",
+            "simulation", "faults",
         ])
     /// The keys of a file that another one includes.
     static let included = KeySet(
@@ -72,7 +73,7 @@ extension KeySet {
         "routes[]",
         [
             "name", "match", "upstream", "strip_prefix", "trust", "connect", "allow_cleartext_credentials", "contract",
-            "request", "response", "redirects", "cache", "coalesce",
+            "request", "response", "redirects", "cache", "coalesce", "mock", "faults",
         ])
     static let routeCache = KeySet("routes[].cache", ["policy"])
     static let coalesce = KeySet("routes[].coalesce", ["max_active", "order"])
@@ -103,6 +104,19 @@ extension KeySet {
     static let bodyJSON = KeySet("routes[].response.body.json", ["fragments", "schema"])
     static let bodyImage = KeySet("routes[].response.body.image", ["max_pixels"])
     static let placeholder = KeySet("routes[].response.placeholder", ["file", "status", "failures"])
+    static let simulation = KeySet("simulation", ["allow", "seed"])
+    static let mock = KeySet("routes[].mock[]", ["when", "status", "headers", "body", "json", "file", "delay"])
+    static let fault = KeySet(
+        "routes[].faults[]",
+        [
+            "when", "delay", "throttle", "truncate", "status", "headers", "body", "json", "file", "reset", "limit",
+        ])
+    static let condition = KeySet(
+        "routes[].faults[].when", ["methods", "paths", "headers", "first", "per", "rate"])
+    static let latency = KeySet(
+        "routes[].faults[].delay", ["min", "max", "mean", "deviation", "median", "p99"])
+    static let truncate = KeySet("routes[].faults[].truncate", ["after"])
+    static let limit = KeySet("routes[].faults[].limit", ["requests", "per"])
 
     /// Every map with fixed keys in the main file. Maps with keys that the user chooses (`trust`, header and parameter maps)
     /// are left out.
@@ -115,6 +129,7 @@ extension KeySet {
         .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .retries,
         .response,
         .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder, .cache, .routeCache, .coalesce,
+        .simulation, .mock, .fault, .condition, .latency, .truncate, .limit,
     ]
 
     /// The known key that `key` is most likely a slip of; nil if none is similar.

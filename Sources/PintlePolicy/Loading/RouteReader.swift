@@ -68,6 +68,12 @@ struct RouteReader {
             route.response = ResponseRulesReader.read(response, hasContract: hasContract || map["contract"] != nil)
         }
         Self.checkCookies(route, map)
+        route.simulation = SimulationReader.rules(map)
+        for key in ["cache", "coalesce"] where route.cache != .off || route.coalescing != nil {
+            guard let first = route.simulation.keys.first else { continue }
+            map[key]?.report(
+                "has no effect beside \(first), whose answers are made anew for each request; leave it out")
+        }
         return route
     }
 
@@ -101,7 +107,7 @@ struct RouteReader {
         return match
     }
 
-    private static func readHeaders(_ node: StrictNode) -> [HeaderPattern]? {
+    static func readHeaders(_ node: StrictNode) -> [HeaderPattern]? {
         guard let entries = node.entries() else { return nil }
         if entries.isEmpty, !node.isNull { node.report("names no field; leave the key out or name one") }
         var patterns: [HeaderPattern] = []

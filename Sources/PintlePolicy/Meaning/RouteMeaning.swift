@@ -39,6 +39,7 @@ package struct RouteMeaning: Sendable, Equatable {
         let redirects: RouteConfiguration.Redirects
         let cache: RouteCachePolicy
         let coalescing: CoalescingRules?
+        let simulation: SimulationRules
     }
 
     /// - Parameters:
@@ -57,7 +58,8 @@ package struct RouteMeaning: Sendable, Equatable {
         response.onViolation = route.response.onViolation(under: enforcement)
         self.response = Response(
             rules: response, schemas: route.response.schemaFiles.map(documents.schema),
-            redirects: route.redirects, cache: route.cache, coalescing: route.coalescing)
+            redirects: route.redirects, cache: route.cache, coalescing: route.coalescing,
+            simulation: route.simulation.normalized)
         self.contract = route.contract.map { ContractMeaning($0, documents) }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PintleActivity
 package import PintleMessage
 package import PintleSerialization
 package import PintleTrust
@@ -13,10 +14,11 @@ extension ResponseHead {
     ///   - version: the HTTP version of the origin's response.
     ///   - marks: violations of the response that are only reported.
     ///   - others: names of reported violations by the request, or by the trust in the origin.
+    ///   - simulation: the kind of answer, if it is not the origin's own.
     ///   - time: the Date of a final response that has none (RFC 9110 §6.6.1). Default: now.
     package consuming func forwarded(
         by rules: HeaderRules?, via: String?, version: String, marks: [ValidationError.Kind], others: [String],
-        at time: @autoclosure () -> UnixTime = .now
+        simulation: Simulation? = nil, at time: @autoclosure () -> UnixTime = .now
     ) -> ResponseHead {
         var head = self
         Forwarding.removeHopByHop(from: &head.fields)
@@ -26,6 +28,7 @@ extension ResponseHead {
         rules?.apply(to: &head.fields)
         for violation in marks { head.fields.append("Pintle-Violation", violation.rawValue) }
         if let via { Forwarding.appendVia(via, version: version, to: &head.fields) }
+        if let simulation { head.fields.append("Pintle-Simulated", simulation.rawValue) }
         for violation in others { head.fields.append("Pintle-Violation", violation) }
         return head
     }

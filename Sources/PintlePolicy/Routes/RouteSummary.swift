@@ -19,7 +19,7 @@ package struct RouteSummary: CustomStringConvertible {
     package var description: String {
         let all = [
             self.requestRules, self.responseRules, self.cacheRules, self.redirectRules, self.contractRules,
-            self.tunnelRules,
+            self.tunnelRules, self.simulationRules,
         ]
         let rules = all.joined().joined(separator: "; ")
         let line = "\"\(self.route.name)\": \(self.matched) → \(self.destination)"
@@ -61,6 +61,15 @@ package struct RouteSummary: CustomStringConvertible {
             rules.append("asks once for equal requests that wait\(most)")
         }
         return rules
+    }
+
+    /// The answers in the place of the origin's, one text for each kind.
+    package var simulationRules: [String] {
+        let (mocks, faults) = (self.route.simulation.mocks.count, self.route.simulation.faults.count)
+        return [
+            mocks == 0 ? nil : "answers by \(mocks == 1 ? "a mock" : "\(mocks) mocks")",
+            faults == 0 ? nil : "shows \(faults == 1 ? "a fault" : "\(faults) faults")",
+        ].compactMap(\.self)
     }
 
     // MARK: Requests

@@ -73,6 +73,12 @@ extension ClientConnection: ClientStream {
         }
     }
 
+    /// Resets the connection after it has sent what the system takes.
+    func reset() {
+        self.flush()
+        self.abort()
+    }
+
     func resumeBody() {
         self.process()
         self.channel.goOnMoving()

@@ -50,6 +50,9 @@ protocol ClientStream: AnyObject {
     /// Breaks off the response, so that it does not look complete; no call follows.
     func cut()
 
+    /// Resets the client's connection, or its stream, as a fault asks; no call follows.
+    func reset()
+
     /// Delivers more of the body, because the exchange takes it again.
     func resumeBody()
 
@@ -71,6 +74,8 @@ protocol ClientStream: AnyObject {
 
 /// The defaults, for a client that has made its request itself, and judges the response itself.
 extension ClientStream {
+    func reset() { self.cut() }
+
     func objection(toSwitch head: ResponseHead) -> String? { nil }
 
     func needsSwitch(insteadOf head: ResponseHead) -> Problem? { nil }

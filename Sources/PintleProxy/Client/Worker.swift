@@ -78,12 +78,17 @@ final class Worker: @unchecked Sendable {
         return ExchangeID(instance: self.instance, sequence: self.sequence)
     }
 
-    /// Opens the stream to an origin, or to the cache, which may answer even if the origin is unreachable.
+    /// Opens the stream to an origin, to the cache, which may answer even if the origin is unreachable, or to a simulation.
     func open(
         _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate,
-        _ question: CacheLookup?
+        by detour: Detour?
     ) -> any OriginStream {
-        guard let question else { return self.connect(consume request, in: session, for: delegate) }
+        let question: CacheLookup
+        switch detour {
+        case nil: return self.connect(consume request, in: session, for: delegate)
+        case .simulation(let plan): return self.open(consume request, in: session, for: delegate, by: plan)
+        case .cache(let lookup): question = lookup
+        }
         let (loop, origins, precheck) = (self.loop, self.origins, self.active.precheck)
         return CachedOrigin(request, question, self.readerTurns, loop: loop, for: delegate) { request, delegate in
             Self.open(request, in: session, for: delegate, on: loop, origins, precheck)

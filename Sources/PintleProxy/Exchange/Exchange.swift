@@ -174,7 +174,8 @@ final class Exchange: TransferDelegate {
     private func send(_ planned: consuming PlannedRequest) {
         guard let plan, let decision = plan.decision else { preconditionFailure("BUG: what was not planned is sent") }
         for breach in planned.breaches { self.report.note(breach) }
-        (self.judge, self.offer) = (planned.judge, planned.offer)
+        let simulation = self.report.simulation(of: planned.transfer, decision, in: self.active)
+        (self.judge, self.offer) = (simulation?.isUnjudged == true ? nil : planned.judge, planned.offer)
         if planned.offer != nil, let full = self.report.holdTunnel(within: self.active.limits) {
             return self.refuse(full)
         }
@@ -185,14 +186,15 @@ final class Exchange: TransferDelegate {
         let takesBody = planned.transfer.body.isStreamed
         // A remembered lookup has just failed in `makeRequest`; so it is not tried again here.
         let noted = self.request.question
-        let mayBeKept = !self.client.owner.isBound && !planned.transfer.fields.logConnectionIn
+        let mayBeKept = !self.client.owner.isBound && !planned.transfer.fields.logConnectionIn && simulation == nil
         let use = mayBeKept && noted == nil ? self.active.cacheUse(decision) : nil
         let question = mayBeKept ? noted ?? use.map { CacheLookup(planned.transfer, $0) } : nil
         if let question, noted == nil, planned.isPlain, self.trail == nil {
             if self.active.cookies.addsNothing(to: decision) { self.request.note(question) }
             if self.answerPromptly(question) { return }
         }
-        self.open(planned.takeTransfer(), in: self.active.session(for: decision.trust).session, question)
+        let session = self.active.session(for: decision.trust).session
+        self.open(planned.takeTransfer(), in: session, by: Detour(question, simulation))
         guard takesBody, let origin else {
             self.upload.stop()
             return self.countUpload()
@@ -228,11 +230,11 @@ final class Exchange: TransferDelegate {
     }
 
     /// Opens the stream to the origin.
-    private func open(_ request: consuming TransferRequest, in session: Session, _ question: CacheLookup? = nil) {
+    private func open(_ request: consuming TransferRequest, in session: Session, by detour: Detour? = nil) {
         guard let decision = self.plan?.decision else { preconditionFailure("BUG: nothing says where a request goes") }
         (request.way, request.owner, request.limitsWaiting) = (self.active.way(decision.way), self.client.owner, true)
         self.report.identify(&request, of: decision.route)
-        self.origin = self.worker.open(consume request, in: session, for: self, question)
+        self.origin = self.worker.open(consume request, in: session, for: self, by: detour)
     }
 
     // MARK: The client's events
@@ -334,13 +336,12 @@ final class Exchange: TransferDelegate {
     }
 
     private func makeInspection() -> ResponseInspection? {
-        self.judge.map { judge in
-            ResponseInspection(
-                judge, limits: self.active.limits, loop: self.worker.loop,
-                // unowned: the exchange owns the inspection, which calls this only within calls of the exchange.
-                reserve: { [unowned self] in self.held.holdResponse($0) },
-                whenBehind: { [weak self] in self?.proceedWithInspection() })
-        }
+        guard let judge else { return nil }
+        return ResponseInspection(
+            judge, limits: self.active.limits, loop: self.worker.loop,
+            // unowned: the exchange owns the inspection, which calls this only within calls of the exchange.
+            reserve: { [unowned self] in self.held.holdResponse($0) },
+            whenBehind: { [weak self] in self?.proceedWithInspection() })
     }
 
     func originSent(_ bytes: UnsafeRawBufferPointer) {
@@ -383,6 +384,7 @@ final class Exchange: TransferDelegate {
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
         self.report.note(metrics, self.origin?.cacheOutcome)
+        if let error, let fault = self.origin?.clientFault { return self.cut(error.message, by: fault) }
         self.letOriginGo()
         // Only the head of a redirect matters.
         if case .redirected(let hop) = self.answer { return self.follow(hop) }
@@ -419,9 +421,6 @@ final class Exchange: TransferDelegate {
         self.origin = nil
         self.upload.originIsGone()
     }
-
-    /// The upstream proxy of the request; nil if the request goes directly to its origin.
-    private var parent: ProxyServer? { self.active.parent(of: self.plan?.decision) }
 
     // MARK: The inspection
 
@@ -512,8 +511,8 @@ final class Exchange: TransferDelegate {
     /// The head of a response for the client, without framing. `mark`: the violation despite which it passes.
     private func forwarded(_ head: ResponseHead, mark: ValidationError?) -> ResponseHead {
         head.forwarded(
-            by: self.plan?.responseFields, via: self.active.via,
-            version: self.report.upstreamVersion, marks: mark?.kinds ?? [], others: self.report.otherViolations)
+            by: self.plan?.responseFields, via: self.active.via, version: self.report.upstreamVersion,
+            marks: mark?.kinds ?? [], others: self.report.otherViolations, simulation: self.report.simulation)
     }
 
     /// Writes a piece of the body. Every byte of it is written and counted here.
@@ -529,11 +528,11 @@ final class Exchange: TransferDelegate {
         self.client.finish(trailers: self.responseTrailers)
     }
 
-    /// Breaks off a response that has begun.
-    private func cut(_ reason: String) {
-        self.report.error = reason
+    /// Breaks off a response that has begun. A fault may do so before, and reset the connection.
+    private func cut(_ reason: String, by fault: ClientFault? = nil) {
+        self.report.noteCut(reason, by: fault)
         self.end(.failed)
-        self.client.cut()
+        if fault == .reset { self.client.reset() } else { self.client.cut() }
     }
 
     /// Answers with a problem of Pintle's own, or with the route's placeholder for it.
@@ -593,8 +592,9 @@ final class Exchange: TransferDelegate {
             return self.intercept(authority, interception)
         }
         if let problem = self.report.openTunnel(by: plan, in: self.active) { return self.refuse(problem) }
-        let fields = self.parent == nil ? Fields() : Forwarding.path(of: self.request.head, to: self.active.via)
-        self.opening = TunnelOpening(to: authority, plan, by: self.parent, fields, in: self.active)
+        let parent = self.active.parent(of: plan.decision)
+        let fields = parent == nil ? Fields() : Forwarding.path(of: self.request.head, to: self.active.via)
+        self.opening = TunnelOpening(to: authority, plan, by: parent, fields, in: self.active)
         self.perform(self.opening?.begin())
     }
 

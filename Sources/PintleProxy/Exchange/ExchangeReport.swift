@@ -23,6 +23,8 @@ final class ExchangeReport: ExchangeProgress {
         var redirects = 0
         /// The cache outcome of the request.
         var cache: CacheOutcome?
+        /// The kind of answer, if it was not the origin's own.
+        var simulation: Simulation?
         /// The header fields of the origin, if a sink wants them.
         var responseFields = Fields()
     }
@@ -60,6 +62,8 @@ final class ExchangeReport: ExchangeProgress {
     private var requestViolations: [ViolationKind] = []
     /// A violation of a trust policy that only reports.
     private var trustViolation: ViolationKind?
+    /// The kind of answer, if it was not the origin's own.
+    var simulation: Simulation? { self.facts.simulation }
     /// Reported violations that do not concern the response.
     var otherViolations: [String] {
         if self.trustViolation == nil, self.requestViolations.isEmpty { return [] }
@@ -178,12 +182,31 @@ final class ExchangeReport: ExchangeProgress {
         _ head: ResponseHead, of origin: any OriginStream, _ decision: Decision?, in active: ActiveConfiguration
     ) {
         self.note(origin.cacheOutcome)
-        if origin.cacheOutcome?.isFromOrigin ?? true { self.upstreamStatus = head.status }
+        self.facts.simulation = origin.simulation
+        if origin.isUpstream { self.upstreamStatus = head.status }
         self.upstreamVersion = origin.responseVersion
         if active.sinks.wantFields { self.facts.responseFields = head.fields }
         // The head for the client lists reported violations; so the address is checked before.
         if self.addressQuestion != nil { self.judge(address: origin.metrics.address) }
         self.noteVerdicts(of: origin, decision, in: active)
+    }
+
+    /// Records that the response breaks off.
+    func noteCut(_ reason: String, by fault: ClientFault?) {
+        self.error = reason
+        if fault != nil { self.facts.simulation = .fault }
+    }
+
+    /// Plans the simulation of a request, if its route has any, and records a client that has come back too early.
+    func simulation(
+        of request: borrowing TransferRequest, _ decision: Decision, in active: ActiveConfiguration
+    ) -> SimulationPlan? {
+        let plan = active.simulations.plan(request, of: decision, from: self.client)
+        if let complaint = plan?.complaint {
+            self.violated(.earlyRetry)
+            self.error = complaint
+        }
+        return plan
     }
 
     /// Records that the placeholder has replaced a late response.

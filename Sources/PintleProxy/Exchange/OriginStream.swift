@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
+internal import PintleActivity
 internal import PintleCache
 internal import PintleLoop
 internal import PintleMessage
+internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
@@ -40,6 +42,10 @@ protocol OriginStream: AnyObject {
     func cancel()
     /// The cache outcome of the request; nil if it did not use the cache.
     var cacheOutcome: CacheOutcome? { get }
+    /// The kind of answer, if it is not the origin's own; nil for an origin or a cache.
+    var simulation: Simulation? { get }
+    /// The way in which the client is to see the end of the response, if a fault has caused it.
+    var clientFault: ClientFault? { get }
     /// Leaves the response. If it is to be cached, the transfer continues; otherwise it is cancelled.
     func detach()
 }
@@ -48,6 +54,17 @@ extension OriginStream {
     var metrics: TransferMetrics { TransferMetrics() }
 
     var cacheOutcome: CacheOutcome? { nil }
+
+    var simulation: Simulation? { nil }
+
+    /// True if the response comes from the origin, for this exchange.
+    var isUpstream: Bool {
+        // A fault may change the response of an origin.
+        if self.simulation != nil { return !self.metrics.address.isEmpty }
+        return self.cacheOutcome?.isFromOrigin ?? true
+    }
+
+    var clientFault: ClientFault? { nil }
 
     func detach() { self.cancel() }
 
@@ -74,5 +91,22 @@ struct SessionOrigins: OriginOpener {
         _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate
     ) -> any OriginStream {
         session.start(consume request, on: self.loop, delegate: delegate)
+    }
+}
+
+/// The part of Pintle that a request passes on its way to the origin, and that may answer instead.
+enum Detour {
+    case cache(CacheLookup)
+    case simulation(SimulationPlan)
+
+    /// A simulation leaves the cache out.
+    init?(_ question: CacheLookup?, _ simulation: SimulationPlan?) {
+        if let simulation {
+            self = .simulation(simulation)
+        } else if let question {
+            self = .cache(question)
+        } else {
+            return nil
+        }
     }
 }

@@ -2,16 +2,20 @@
 
 internal import Glibc
 internal import NIOCore
+package import PintleActivity
 internal import PintleCache
 package import PintleLoop
 package import PintleMessage
-internal import PintleSession
+package import PintleSession
 package import PintleSystem
 internal import PintleTrust
 
-/// The answer of a ``LocalService``, which stands in the place of an origin's response. Used on its loop's thread only.
+/// An answer of Pintle's own in the place of an origin's: of a ``LocalService``, or of a simulation. Used on its loop's thread
+/// only.
 package final class LocalAnswer: OriginStream {
     private enum State {
+        /// The body of the request is on its way.
+        case receiving(then: (LocalAnswer) -> Void)
         /// The service has not answered.
         case asked
         case answering(any LocalBody)
@@ -19,6 +23,8 @@ package final class LocalAnswer: OriginStream {
     }
 
     package let loop: Loop
+    /// Nil for a service of Pintle's own.
+    package let simulation: Simulation?
     private let delegate: any TransferDelegate
     private var state = State.asked
     /// False while the client reads more slowly than the body comes.
@@ -32,13 +38,41 @@ package final class LocalAnswer: OriginStream {
     init(
         to request: LocalRequest, of service: any LocalService, for delegate: any TransferDelegate, on loop: Loop
     ) {
-        (self.loop, self.delegate) = (loop, delegate)
+        (self.loop, self.delegate, self.simulation) = (loop, delegate, nil)
         // The delegate is answered in a later turn.
         LoopBound(self, loop: loop).run { answer in
             // The client has left.
             if case .over = answer.state { return }
             service.answer(request, by: answer)
         }
+    }
+
+    /// Answers in the place of the origin of a request.
+    ///
+    /// - Parameter begin: called in a later turn, once the body of the request has arrived; unless the client has left.
+    package init(
+        as simulation: Simulation, to request: TransferRequest, for delegate: any TransferDelegate, on loop: Loop,
+        _ begin: @escaping (LocalAnswer) -> Void
+    ) {
+        (self.loop, self.delegate, self.simulation) = (loop, delegate, simulation)
+        self.state = .receiving(then: begin)
+        let expects = request.fields.hasToken("100-continue", in: .expect)
+        guard case .stream = request.body else {
+            self.received()
+            return
+        }
+        // The client sends its body only when it is told to (RFC 9110 §10.1.1).
+        if expects {
+            LoopBound(self, loop: loop).run {
+                if !$0.isOver { $0.delegate.originSent(interim: ResponseHead(status: 100, reason: "Continue")) }
+            }
+        }
+    }
+
+    private func received() {
+        guard case .receiving(let begin) = self.state else { return }
+        self.state = .asked
+        LoopBound((self, begin), loop: self.loop).run { answer, begin in if !answer.isOver { begin(answer) } }
     }
 
     // MARK: The service
@@ -58,7 +92,7 @@ package final class LocalAnswer: OriginStream {
         switch self.state {
         case .over: body.stop()
         case .answering: preconditionFailure("BUG: a request is answered twice")
-        case .asked:
+        case .receiving, .asked:
             self.state = .answering(body)
             self.delegate.originAnswered(head, length: length)
             self.resume()
@@ -75,7 +109,7 @@ package final class LocalAnswer: OriginStream {
         switch self.state {
         case .over: return nil
         case .answering: preconditionFailure("BUG: a request is answered twice")
-        case .asked: break
+        case .receiving, .asked: break
         }
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -132,10 +166,10 @@ package final class LocalAnswer: OriginStream {
     var verdict: Verdict? { nil }
     var proxyVerdict: Verdict? { nil }
     var responseVersion: String { "1.1" }
-    // The whole body of the request was there before.
+    // Bytes of the request are read and dropped: a service has got them before, and a simulation needs none.
     var unsentBodyBytes: Int { 0 }
-    func send(_ bytes: ByteBuffer) {}
-    func finishBody(trailers: Fields) {}
+    func send(_ bytes: ByteBuffer) { self.delegate.originTookBody(bytes.readableBytes) }
+    func finishBody(trailers: Fields) { self.received() }
     func takePipes() {}
 
     func pauseReading() { self.hasRoom = false }

@@ -41,6 +41,8 @@ package final class EndedExchange: KeepableExchange {
     let metrics: TransferMetrics
     let redirects: Int
     let cache: CacheOutcome?
+    /// The kind of answer, if it was not the origin's own.
+    package let simulation: Simulation?
     package let violations: [ViolationKind]
     let error: String?
     let outcome: Outcome
@@ -79,7 +81,7 @@ package final class EndedExchange: KeepableExchange {
         (self.bytesIn, self.bytesOut) = (report.bytesIn, report.bytesOut)
         (self.metrics, self.redirects, self.cache) = (report.metrics, facts.redirects, facts.cache)
         (self.violations, self.error, self.outcome) = (facts.violations, report.error, outcome)
-        self.hasNamelessHello = report.hasNamelessHello
+        (self.hasNamelessHello, self.simulation) = (report.hasNamelessHello, facts.simulation)
         (self.response, self.responseFields) = (response, facts.responseFields)
         self.trace = report.trace.map(Trace.init)
     }
@@ -152,6 +154,8 @@ package final class EndedExchange: KeepableExchange {
     }
 
     private var source: ExchangeRecord.Source? {
+        // A fault may leave the client without a response.
+        if let simulation, self.problem == nil { return simulation.source }
         if self.status == nil || self.problem != nil { return self.status == nil ? nil : .pintle }
         if let cache, !cache.isFromOrigin { return .cache }
         return self.upstreamStatus != nil || self.mode == .tunnel ? .origin : .pintle

@@ -21,7 +21,7 @@ enum PolicyRequestReader {
         if case .some(nil) = method { return nil }
         guard let mode = Self.mode(map, text, method ?? nil) else { return nil }
         guard let fields = PolicyFieldReader.read(map["headers"]),
-            let content = PolicyContentReader.read(map, isRequest: true)
+            let content = ContentReader.read(map, isRequest: true)
         else { return nil }
         guard let (target, host) = Self.target(url, text, mode, hasHost: fields.contains("Host")) else { return nil }
         var head = RequestHead(
@@ -111,7 +111,7 @@ enum PolicyResponseReader {
         var status = 200
         map.read("status", into: &status) { $0.int(200...599) }
         guard var fields = PolicyFieldReader.read(map["headers"]),
-            let content = PolicyContentReader.read(map, isRequest: false)
+            let content = ContentReader.read(map, isRequest: false)
         else { return nil }
         if let type = content?.mediaType, !fields.contains("Content-Type") { fields.append("Content-Type", type) }
         return PolicyTest.Response(

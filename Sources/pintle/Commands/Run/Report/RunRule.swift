@@ -15,6 +15,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
     case pastProxy = 309
     case destinationDenied = 310
     case failed = 311
+    case earlyRetry = 312
 
     init(_ kind: ViolationKind) {
         switch kind {
@@ -26,6 +27,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .certificateInvalid: self = .certificateInvalid
         case .unserializableRequest: self = .unserializableRequest
         case .destinationDenied: self = .destinationDenied
+        case .earlyRetry: self = .earlyRetry
         }
     }
 
@@ -47,6 +49,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .pastProxy: "past-proxy"
         case .destinationDenied: "would-deny"
         case .failed: "failed"
+        case .earlyRetry: ViolationKind.earlyRetry.rawValue
         }
     }
 
@@ -64,6 +67,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .pastProxy: "The program connected to a server without the proxy."
         case .destinationDenied: "A rule that only reports would not allow the request."
         case .failed: "The request had no proper answer."
+        case .earlyRetry: "The program asked again before the time that Retry-After named."
         }
     }
 
@@ -80,6 +84,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .unserializableRequest: "Change the program, or the contract that the route names."
         case .destinationDenied:
             "Allow the destination in the configuration, or name it under `trust`, before the rule is enforced."
+        case .earlyRetry: "Have the program wait as long as Retry-After says."
         case .failed: "The reason says where it failed; see that the server is there and can be reached from here."
         case .pastProxy: "See how the program is told of a proxy (docs/clients.md), or run it with --isolate."
         }

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintlePolicy
 internal import PintleSerialization
 
 /// Reads the content of a message: `body`, `json`, and `form` of requests or `file` of responses.
-enum PolicyContentReader {
+package enum ContentReader {
     /// The longest content of a file in bytes.
     private static let fileLimit = 64 << 20
 
-    struct Content {
-        let bytes: [UInt8]
+    package struct Content {
+        package let bytes: [UInt8]
         /// The media type that the form of the content implies; nil for text and files.
-        let mediaType: String?
+        package let mediaType: String?
     }
 
     /// - Returns: nil after a fault was reported; `.some(nil)` without content.
-    static func read(_ map: StrictMap, isRequest: Bool) -> Content?? {
+    package static func read(_ map: StrictMap, isRequest: Bool) -> Content?? {
         let given = (["body", "json"] + (isRequest ? ["form"] : ["file"])).filter { map[$0] != nil }
         guard given.count <= 1 else {
             map.node.report("has \(given.joined(separator: " and ")); a message has one content")

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The kinds of answers that stand in the place of an origin's. Clients find the raw value in `Pintle-Simulated`.
+package enum Simulation: String, Sendable, CaseIterable {
+    /// An answer that an origin gave earlier.
+    case recording
+    /// An answer from the configuration, or from an API contract.
+    case mock
+    /// A failure that was asked for.
+    case fault
+
+    /// The source in records.
+    package var source: ExchangeRecord.Source {
+        switch self {
+        case .recording: .recording
+        case .mock: .mock
+        case .fault: .fault
+        }
+    }
+}
