@@ -9,6 +9,16 @@ package enum Simulation: String, Sendable, CaseIterable {
     /// A failure that was asked for.
     case fault
 
+    /// Nil for sources that are real.
+    package init?(_ source: ExchangeRecord.Source?) {
+        switch source {
+        case .recording: self = .recording
+        case .mock: self = .mock
+        case .fault: self = .fault
+        case .origin, .cache, .pintle, nil: return nil
+        }
+    }
+
     /// The source in records.
     package var source: ExchangeRecord.Source {
         switch self {

@@ -10,9 +10,11 @@ enum PrivatePolicy {
     ///   - file: the value of `-c`.
     ///   - place: the address at which the command finds its proxy.
     ///   - hosts: further hosts whose tunnels are intercepted.
+    ///   - faults: the names of sets of faults that every route shows, and requests without a route.
     ///   - isLearning: true if clients that pin certificates must be able to continue, whatever the configuration says.
     static func load(
-        _ file: String?, listen place: ListenAddress, intercepting hosts: [HostPattern], isLearning: Bool = false
+        _ file: String?, listen place: ListenAddress, intercepting hosts: [HostPattern], faults: [String] = [],
+        isLearning: Bool = false
     ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
         let (policy, origin) = try ConfigurationOptions.load(file, listen: [place])
         var configuration = policy.configuration
@@ -23,12 +25,36 @@ enum PrivatePolicy {
         // Spans are for a service; this proxy would have to wait for their receiver at its end.
         configuration.tracing = nil
         configuration.interception.hosts += hosts
+        for name in faults { try configuration.show(name, from: origin) }
         if isLearning { configuration.interception.passesThroughOnAlert = true }
         guard configuration != policy.configuration else { return (policy, origin) }
         do throws(ConfigurationError) {
             return (try Policy(configuration, file: origin.description), origin)
         } catch {
             throw CommandFailure(error)
+        }
+    }
+}
+
+extension Configuration {
+    /// Adds a named set of faults to every route, and to requests without one.
+    fileprivate mutating func show(_ name: String, from origin: ConfigurationOrigin) throws(CommandFailure) {
+        guard let set = self.simulation.faultSets.first(where: { $0.name == name }) else {
+            let names = self.simulation.faultSets.map(\.name)
+            let hint =
+                names.isEmpty ? "it has no faults at the top level" : "there are \(names.joined(separator: ", "))"
+            throw CommandFailure(
+                .usage, "pintle run: --faults \(name): there is no such set in \(origin.description); \(hint)")
+        }
+        self.simulateAll { $0.faults += set.faults }
+    }
+
+    /// Changes the simulation of every request. Answers are then made anew for each, so none is kept.
+    mutating func simulateAll(_ change: (inout SimulationRules) -> Void) {
+        change(&self.simulation.unrouted)
+        for index in self.routes.indices {
+            change(&self.routes[index].simulation)
+            (self.routes[index].cache, self.routes[index].coalescing) = (.off, nil)
         }
     }
 }

@@ -12,7 +12,7 @@ struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command with a private proxy, and say afterwards what it did.",
         usage:
-            "pintle run [-c <file>] [--report <format[@filter]=file>]… [--fail-on <what>] [--isolate] [--learn <file>] [--devtools] -- <command> [<argument>…]",
+            "pintle run [-c <file>] [--report <format[@filter]=file>]… [--fail-on <what>] [--isolate] [--learn <file>] [--faults <name>]… [--devtools] -- <command> [<argument>…]",
         discussion: """
             The proxy is in this process, on a free port of 127.0.0.1, and keeps the configuration; its `listen`, `clients` \
             and `log` count for nothing. The command gets the variables that pintle env prints, and nothing is exempt: \
@@ -57,6 +57,12 @@ struct Run: AsyncParsableCommand {
                 + "intercepted for it, all of them unless --intercept names some.", valueName: "file"))
     var learn: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Show a set of faults of the configuration on every route; repeatable. Tunnels are intercepted for it, all of them "
+                + "unless --intercept names some.", valueName: "name"))
+    var faults: [String] = []
+
     @Flag(
         help:
             "Print links under which a browser shows the traffic while the command runs: its developer tools, and a page."
@@ -92,7 +98,7 @@ struct Run: AsyncParsableCommand {
         if let obstacle = BuildServer(environment: inherited)?.obstacle { throw self.refusal(obstacle) }
         let (policy, origin) = try PrivatePolicy.load(
             self.configuration.file, listen: self.isolate ? .standard : .loopback, intercepting: try self.hosts(),
-            isLearning: self.learn != nil)
+            faults: self.faults, isLearning: self.learn != nil)
         var learning: RunLearning?
         if let learn { learning = try RunLearning(learn, policy, origin) }
         let trust = try RunTrust.prepare(policy, inherited)
@@ -157,7 +163,9 @@ struct Run: AsyncParsableCommand {
 
     private func hosts() throws(CommandFailure) -> [HostPattern] {
         var hosts: [HostPattern] = []
-        for text in self.intercept.isEmpty && self.learn != nil ? ["*"] : self.intercept {
+        // Rules cannot reach the requests in a tunnel that is only relayed.
+        let needsAll = self.intercept.isEmpty && (self.learn != nil || !self.faults.isEmpty)
+        for text in needsAll ? ["*"] : self.intercept {
             do throws(Malformed) {
                 hosts.append(try HostPattern(text))
             } catch {

@@ -36,6 +36,7 @@ struct RunSummary {
             parts.append(self.coloured(.error, ReportText.count(totals.violations, "violation")))
         }
         if totals.failed > 0 { parts.append(self.coloured(.warning, "\(totals.failed) failed")) }
+        if let words = totals.simulationWords { parts.append(words) }
         return "pintle: \(parts.joined(separator: ", ")) (\(ReportText.line(self.report.configuration)))"
     }
 

@@ -23,7 +23,7 @@ struct RunJSONReport {
                 ("started_at", .string(self.report.startedAt.description)),
                 ("duration_ms", .number(self.report.duration.roundedMilliseconds)),
                 ("ended", self.end), ("exit_code", .number(Int(self.report.exitCode))),
-                ("summary", .object(Self.counts(self.statistics.totals))),
+                ("summary", .object(Self.counts(self.statistics.totals) + [("simulated", self.simulated)])),
                 ("hosts", .array(self.statistics.hosts.map(self.host))),
                 ("exchanges_with_other_hosts", .number(self.statistics.otherHosts)),
                 ("findings", .array(self.statistics.findings.map(self.finding))),
@@ -53,6 +53,13 @@ struct RunJSONReport {
             ("violations", .number(counts.violations)), ("failed", .number(counts.failed)),
             ("bytes_up", .number(counts.bytesUp)), ("bytes_down", .number(counts.bytesDown)),
         ]
+    }
+
+    /// The numbers of answers that came from no origin; nil without any.
+    private var simulated: Parameter? {
+        let counts = self.statistics.totals.simulated
+        if counts.isEmpty { return nil }
+        return .object(Simulation.allCases.map { ($0.rawValue, .number(counts[$0] ?? 0)) })
     }
 
     private func host(_ host: RunStatistics.Host) -> Parameter {

@@ -21,6 +21,7 @@ struct RunMarkdownReport {
             ReportText.count(totals.requests, "request"), ReportText.count(totals.tunnels, "tunnel"),
             "\(totals.denied) denied", totals.wouldDeny > 0 ? "\(totals.wouldDeny) would be denied" : nil,
             ReportText.count(totals.violations, "violation"), "\(totals.failed) failed",
+            totals.simulationWords,
         ].compactMap { $0 }
         return ReportText.markdown(
             "\(self.report.startedAt), \(self.report.configuration)\(self.report.filter.map { ", \($0.source)" } ?? ""): \(parts.joined(separator: ", ")), exit code "

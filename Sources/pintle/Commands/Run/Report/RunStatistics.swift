@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
+internal import PintleAudit
 
 /// Counts exchanges by their records. The counts are always exact; hosts, findings and exchanges are only stored up to a
 /// limit.
@@ -23,6 +24,8 @@ struct RunStatistics: Sendable, Equatable {
         var failed = 0
         var bytesUp = 0
         var bytesDown = 0
+        /// The numbers of answers that did not come from an origin, or were changed by a fault.
+        var simulated: [Simulation: Int] = [:]
     }
 
     struct Host: Sendable, Equatable {
@@ -138,8 +141,22 @@ extension RunStatistics.Counts {
         if record.decision == "would-deny" { self.wouldDeny += 1 }
         if !record.violations.isEmpty { self.violations += 1 }
         if record.hasFailed { self.failed += 1 }
+        if let simulation = Simulation(record.source) { self.simulated[simulation, default: 0] += 1 }
         self.bytesUp += record.bytesIn ?? 0
         self.bytesDown += record.bytesOut ?? 0
+    }
+}
+
+extension RunStatistics.Counts {
+    /// `12 of 40 answers were recordings, 3 were mocks`; nil without any.
+    var simulationWords: String? {
+        var words: [String] = []
+        for kind in Simulation.allCases {
+            guard let count = self.simulated[kind] else { continue }
+            let whole = words.isEmpty ? " of \(ReportText.count(self.requests, "answer"))" : ""
+            words.append("\(count)\(whole) \(count == 1 ? "was a \(kind.rawValue)" : "were \(kind.rawValue)s")")
+        }
+        return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 }
 
