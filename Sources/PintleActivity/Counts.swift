@@ -45,6 +45,10 @@ package struct Counts: Hashable, Sendable {
     package var cacheMisses = 0
     /// Requests that were answered with the response to an equal request.
     package var coalesced = 0
+    /// Answers that did not come from an origin, or that a fault changed.
+    package var recordings = 0
+    package var mocks = 0
+    package var faults = 0
     /// Tunnels that were established.
     package var tunnelsOpened = 0
     /// Tunnels that are established and not closed.
@@ -61,6 +65,7 @@ package struct Counts: Hashable, Sendable {
             ("bytes_down", self.bytesDown), ("pin_failures", self.pinFailures),
             ("certificates_refused", self.certificatesRefused), ("cache_hits", self.cacheHits),
             ("cache_misses", self.cacheMisses), ("coalesced", self.coalesced),
+            ("recordings", self.recordings), ("mocks", self.mocks), ("faults", self.faults),
             ("tunnels_opened", self.tunnelsOpened), ("tunnels_active", self.tunnelsActive),
         ]
     }
@@ -80,6 +85,9 @@ package struct Counts: Hashable, Sendable {
         sum.cacheHits += other.cacheHits
         sum.cacheMisses += other.cacheMisses
         sum.coalesced += other.coalesced
+        sum.recordings += other.recordings
+        sum.mocks += other.mocks
+        sum.faults += other.faults
         sum.tunnelsOpened += other.tunnelsOpened
         sum.tunnelsActive += other.tunnelsActive
     }

@@ -30,6 +30,9 @@ package final class RouteCounters: Sendable {
     private let cacheHits = Atomic<Int>(0)
     private let cacheMisses = Atomic<Int>(0)
     private let coalescings = Atomic<Int>(0)
+    private let recordings = Atomic<Int>(0)
+    private let mocks = Atomic<Int>(0)
+    private let faults = Atomic<Int>(0)
     private let tunnelOpenings = Atomic<Int>(0)
     private let tunnelClosings = Atomic<Int>(0)
     /// One counter for each kind of violation, by the kind's index.
@@ -91,6 +94,15 @@ package final class RouteCounters: Sendable {
     /// Counts a request that was answered with the response to an equal request.
     package func coalesced() { self.coalescings.wrappingAdd(1, ordering: .relaxed) }
 
+    /// Counts an answer that did not come from an origin, or that a fault changed.
+    package func simulated(_ kind: Simulation) {
+        switch kind {
+        case .recording: self.recordings.wrappingAdd(1, ordering: .relaxed)
+        case .mock: self.mocks.wrappingAdd(1, ordering: .relaxed)
+        case .fault: self.faults.wrappingAdd(1, ordering: .relaxed)
+        }
+    }
+
     /// Counts a tunnel that was established.
     package func tunnelOpened() {
         self.tunnelOpenings.wrappingAdd(1, ordering: .relaxed)
@@ -120,6 +132,9 @@ package final class RouteCounters: Sendable {
         counts.cacheHits = self.cacheHits.load(ordering: .relaxed)
         counts.cacheMisses = self.cacheMisses.load(ordering: .relaxed)
         counts.coalesced = self.coalescings.load(ordering: .relaxed)
+        counts.recordings = self.recordings.load(ordering: .relaxed)
+        counts.mocks = self.mocks.load(ordering: .relaxed)
+        counts.faults = self.faults.load(ordering: .relaxed)
         for kind in ViolationKind.allCases {
             counts.violations[kind] = self.violations[kind.index].load(ordering: .relaxed)
         }

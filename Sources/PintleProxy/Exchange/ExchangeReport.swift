@@ -379,6 +379,7 @@ final class ExchangeReport: ExchangeProgress {
         active.activity.finished(
             route: self.counters, outcome: outcome, bytesUp: self.bytesIn - self.told.up,
             bytesDown: self.bytesOut - self.told.down)
+        if let simulation { self.counters.simulated(simulation) }
         if self.holdsTunnel { self.worker.limiter.leaveTunnel(self.client) }
         // Without a sink nothing is gathered.
         guard active.sinks.areWanted else { return }

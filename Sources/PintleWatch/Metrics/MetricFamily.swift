@@ -9,6 +9,7 @@ enum MetricFamily: String, CaseIterable {
     case violations = "pintle_violations"
     case pinEvaluations = "pintle_pin_evaluations"
     case cacheEvents = "pintle_cache_events"
+    case simulated = "pintle_simulated"
     case upstreamConnections = "pintle_upstream_connections"
     case processSearches = "pintle_client_process_searches"
     case certificateExpiry = "pintle_certificate_expiry_seconds"
@@ -26,7 +27,7 @@ enum MetricFamily: String, CaseIterable {
 
     var kind: Kind {
         switch self {
-        case .exchanges, .bytes, .violations, .pinEvaluations, .cacheEvents, .processSearches: .counter
+        case .exchanges, .bytes, .violations, .pinEvaluations, .cacheEvents, .simulated, .processSearches: .counter
         case .exchangeDuration: .histogram
         case .activeExchanges, .upstreamConnections, .certificateExpiry, .lastReloadSuccessful, .lastReloadSuccess:
             .gauge
@@ -39,8 +40,8 @@ enum MetricFamily: String, CaseIterable {
         switch self {
         case .bytes: "bytes"
         case .exchangeDuration, .certificateExpiry, .lastReloadSuccess: "seconds"
-        case .exchanges, .activeExchanges, .violations, .pinEvaluations, .cacheEvents, .upstreamConnections,
-            .processSearches, .configuration, .lastReloadSuccessful, .build:
+        case .exchanges, .activeExchanges, .violations, .pinEvaluations, .cacheEvents, .simulated,
+            .upstreamConnections, .processSearches, .configuration, .lastReloadSuccessful, .build:
             nil
         }
     }
@@ -54,6 +55,7 @@ enum MetricFamily: String, CaseIterable {
         case .violations: ["route", "kind"]
         case .pinEvaluations: ["trust", "verdict"]
         case .cacheEvents: ["event"]
+        case .simulated: ["kind"]
         case .upstreamConnections: ["state"]
         case .processSearches: ["outcome"]
         case .certificateExpiry: ["trust", "host"]
@@ -74,6 +76,7 @@ enum MetricFamily: String, CaseIterable {
         case .violations: "Violations of contracts and policies, refused or only reported."
         case .pinEvaluations: "Exchanges whose certificates were compared with pins, by the verdict."
         case .cacheEvents: "Requests of routes with a cache or with coalescing, by what became of them."
+        case .simulated: "Answers that did not come from an origin, or that a fault changed."
         case .upstreamConnections: "Connections to origins and upstream proxies."
         case .processSearches: "Searches for the processes of clients on this machine, by the outcome."
         case .certificateExpiry: "Seconds until the certificate expires; negative afterwards."

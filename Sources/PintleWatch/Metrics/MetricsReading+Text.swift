@@ -26,6 +26,7 @@ extension MetricsReading {
             self.byRoute { counts in ViolationKind.allCases.map { ([$0.rawValue], counts.violations[$0]) } }
         case .pinEvaluations: self.pinSamples
         case .cacheEvents: self.cacheSamples
+        case .simulated: self.simulationSamples
         case .upstreamConnections:
             ConnectionState.allCases.compactMap { state in
                 self.upstreamConnections[state].map { ([state.rawValue], "\($0)") }
@@ -66,6 +67,14 @@ extension MetricsReading {
         return [("hit", overall.cacheHits), ("miss", overall.cacheMisses), ("coalesced", overall.coalesced)].map {
             ([$0.0], "\($0.1)")
         }
+    }
+
+    private var simulationSamples: [MetricsText.Sample] {
+        guard let overall = self.counters?.overall else { return [] }
+        let counts: [(Simulation, Int)] = [
+            (.recording, overall.recordings), (.mock, overall.mocks), (.fault, overall.faults),
+        ]
+        return counts.map { ([$0.0.rawValue], "\($0.1)") }
     }
 
     private var certificateSamples: [MetricsText.Sample] {
