@@ -21,7 +21,8 @@ struct TunnelRuleTests {
         ("response: {content_types: [a/b]}", "response.content_types"),
         ("response: {body: json, remove_nulls: true}", "response.body, response.remove_nulls"),
         ("response: {max_body: 1KiB}", "response.max_body"), ("redirects: follow", "redirects"),
-        ("request: {cookies: block}", "request.cookies"),
+        ("request: {cookies: block}", "request.cookies"), ("mock: [{status: 200}]", "mock"),
+        ("faults: [{delay: 1s}]", "faults"),
     ]
 
     @Test(arguments: Self.lost)

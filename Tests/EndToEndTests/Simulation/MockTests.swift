@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleTesting
+import Testing
+
+/// Answers of routes in the place of their origins' (contract §8).
+struct MockTests {
+    private static let route = """
+        routes:
+          - name: users
+            match: {hosts: [users.test]}
+            response: {content_types: [application/json], headers: {remove: [X-Internal]}}
+            mock:
+              - {when: {methods: [GET], paths: ["/users/17"]}, json: {id: 17}, headers: {X-Internal: a}}
+              - {when: {methods: [POST]}, status: 201, file: made.json}
+              - {when: {paths: ["/wrong"]}, body: text}
+        """
+
+    private func proxy(_ more: String = "") throws -> PintleProcess {
+        let folder = try TemporaryFolder()
+        try folder.write(#"{"made": true}"#, to: "made.json")
+        return try PintleProcess("\(more)\n\(Self.route)", folder: folder)
+    }
+
+    @Test func `a mock answers, and every reader sees that it did`() throws {
+        let pintle = try self.proxy()
+        let answer = try Curl.run(proxy: pintle.port, "http://users.test/users/17?a=b")
+        #expect(answer.status == 200 && answer.text == #"{"id":17}"#, "\(answer)")
+        #expect(answer["Content-Type"] == "application/json" && answer["Pintle-Simulated"] == "mock", "\(answer)")
+        #expect(answer["X-Internal"] == nil && answer["Date"] != nil && answer["Via"] == "1.1 pintle")
+        let line = try pintle.waitForExchanges(1)[0]
+        #expect(line["source"] as? String == "mock" && line["decision"] as? String == "allow", "\(line)")
+        #expect(line["upstream_status"] == nil && line["address"] == nil, "\(line)")
+        #expect(try pintle.counters()["mocks"] as? Int == 1)
+    }
+
+    @Test(arguments: [[], ["-H", "Expect: 100-continue"], ["-H", "Transfer-Encoding: chunked"]])
+    func `the body of the request is read before a mock answers`(more: [String]) throws {
+        let pintle = try self.proxy()
+        let folder = try TemporaryFolder()
+        let file = try folder.write(String(repeating: "x", count: 3_000_000), to: "body")
+        let answer = try Curl.run(
+            proxy: pintle.port, ["--data-binary", "@\(file)", "http://users.test/users"] + more)
+        #expect(answer.status == 201 && answer.json["made"] as? Bool == true, "\(answer)")
+        #expect(try pintle.waitForExchanges(1)[0]["bytes_in"] as? Int == 3_000_000)
+    }
+
+    @Test func `a mock is judged as an origin's answer is`() throws {
+        let pintle = try self.proxy()
+        let answer = try Curl.run(proxy: pintle.port, "http://users.test/wrong")
+        #expect(answer.status == 502 && answer.problem == "response-content-type", "\(answer)")
+        let line = try pintle.waitForExchanges(1)[0]
+        #expect(line["violations"] as? [String] == ["response-content-type"] && line["source"] as? String == "pintle")
+    }
+
+    @Test func `what no mock is for goes to the origin`() throws {
+        let origin = try RawOrigin { connection in
+            _ = try connection.readRequest()
+            try connection.send(response("from the origin", fields: "Connection: close\r\n"))
+        }
+        let pintle = try PintleProcess(
+            "routes: [{name: r, mock: [{when: {paths: [\"/mocked\"]}, body: mocked, delay: 20ms}]}]")
+        for (path, text, source) in [("mocked", "mocked", "mock"), ("other", "from the origin", nil)] {
+            let answer = try Curl.run(proxy: pintle.port, "http://127.0.0.1:\(origin.port)/\(path)")
+            #expect(answer.text == text && answer["Pintle-Simulated"] == source, "\(answer)")
+        }
+        #expect(try pintle.waitForExchanges(2).map { $0["source"] as? String } == ["mock", "origin"])
+    }
+
+    @Test func `requests inside an intercepted tunnel are mocked in HTTP/2, and nothing is dialled`() throws {
+        let stage = try HTTP2Stage(route: ["mock: [{json: {id: 17}}]"])
+        let client = try stage.client()
+        try client.greet()
+        try client.send(HTTP2Bytes.headers(HTTP2Case.request("GET", "/"), on: 1))
+        try client.send(HTTP2Bytes.headers(HTTP2Case.request("HEAD", "/"), on: 3))
+        while client.answers[1]?.isComplete != true || client.answers[3]?.isComplete != true {
+            try #require(try client.next() != nil)
+        }
+        #expect(client.answers[1]?.text == #"{"id":17}"# && client.answers[3]?.text == "")
+        #expect(stage.origin.requests.isEmpty)
+    }
+
+    @Test func `a reload changes the mocks, and keeps the counters of those that stay`() throws {
+        let folder = try TemporaryFolder()
+        let pintle = try PintleProcess(
+            "routes: [{name: r, mock: [{when: {first: 1}, body: first}, {body: later}]}]", folder: folder)
+        func text() throws -> String { try Curl.run(proxy: pintle.port, "http://a.test/").text }
+        func reload(_ count: Int, _ route: String) throws {
+            try folder.write("version: 1\nlog: {format: json, exchanges: \"-\"}\n\(route)\n", to: "pintle.yaml")
+            pintle.process.signal(1)
+            try pintle.waitForMessages("configuration.reloaded", count)
+        }
+        #expect(try text() == "first")
+        try reload(1, "via: other\nroutes: [{name: r, mock: [{when: {first: 1}, body: first}, {body: later}]}]")
+        #expect(try text() == "later")
+        try reload(2, "routes: [{name: r, mock: [{when: {first: 1}, body: first}, {body: new}]}]")
+        #expect(try text() == "first" && text() == "new")
+    }
+}
