@@ -28,6 +28,11 @@ package enum LogKeys {
     /// A client refused the certificate that the proxy presented in an intercepted tunnel.
     package static let certificateRefused: Logger.Message = "interception.certificate_refused"
 
+    /// Routes answer in the place of their origins, or show faults.
+    package static let simulation: Logger.Message = "simulation"
+
+    /// The seed of everything that a simulation leaves to chance.
+    package static let seed = "seed"
     /// The old state.
     package static let from = "from"
     /// The new state.

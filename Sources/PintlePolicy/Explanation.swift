@@ -85,8 +85,19 @@ package struct Explanation: Sendable, Equatable {
         self.tellFields(route.configuration.request)
         for rule in summary.responseRules { self.add("response", rule) }
         for rule in summary.cacheRules { self.add("cache", rule) }
-        for rule in summary.simulationRules { self.add("simulation", rule) }
+        self.tellSimulation(route.configuration.simulation, decision)
         for rule in summary.redirectRules { self.add("redirects", rule) }
+    }
+
+    private mutating func tellSimulation(_ rules: SimulationRules, _ decision: Decision) {
+        // Most routes have none.
+        if rules.isEmpty { return }
+        // A request that needs its body first is compared as the client sent it.
+        let sent = try? self.plan.request(from: self.head, .streamed).transfer
+        let request = SimulatedRequest(
+            method: self.head.method, scheme: decision.scheme, authority: decision.authority,
+            path: sent?.path ?? decision.path, fields: sent?.fields ?? self.head.fields, client: nil)
+        for line in rules.words(for: request) { self.add("simulation", line.text, at: line.place) }
     }
 
     private mutating func tellStep() {

@@ -104,6 +104,9 @@ package final class ActiveConfiguration: Sendable {
                 continuing: previous?.interception) : nil
         self.cookies = CookieJars(policy.routes, continuing: previous?.cookies)
         self.simulations = Simulations(policy, continuing: previous?.simulations)
+        if let seed = self.simulations.seed, seed != previous?.simulations.seed {
+            logger.notice(LogKeys.simulation, metadata: [LogKeys.seed: "\(seed)"])
+        }
         self.caching = Caching(policy, name: configuration.via ?? "pintle", continuing: previous?.caching)
         self.activity = activity
         self.counters = counters

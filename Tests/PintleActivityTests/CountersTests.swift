@@ -20,6 +20,8 @@ import Testing
         route.hitCache()
         for _ in 0..<2 { route.missedCache() }
         for _ in 0..<3 { route.coalesced() }
+        for kind in Simulation.allCases { route.simulated(kind) }
+        route.simulated(.mock)
         route.tunnelOpened()
         route.tunnelOpened()
         route.tunnelClosed()
@@ -32,10 +34,11 @@ import Testing
             counts.named.map { "\($0.name)=\($0.value)" } == [
                 "started=5", "active=2", "completed=1", "failed=1", "cancelled=1", "bytes_up=111", "bytes_down=223",
                 "pin_failures=1", "certificates_refused=1", "cache_hits=1", "cache_misses=2", "coalesced=3",
+                "recordings=1", "mocks=2", "faults=1",
                 "tunnels_opened=2", "tunnels_active=1",
             ])
-        #expect(ViolationKind.allCases.map { counts.violations[$0] } == [1, 2, 3, 4, 5, 6, 7, 8])
-        #expect(counts.violations.total == 36)
+        #expect(ViolationKind.allCases.map { counts.violations[$0] } == [1, 2, 3, 4, 5, 6, 7, 8, 9])
+        #expect(counts.violations.total == 45)
         #expect(snapshot[route: "other"] == Counts())
         #expect(snapshot[route: "-"]?.started == 1)
         #expect(snapshot[route: "none"] == nil)
@@ -50,7 +53,7 @@ import Testing
         #expect(
             ViolationKind.allCases.map(\.rawValue) == [
                 "response-status", "response-content-type", "response-body", "body-too-large", "pin-mismatch",
-                "certificate-invalid", "unserializable-request", "destination-denied",
+                "certificate-invalid", "unserializable-request", "destination-denied", "early-retry",
             ])
     }
 

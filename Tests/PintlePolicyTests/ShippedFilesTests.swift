@@ -79,11 +79,22 @@ struct ShippedFilesTests {
         }
         let node = try steps.reduce(start) { node, step in
             let properties = try #require(node["properties"] as? [String: Any])
-            return try #require(properties[String(step)] as? [String: Any])
+            let property = try #require(properties[step.replacing("[]", with: "")] as? [String: Any])
+            return Self.map(property, definitions) ?? property
         }
         let properties = try #require(node["properties"] as? [String: Any])
         #expect(properties.keys.sorted() == keys.known.sorted())
         #expect(node["additionalProperties"] as? Bool == false)
+    }
+
+    /// The form of a value that is a map with fixed keys, or the form of the members of a list; nil if it has none.
+    private static func map(_ schema: [String: Any], _ definitions: [String: Any]) -> [String: Any]? {
+        if schema["properties"] != nil { return schema }
+        if let name = (schema["$ref"] as? String)?.split(separator: "/").last.map(String.init) {
+            return (definitions[name] as? [String: Any]).flatMap { Self.map($0, definitions) }
+        }
+        let forms = ["anyOf", "oneOf"].flatMap { schema[$0] as? [[String: Any]] ?? [] }
+        return forms.lazy.compactMap { Self.map($0, definitions) }.first
     }
 
     @Test(arguments: KeySet.all)

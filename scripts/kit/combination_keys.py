@@ -12,7 +12,7 @@ LEFT = {
     "version": "has one value", "listen": "is given by --listen", "admin": "opens a second door, beside the proxy",
     "admin_hosts": "is about that door", "tracing": "needs a receiver",
     "capture": "shows at the admin endpoint",
-    "tests": "is read by other commands than serve",
+    "tests": "is read by other commands than serve", "faults": "are shown by pintle run --faults only",
     "interception.ca": "is fixed", "trust.hosts": "is fixed", "trust.roots": "is fixed",
     "route.name": "is fixed", "route.match.hosts": "is fixed", "route.trust": "is fixed",
 }
@@ -69,6 +69,8 @@ def made(places: Places) -> dict[str, list[Any]]:
         "route.response.body": ["any", "json", "xml", "plist", "image", ["json", "image"]],
         "route.response.body.json.schema": [folder + "/schema.json"],
         "route.response.placeholder.file": [folder + "/placeholder.json"],
+        "route.mock": [{"when": {"paths": ["/nothing"]}, "json": {"a": 1}}, [{"when": {"headers": {"X-No": "*"}}, "status": 404}]],
+        "route.faults": [{"delay": "1ms"}, [{"throttle": "64MiB/s"}, {"limit": {"requests": 100000, "per": "1m"}}]],
     }
 
 

@@ -28,6 +28,13 @@ package struct SimulationConfiguration: Sendable, Equatable {
     }
 }
 
+extension Configuration {
+    /// True if some requests may be answered in the place of their origin.
+    package var simulates: Bool {
+        !self.simulation.unrouted.isEmpty || self.routes.contains { !$0.simulation.isEmpty }
+    }
+}
+
 /// The rules by which a route answers in the place of its origin.
 package struct SimulationRules: Sendable, Equatable {
     /// The first whose condition holds answers.
@@ -47,7 +54,7 @@ package struct SimulationRules: Sendable, Equatable {
 
 extension SimulationRules {
     /// The rules without their places in the file.
-    var normalized: SimulationRules {
+    package var normalized: SimulationRules {
         var rules = SimulationRules()
         rules.mocks = self.mocks.map(\.normalized)
         rules.faults = self.faults.map(\.normalized)

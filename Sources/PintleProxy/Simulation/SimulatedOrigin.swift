@@ -37,6 +37,8 @@ final class SimulatedOrigin {
     private var trailers: Fields?
     /// The bytes of the body that may still be sent; nil for all.
     private var rest: Int?
+    /// True once there were more bytes than may be sent.
+    private var isCut = false
     private(set) var clientFault: ClientFault?
     /// False while the client reads more slowly than the response comes.
     private var hasRoom = true
@@ -93,7 +95,8 @@ final class SimulatedOrigin {
         // The client has left within this call, or fell behind.
         guard self.hasRoom, self.waiting.readableBytes == 0 else { return }
         switch self.state {
-        case .open(let stream): if self.rest == 0 { self.breakOff(self.cutFault) } else { stream.resumeReading() }
+        case .open where self.isCut, .ended where self.isCut: self.breakOff(self.cutFault)
+        case .open(let stream): stream.resumeReading()
         case .ended(let error, let metrics) where self.timer?.isArmed == false: self.end(error, metrics)
         case .delayed, .ended, .over: break
         }
@@ -146,12 +149,12 @@ extension SimulatedOrigin: TransferDelegate {
             head.fields.append(field.name, field.value)
         }
         self.delegate.originAnswered(head, length: length)
-        if self.rest == 0, length != 0, case .open = self.state { self.breakOff(self.cutFault) }
     }
 
     func originSent(_ bytes: UnsafeRawBufferPointer) {
         if self.passesPieces { return self.delegate.originSent(bytes) }
         let count = min(bytes.count, self.rest ?? bytes.count)
+        if count < bytes.count { self.isCut = true }
         if let rest { self.rest = rest - count }
         self.waiting.writeBytes(bytes.prefix(count))
         if case .open(let stream) = self.state { stream.pauseReading() }

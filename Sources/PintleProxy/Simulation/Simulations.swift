@@ -25,7 +25,7 @@ struct Simulations: Sendable {
         let known = (previous?.routes ?? []).compactMap(\.self)
         self.routes = all.map { name, rules in
             if rules.isEmpty { return nil }
-            if seed == previous?.seed, let same = known.first(where: { $0.name == name && $0.rules == rules }) {
+            if seed == previous?.seed, let same = known.first(where: { $0.name == name && $0.rules == rules.normalized }) {
                 return same
             }
             return RouteSimulation(name, rules, seed: seed)
@@ -47,11 +47,12 @@ struct Simulations: Sendable {
 /// The state of one route's simulation, shared by all loops.
 private final class RouteSimulation: Sendable {
     let name: String
+    /// Without their places in the file, which a reload may change.
     let rules: SimulationRules
     private let schedule: Locked<SimulationSchedule>
 
     init(_ name: String, _ rules: SimulationRules, seed: UInt64) {
-        (self.name, self.rules) = (name, rules)
+        (self.name, self.rules) = (name, rules.normalized)
         // Two routes with the same rules see different numbers.
         let own = name.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         self.schedule = Locked(SimulationSchedule(rules, seed: own))

@@ -116,7 +116,7 @@ struct FaultTests {
         let client = try stage.client()
         try client.greet()
         try client.send(HTTP2Bytes.headers(HTTP2Case.request("GET", "/reset"), on: 1))
-        while client.resets[1] == nil { try #require(try client.next() != nil) }
+        while client.answers[1]?.reset == nil { try #require(try client.next() != nil) }
         try client.send(HTTP2Bytes.headers(HTTP2Case.request("GET", "/"), on: 3))
         while client.answers[3]?.isComplete != true { try #require(try client.next() != nil) }
         #expect(client.answers[3]?.text == "fine")
@@ -139,7 +139,9 @@ struct FaultTests {
               bad-day: [{when: {first: 1}, status: 503}]
             routes: [{name: r, mock: [{body: fine}]}]
             """)
-        let command = ["/bin/sh", "-c", "for i in 1 2 3; do curl -s -o /dev/null -w '%{http_code} ' http://a.test/; done"]
+        let command = [
+            "/bin/sh", "-c", "for i in 1 2 3; do curl -s -o /dev/null -w '%{http_code} ' http://a.test/; done",
+        ]
         let run = try stage.run(["--faults", "bad-day", "--report", "json=report.json"], command)
         #expect(run.output == ["503 200 200 "], "\(run.output)")
         #expect(run.errors.contains { $0.contains("2 of 3 answers were mocks, 1 was a fault") }, "\(run.errors)")

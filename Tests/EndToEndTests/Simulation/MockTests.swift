@@ -88,7 +88,7 @@ struct MockTests {
         func reload(_ count: Int, _ route: String) throws {
             try folder.write("version: 1\nlog: {format: json, exchanges: \"-\"}\n\(route)\n", to: "pintle.yaml")
             pintle.process.signal(1)
-            try pintle.waitForMessages("configuration.reloaded", count)
+            try pintle.waitForMessages("reloaded \(folder.path)/pintle.yaml", count)
         }
         #expect(try text() == "first")
         try reload(1, "via: other\nroutes: [{name: r, mock: [{when: {first: 1}, body: first}, {body: later}]}]")

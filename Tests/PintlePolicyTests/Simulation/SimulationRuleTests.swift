@@ -27,7 +27,8 @@ struct SimulationRuleTests {
             if case .fixed(let answer) = mock.answer { answer } else { nil }
         }
         #expect(answers.map { $0?.status } == [200, 404, 204])
-        #expect(answers.map { String(decoding: $0?.body ?? [], as: UTF8.self) } == [#"{"id":17,"name":"Ada"}"#, "gone", ""])
+        #expect(
+            answers.map { String(decoding: $0?.body ?? [], as: UTF8.self) } == [#"{"id":17,"name":"Ada"}"#, "gone", ""])
         #expect(answers.map { $0?.fields.map(\.value) } == [["application/json"], ["text/html"], []])
         #expect(rules.mocks[0].delay == .fixed(.milliseconds(50)) && rules.keys == ["mock"])
     }
@@ -124,7 +125,9 @@ struct SimulationRuleTests {
         #expect(problems("version: 1\nlisten: [\"127.0.0.1:3128\", \"unix:/tmp/p\"]\n\(routes)").isEmpty)
         let open = "version: 1\nlisten: \"0.0.0.0:3128\"\n"
         let found = problems(open + routes)
-        #expect(found.count == 1 && found[0].hasPrefix("pintle.yaml:4:5: routes: the route has mock, and other machines reach the"))
+        #expect(
+            found.count == 1
+                && found[0].hasPrefix("pintle.yaml:4:5: routes: the route has mock, and other machines reach the"))
         #expect(problems(open + "simulation: {allow: on}\n" + routes).isEmpty)
         #expect(problems(open + "faults: {bad: [{status: 500}]}").isEmpty)
         let off = problems("version: 1\nsimulation: {allow: off}\n" + routes)

@@ -31,7 +31,9 @@ struct SimulationScheduleTests {
         for request in [
             self.request("/a/b", method: "POST"), self.request("/a/b?c"), self.request("/b"), self.request("/b"),
         ] {
-            if case .mock(let answer)? = schedule.plan(for: request, at: .zero).answer { statuses.append(answer.status) } else {
+            if case .mock(let answer)? = schedule.plan(for: request, at: .zero).answer {
+                statuses.append(answer.status)
+            } else {
                 statuses.append(nil)
             }
         }
@@ -42,7 +44,9 @@ struct SimulationScheduleTests {
         ("", [true, true, false, false, false]), (", per: url", [true, true, true, false, true]),
         (", per: client", [true, true, false, true, false]),
     ])
-    func `the first requests are counted for all, for each URL, or for each client`(unit: String, expected: [Bool]) throws {
+    func `the first requests are counted for all, for each URL, or for each client`(unit: String, expected: [Bool])
+        throws
+    {
         var schedule = try self.schedule("faults: [{when: {first: 2\(unit)}, status: 500}]")
         let requests = [
             self.request("/a"), self.request("/a?x"), self.request("/b"), self.request("/a", client: "10.0.0.1"),

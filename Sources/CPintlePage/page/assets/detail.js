@@ -96,7 +96,7 @@ function heading(record) {
       chip(...decision(record)),
       record.status === undefined ? null : element('span', { class: `chip plain status-${String(record.status)[0]}` }, String(record.status)),
       trust(record)[1] ? chip(trust(record)[0], trust(record)[1]) : null,
-      source(record)[1] ? chip(source(record)[0], 'cached') : null),
+      source(record)[1] ? chip(source(record)[0], source(record)[1]) : null),
     record.error ? element('p.fault', {}, shown(record.error)) : null);
 }
 

@@ -62,7 +62,7 @@ const operators = {
   tag: ['whole', record => one(record.tag)],
   proc: ['whole', record => [...one(record.process), ...one(record.pid)]],
   cache: ['word', record => one(record.cache), ['hit', 'stale', 'validated', 'merged', 'miss', 'bypass']],
-  from: ['word', record => one(record.source), ['origin', 'cache', 'pintle']],
+  from: ['word', record => one(record.source), ['origin', 'cache', 'recording', 'mock', 'fault', 'pintle']],
   slow: ['duration'],
   big: ['size'],
   id: ['whole', record => one(record.id)],

@@ -92,6 +92,7 @@ export function source(record) {
   if (record.source === 'cache' || record.cache === 'hit' || record.cache === 'stale') {
     return [`cache ${visible(record.cache ?? 'hit', 32)}`, 'cached'];
   }
+  if (['recording', 'mock', 'fault'].includes(record.source)) return [record.source, 'simulated'];
   const words = [record.source, record.cache].filter(Boolean).map(word => visible(word, 32));
   return [words.join(' · '), ''];
 }

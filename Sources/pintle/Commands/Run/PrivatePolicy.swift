@@ -26,6 +26,10 @@ enum PrivatePolicy {
         configuration.tracing = nil
         configuration.interception.hosts += hosts
         for name in faults { try configuration.show(name, from: origin) }
+        // The summary tells the seed, also if it is a new one.
+        if configuration.simulates, configuration.simulation.seed == nil {
+            configuration.simulation.seed = UInt64.random(in: 0...UInt64(UInt32.max))
+        }
         if isLearning { configuration.interception.passesThroughOnAlert = true }
         guard configuration != policy.configuration else { return (policy, origin) }
         do throws(ConfigurationError) {

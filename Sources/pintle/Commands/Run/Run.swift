@@ -125,7 +125,8 @@ struct Run: AsyncParsableCommand {
             duration: ContinuousClock.now - start.clock, end: ended.end, exitCode: ended.end.code,
             statistics: collector.statistics,
             archive: isKept ? RunArchive(recent: watching.recent, redaction: redaction) : nil, past: ended.past,
-            refusedPast: ended.refusedPast, failOn: failOn)
+            refusedPast: ended.refusedPast, failOn: failOn,
+            seed: policy.configuration.simulation.seed)
         let (statistics, missed) = await ThreadPool.shared.result { filtered.finish() }
         return RunOutcome(
             report: report, reports: zip(reports, statistics).map { (file: $0, statistics: $1) }, missed: missed,

@@ -36,7 +36,9 @@ struct RunSummary {
             parts.append(self.coloured(.error, ReportText.count(totals.violations, "violation")))
         }
         if totals.failed > 0 { parts.append(self.coloured(.warning, "\(totals.failed) failed")) }
-        if let words = totals.simulationWords { parts.append(words) }
+        if let words = totals.simulationWords {
+            parts.append(words + (self.report.seed.map { " by the seed \($0)" } ?? ""))
+        }
         return "pintle: \(parts.joined(separator: ", ")) (\(ReportText.line(self.report.configuration)))"
     }
 

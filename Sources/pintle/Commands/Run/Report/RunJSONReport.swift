@@ -59,7 +59,8 @@ struct RunJSONReport {
     private var simulated: Parameter? {
         let counts = self.statistics.totals.simulated
         if counts.isEmpty { return nil }
-        return .object(Simulation.allCases.map { ($0.rawValue, .number(counts[$0] ?? 0)) })
+        let seed: (String, Parameter?) = ("seed", self.report.seed.map { .string("\($0)") })
+        return .object(Simulation.allCases.map { ($0.rawValue, .number(counts[$0] ?? 0)) } + [seed])
     }
 
     private func host(_ host: RunStatistics.Host) -> Parameter {

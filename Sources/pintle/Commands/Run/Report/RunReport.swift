@@ -38,6 +38,8 @@ struct RunReport: Sendable {
     var refusedPast = 0
     /// The kinds of findings that make the exit code 1.
     var failOn: Set<RunConcern> = [.violation]
+    /// The seed of everything that simulations left to chance; nil without simulations.
+    var seed: UInt64?
 
     /// The name of the configuration for people.
     var configuration: String { self.file ?? "embedded default" }
