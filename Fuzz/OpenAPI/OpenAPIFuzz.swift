@@ -29,6 +29,9 @@ public func fuzzOpenAPI(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     _ = match.operation.parameterViolations(
         pathValues: match.pathValues, query: String(decoding: mark.rest, as: UTF8.self),
         header: { _ in contentType.map { [$0] } ?? [] })
+    for kind in SchemaSample.Kind.allCases {
+        _ = match.operation.answer(kind, accept: contentType, prefer: contentType, seed: UInt64(count))
+    }
     let rules = [
         match.operation.requestRule(contentType: contentType),
         match.operation.responseRule(status: UInt16(body.count % 600), contentType: contentType),

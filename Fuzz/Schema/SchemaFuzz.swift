@@ -21,7 +21,22 @@ public func fuzzSchema(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         hold(violations.count <= 16, "no more violations than the limit: \(violations.count)")
         hold(violations.map(\.description) == schema.violations(of: instance), "the verdict is one")
     }
+    if document["schema"] != nil { sample(schemas[0], seed: UInt64(count)) }
     return 0
+}
+
+/// Makes values for a schema of the input, which are what they should be.
+private func sample(_ schema: JSONSchema, seed: UInt64) {
+    for kind in SchemaSample.Kind.allCases {
+        guard let sample = schema.sample(kind, seed: seed) else { continue }
+        hold(sample.bytes.count <= SchemaSample.sizeLimit, "a value is no longer than it may be")
+        guard let value = try? JSONScanner(fragmentsAllowed: true).parse(sample.bytes) else {
+            hold(false, "a value is a document")
+            continue
+        }
+        hold(schema.validate(value).isEmpty == (kind != .broken), "a \(kind.rawValue) value is what it should be")
+        hold(schema.sample(kind, seed: seed) == sample, "a seed makes one value")
+    }
 }
 
 private func compiled(_ schema: Parameter) throws(SchemaError) -> JSONSchema {

@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import PintleMessage
 import PintleSchema
-import PintleTesting
 import Testing
 
 @Suite struct DifferentialTests {
-    /// Reads lines of `[schema, [instance, …]]` and writes a line of ones and zeros for each.
-    private static let script = """
-        import json, sys
-        from jsonschema import Draft202012Validator as Validator
-        for line in open(sys.argv[1], encoding="utf-8"):
-            schema, instances = json.loads(line)
-            validator = Validator(schema)
-            verdicts = ["1" if validator.is_valid(instance) else "0" for instance in instances]
-            sys.stdout.write("".join(verdicts) + chr(10))
-        """
-
     @Test func `random schemas and instances are judged as python's jsonschema judges them`() throws {
         var lines: [String] = []
         var verdicts: [String] = []
@@ -29,13 +15,8 @@ import Testing
             lines.append("[\(document),[\(instances.joined(separator: ","))]]")
             verdicts.append(try instances.map { schema.validate(try json($0)).isEmpty ? "1" : "0" }.joined())
         }
-        let folder = try TemporaryFolder()
-        let path = folder.path + "/cases"
-        try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: path))
-        let child = try ChildProcess("/usr/bin/python3", ["-X", "utf8", "-c", Self.script, path])
-        #expect(try child.waitForExit() == 0, "\(child.errors)")
-        try #require(child.output.count == lines.count)
-        for (index, (ours, theirs)) in zip(verdicts, child.output).enumerated() where ours != theirs {
+        for (index, (ours, theirs)) in zip(verdicts, try PythonValidator.verdicts(lines)).enumerated()
+        where ours != theirs {
             Issue.record("\(lines[index])\nours   \(ours)\ntheirs \(theirs)")
         }
         // Neither all valid nor all invalid, or nothing would be compared.

@@ -101,7 +101,7 @@ package final class ContractedOperation: Sendable {
     package var name: String { self.operation.name }
     /// True if the request must keep to them, too.
     package let checksRequests: Bool
-    private let operation: OpenAPIOperation
+    let operation: OpenAPIOperation
     /// True if the request's body is checked, too.
     private let judgesRequestBody: Bool
     private let pathValues: [String: String]

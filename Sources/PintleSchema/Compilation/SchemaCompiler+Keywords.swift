@@ -163,6 +163,7 @@ extension SchemaCompiler {
         var rules = Applicator.MemberRules()
         for (key, place) in try reader.placesByName("properties") ?? [] {
             rules.properties[key] = self.number(at: place)
+            rules.names.append(key)
         }
         for (key, place) in try reader.placesByName("patternProperties") ?? [] {
             let pattern = try Self.pattern(key.string, at: place.pointer.string, reader)

@@ -39,6 +39,11 @@ struct SchemaCompiler {
         repeat {
             while let (number, source) = self.queue.popLast() {
                 self.graph.nodes[number] = try self.node(from: source)
+                if case .dictionary(let entries) = source.value {
+                    let annotations = SchemaAnnotations(entries)
+                    self.graph.annotations[number] = annotations
+                    if annotations?.isWriteOnly == true { self.graph.hasWriteOnly = true }
+                }
             }
             for (name, source) in self.dynamicAnchors where self.dynamicNames.contains(name) {
                 let anchor = SchemaGraph.DynamicAnchor(resource: source.resource, name: name)

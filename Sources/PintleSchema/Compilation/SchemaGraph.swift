@@ -14,6 +14,10 @@ struct SchemaGraph: Sendable {
     var documents: [SchemaDocument] = []
     var nodes: [SchemaNode] = []
     var dynamicAnchors: [DynamicAnchor: Int] = [:]
+    /// By the numbers of schemas. Apart from the nodes, as only the making of values needs them.
+    var annotations: [Int: SchemaAnnotations] = [:]
+    /// True if a schema is `writeOnly`.
+    var hasWriteOnly = false
 }
 
 /// One schema, with its keywords read.
@@ -121,6 +125,8 @@ enum Applicator: Sendable {
     /// `properties`, `patternProperties` and `additionalProperties`, together, as the last needs the others.
     struct MemberRules: Sendable {
         var properties: [ExactName: Int] = [:]
+        /// The names of `properties` in the order of the document, for the making of values.
+        var names: [ExactName] = []
         var patterns: [(pattern: Pattern, schema: Int)] = []
         var additional: Int?
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSerialization
+
 /// The rule for a body, by an OpenAPI document.
 package enum OpenAPIBodyRule: Sendable {
     /// The media type is JSON, and the body must keep to this schema.
@@ -14,10 +16,19 @@ package enum OpenAPIBodyRule: Sendable {
     case undeclaredType(String)
 }
 
+/// A media type of a body.
+struct OpenAPIMediaType: Sendable {
+    let range: MediaRange
+    /// The number in the document's graph; nil if there is no schema.
+    let schema: Int?
+    /// The values of `example` and `examples`, with their names; `example` has none.
+    let examples: [(name: String?, value: Parameter)]
+}
+
 /// The media types of a body and their schemas.
 struct OpenAPIContent: Sendable {
-    /// Empty if the document does not describe a body. Schemas are numbers in the document's graph.
-    var types: [(range: MediaRange, schema: Int?)]
+    /// Empty if the document does not describe a body.
+    var types: [OpenAPIMediaType]
 
     /// The rule for a body with a media type; the most specific range counts.
     ///

@@ -37,7 +37,7 @@ package struct OpenAPIOperation: Sendable {
     package let identifier: String?
     /// True if a request must have a body. Default false, as in OpenAPI.
     package let requiresBody: Bool
-    let responses: [(range: StatusRange, content: OpenAPIContent)]
+    let responses: [(range: StatusRange, response: OpenAPIResponse)]
     let request: OpenAPIContent?
     let parameters: [OpenAPIParameter]
     let options: SchemaOptions
@@ -52,7 +52,7 @@ package struct OpenAPIOperation: Sendable {
     /// - Parameter contentType: the value of the field; nil if there is none.
     package func responseRule(status: UInt16, contentType: String?) -> OpenAPIBodyRule {
         for range in [StatusRange.exact(status), .hundred(status / 100), .other] {
-            guard let content = self.responses.first(where: { $0.range == range })?.content else { continue }
+            guard let content = self.responses.first(where: { $0.range == range })?.response.content else { continue }
             return content.rule(for: contentType, of: "\(self.name) with status \(status)", schema: self.schema)
         }
         let declared = Wording.list(self.responses.map(\.range.text), "and")

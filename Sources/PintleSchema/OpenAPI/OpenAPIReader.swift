@@ -101,12 +101,12 @@ struct OpenAPIReader {
             request = try self.content(body)
             requiresBody = try body.flag("required")
         }
-        var responses: [(range: OpenAPIOperation.StatusRange, content: OpenAPIContent)] = []
+        var responses: [(range: OpenAPIOperation.StatusRange, response: OpenAPIResponse)] = []
         for response in try element.child("responses")?.children() ?? [] where !response.key.hasPrefix("x-") {
             guard let range = OpenAPIOperation.StatusRange(key: response.key) else {
                 throw response.refusal("is no status; write one such as 200, a range such as 2XX, or default")
             }
-            responses.append((range, try self.content(try self.resolved(response))))
+            responses.append((range, try self.response(try self.resolved(response))))
         }
         return OpenAPIOperation(
             name: name, identifier: try element.text("operationId"), requiresBody: requiresBody, responses: responses,
@@ -120,10 +120,43 @@ struct OpenAPIReader {
             guard range.text.contains("/") else {
                 throw media.refusal("is no media type; write one such as application/json")
             }
-            let schema = try self.schema(try self.resolved(media))
-            content.types.append((range, schema))
+            let description = try self.resolved(media)
+            content.types.append(
+                OpenAPIMediaType(
+                    range: range, schema: try self.schema(description), examples: try self.examples(description)))
         }
         return content
+    }
+
+    private mutating func response(_ element: OpenAPIElement) throws(SchemaError) -> OpenAPIResponse {
+        var fields: [OpenAPIResponse.Field] = []
+        for header in try element.child("headers")?.children() ?? [] {
+            // The media types of `content` say what this field has (OpenAPI §4.8.17.1).
+            guard header.key.lowercased() != "content-type" else { continue }
+            let field = try self.resolved(header)
+            fields.append(
+                OpenAPIResponse.Field(
+                    name: header.key, isRequired: try field.flag("required"), schema: try self.schema(field),
+                    example: try self.examples(field).first?.value))
+        }
+        return OpenAPIResponse(content: try self.content(element), fields: fields)
+    }
+
+    /// The examples of a media type or a field. Those in other files by `externalValue` are not read.
+    private mutating func examples(
+        _ element: OpenAPIElement
+    ) throws(SchemaError) -> [(name: String?, value: Parameter)] {
+        var examples: [(name: String?, value: Parameter)] = []
+        if let example = element.child("example") { examples.append((nil, example.value)) }
+        guard let named = element.child("examples"), case .dictionary = named.value else { return examples }
+        for example in try named.children() {
+            // Nothing is judged by an example, so a reference that leads nowhere does not spoil the document.
+            guard case .dictionary = example.value, let value = try? self.resolved(example).child("value") else {
+                continue
+            }
+            examples.append((example.key, value.value))
+        }
+        return examples
     }
 
     private mutating func schema(_ element: OpenAPIElement) throws(SchemaError) -> Int? {

@@ -222,5 +222,5 @@ extension Validation {
 
 extension Array {
     /// The element; nil past the end.
-    fileprivate func element(at index: Int) -> Element? { index < self.count ? self[index] : nil }
+    func element(at index: Int) -> Element? { index < self.count ? self[index] : nil }
 }
