@@ -79,7 +79,7 @@ struct ShippedFilesTests {
         }
         let node = try steps.reduce(start) { node, step in
             let properties = try #require(node["properties"] as? [String: Any])
-            let property = try #require(properties[step.replacing("[]", with: "")] as? [String: Any])
+            let property = try #require(properties[String(step.replacing("[]", with: ""))] as? [String: Any])
             return Self.map(property, definitions) ?? property
         }
         let properties = try #require(node["properties"] as? [String: Any])

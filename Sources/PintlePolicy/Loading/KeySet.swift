@@ -105,11 +105,13 @@ extension KeySet {
     static let bodyImage = KeySet("routes[].response.body.image", ["max_pixels"])
     static let placeholder = KeySet("routes[].response.placeholder", ["file", "status", "failures"])
     static let simulation = KeySet("simulation", ["allow", "seed"])
-    static let mock = KeySet("routes[].mock[]", ["when", "status", "headers", "body", "json", "file", "delay"])
+    static let mock = KeySet(
+        "routes[].mock[]", ["when", "status", "headers", "body", "json", "file", "delay", "openapi"])
     static let fault = KeySet(
         "routes[].faults[]",
         [
             "when", "delay", "throttle", "truncate", "status", "headers", "body", "json", "file", "reset", "limit",
+            "contract",
         ])
     static let condition = KeySet(
         "routes[].faults[].when", ["methods", "paths", "headers", "first", "per", "rate"])

@@ -68,7 +68,7 @@ struct RouteReader {
             route.response = ResponseRulesReader.read(response, hasContract: hasContract || map["contract"] != nil)
         }
         Self.checkCookies(route, map)
-        route.simulation = SimulationReader.rules(map)
+        route.simulation = SimulationReader.rules(map, hasContract: hasContract || map["contract"] != nil)
         for key in ["cache", "coalesce"] where route.cache != .off || route.coalescing != nil {
             guard let first = route.simulation.keys.first else { continue }
             map[key]?.report(

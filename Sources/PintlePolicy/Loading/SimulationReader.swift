@@ -55,19 +55,48 @@ enum SimulationReader {
     // MARK: Routes
 
     /// Reads `mock` and `faults` of a route.
-    static func rules(_ map: StrictMap) -> SimulationRules {
+    ///
+    /// - Parameter hasContract: true if the route, or the whole configuration, has a contract that can make answers.
+    static func rules(_ map: StrictMap, hasContract: Bool) -> SimulationRules {
         var rules = SimulationRules()
         map.read("mock", into: &rules.mocks) { node in node.oneOrMore()?.compactMap(Self.mock) }
         map.read("faults", into: &rules.faults, Self.faults)
+        guard !hasContract else { return rules }
+        let needy =
+            rules.mocks.filter { if case .contract = $0.answer { true } else { false } }.map {
+                ("openapi", $0.position)
+            }
+            + rules.faults.filter(\.needsContract).map { ("contract", $0.position) }
+        for (key, position) in needy {
+            map.node.context.report(
+                "\(key) needs the contract of a route: write contract: FILE", path: map.node.path, at: position)
+        }
         return rules
     }
 
     private static func mock(_ node: StrictNode) -> MockRule? {
-        guard let map = node.map(.mock), let answer = Self.answer(map) else { return nil }
-        var mock = MockRule(.fixed(answer), at: node.position)
+        guard let map = node.map(.mock), let answer = Self.mockAnswer(map) else { return nil }
+        var mock = MockRule(answer, at: node.position)
         map.read("when", into: &mock.when, Self.condition)
         map.read("delay", into: &mock.delay) { Self.latency($0).map { .some($0) } }
         return mock
+    }
+
+    private static func mockAnswer(_ map: StrictMap) -> MockRule.Answer? {
+        guard let node = map["openapi"] else { return Self.answer(map).map { .fixed($0) } }
+        for key in ["status", "headers", "body", "json", "file"] {
+            map[key]?.report("stands beside openapi, which makes the whole answer; leave one of them out")
+        }
+        return Self.kind(node, of: [.examples, .generated]).map { .contract($0) }
+    }
+
+    private static func kind(_ node: StrictNode, of kinds: [GeneratedAnswer.Kind]) -> GeneratedAnswer.Kind? {
+        node.parsed { text throws(Malformed) in
+            guard let kind = kinds.first(where: { $0.rawValue == text }) else {
+                throw Malformed("must be \(kinds.map(\.rawValue).joined(separator: " or "))")
+            }
+            return kind
+        }
     }
 
     static func faults(_ node: StrictNode) -> [FaultRule]? { node.oneOrMore()?.compactMap(Self.fault) }
@@ -86,13 +115,15 @@ enum SimulationReader {
             }
             return after.byteCount(0...1 << 40).map { .some($0) }
         }
-        let endings = ["status", "reset", "limit"].filter { map[$0] != nil }
+        let endings = ["status", "contract", "reset", "limit"].filter { map[$0] != nil }
         guard endings.count <= 1 else {
             node.report("has \(endings.joined(separator: " and ")); a fault ends in one way")
             return nil
         }
         switch endings.first {
         case "status": fault.ending = Self.answer(map).map { .answer($0) }
+        case "contract":
+            fault.ending = map["contract"].flatMap { Self.kind($0, of: [.legal, .broken]) }.map { .contract($0) }
         case "reset": fault.ending = map["reset"]?.choice(FaultRule.Reset.self).map { .reset($0) }
         case "limit": fault.ending = map["limit"].flatMap(Self.limit).map { .limit($0) }
         default: break
@@ -106,7 +137,7 @@ enum SimulationReader {
         }
         let hasEffect = ["delay", "throttle", "truncate"].contains { map[$0] != nil } || !endings.isEmpty
         if !hasEffect {
-            node.report("does nothing; give it a delay, throttle, truncate, status, reset or limit")
+            node.report("does nothing; give it a delay, throttle, truncate, status, contract, reset or limit")
             return nil
         }
         return fault
@@ -204,4 +235,9 @@ enum SimulationReader {
             return number
         }
     }
+}
+
+extension FaultRule {
+    /// True if it makes its answers by a contract.
+    package var needsContract: Bool { if case .contract = self.ending { true } else { false } }
 }

@@ -23,6 +23,8 @@ extension MockRule {
         let delay = self.delay.map { " after \($0.words)" } ?? ""
         switch self.answer {
         case .fixed(let answer): return "answers \(answer.status) in the origin's place\(delay)"
+        case .contract(.examples): return "answers with an example of the contract, if it has one\(delay)"
+        case .contract: return "answers as the contract says, if it can\(delay)"
         }
     }
 }
@@ -36,6 +38,8 @@ extension FaultRule {
         switch self.ending {
         case nil: break
         case .answer(let answer): parts.append("answers \(answer.status) in the origin's place")
+        case .contract(.broken): parts.append("answers as the contract forbids")
+        case .contract: parts.append("answers as the contract allows, and clients forget")
         case .reset(.beforeResponse): parts.append("resets the connection before a response")
         case .reset(.withinResponse): parts.append("resets the connection within the response")
         case .limit(let limit): parts.append("lets \(limit.requests) requests pass in \(limit.length.spelled)")

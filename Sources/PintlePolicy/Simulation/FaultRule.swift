@@ -5,6 +5,9 @@ package struct FaultRule: Sendable, Equatable {
     /// The part of a fault that takes the place of the origin's answer, or ends it.
     package enum Ending: Sendable, Equatable {
         case answer(FixedAnswer)
+        /// An answer that follows from the contract of the route: ``GeneratedAnswer/Kind/legal`` or
+        /// ``GeneratedAnswer/Kind/broken``.
+        case contract(GeneratedAnswer.Kind)
         case reset(Reset)
         case limit(Limit)
     }

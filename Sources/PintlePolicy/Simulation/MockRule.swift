@@ -5,6 +5,8 @@ package struct MockRule: Sendable, Equatable {
     package enum Answer: Sendable, Equatable {
         /// The answer stands in the file.
         case fixed(FixedAnswer)
+        /// The answer follows from the contract of the route.
+        case contract(GeneratedAnswer.Kind)
     }
 
     package var when = SimulationCondition()

@@ -67,6 +67,7 @@ extension MockRule {
         let answer: Answer
         switch self.answer {
         case .fixed(let fixed): answer = .fixed(fixed.normalized)
+        case .contract: answer = self.answer
         }
         var rule = MockRule(answer, at: .nowhere)
         (rule.when, rule.delay) = (self.when, self.delay)

@@ -6,6 +6,8 @@ package struct SimulationPlan: Sendable, Equatable {
     package enum Answer: Sendable, Equatable {
         case mock(FixedAnswer)
         case fault(FixedAnswer)
+        /// An answer that the contract of the route makes from a seed. If it cannot, the origin is asked.
+        case contract(GeneratedAnswer.Kind, seed: UInt64)
         /// The client's connection is reset before it gets a response.
         case reset
     }
@@ -38,11 +40,14 @@ package struct SimulationPlan: Sendable, Equatable {
             && self.fields.isEmpty
     }
 
+    /// True if the response is late, slow or broken off, whoever gives it.
+    package var isChanged: Bool { self.delay > .zero || self.bytesPerSecond != nil || self.cut != nil }
+
     /// True if the client is meant to see the answer even if it breaks the route's rules.
     package var isUnjudged: Bool {
         switch self.answer {
-        case .fault, .reset: true
-        case .mock, nil: self.cut != nil
+        case .fault, .reset, .contract(.legal, _), .contract(.broken, _): true
+        case .mock, .contract(.examples, _), .contract(.generated, _), nil: self.cut != nil
         }
     }
 

@@ -51,6 +51,7 @@ package struct SimulationSchedule: Sendable {
             guard var chance = self.mocks[index].take(request, rule.when, seed: self.seed, use: use) else { continue }
             switch rule.answer {
             case .fixed(let answer): plan.answer = .mock(answer)
+            case .contract(let kind): plan.answer = .contract(kind, seed: chance.next())
             }
             plan.delay += rule.delay?.sample(&chance) ?? .zero
             plan.rules.append("mock[\(index)]")
@@ -69,6 +70,7 @@ package struct SimulationSchedule: Sendable {
         case .answer(let answer):
             plan.answer = .fault(answer)
             if let wait = answer.retryAfter { self.returns[request.visitor] = moment + wait }
+        case .contract(let kind): plan.answer = .contract(kind, seed: chance.next())
         case .reset(.beforeResponse): plan.answer = .reset
         case .reset(.withinResponse): plan.cut = .within
         case .limit(let limit):

@@ -174,8 +174,8 @@ final class Exchange: TransferDelegate {
     private func send(_ planned: consuming PlannedRequest) {
         guard let plan, let decision = plan.decision else { preconditionFailure("BUG: what was not planned is sent") }
         for breach in planned.breaches { self.report.note(breach) }
-        let simulation = self.report.simulation(of: planned.transfer, decision, in: self.active)
-        (self.judge, self.offer) = (simulation?.isUnjudged == true ? nil : planned.judge, planned.offer)
+        let simulation = self.report.simulation(of: planned.transfer, by: plan, in: self.active)
+        (self.judge, self.offer) = (simulation?.plan.isUnjudged == true ? nil : planned.judge, planned.offer)
         if planned.offer != nil, let full = self.report.holdTunnel(within: self.active.limits) {
             return self.refuse(full)
         }

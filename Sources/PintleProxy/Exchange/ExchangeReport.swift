@@ -183,6 +183,7 @@ final class ExchangeReport: ExchangeProgress {
     ) {
         self.note(origin.cacheOutcome)
         self.facts.simulation = origin.simulation
+        if let note = origin.simulationNote, self.error == nil { self.error = note }
         if origin.isUpstream { self.upstreamStatus = head.status }
         self.upstreamVersion = origin.responseVersion
         if active.sinks.wantFields { self.facts.responseFields = head.fields }
@@ -199,14 +200,19 @@ final class ExchangeReport: ExchangeProgress {
 
     /// Plans the simulation of a request, if its route has any, and records a client that has come back too early.
     func simulation(
-        of request: borrowing TransferRequest, _ decision: Decision, in active: ActiveConfiguration
-    ) -> SimulationPlan? {
-        let plan = active.simulations.plan(request, of: decision, from: self.client)
-        if let complaint = plan?.complaint {
+        of request: borrowing TransferRequest, by plan: RequestPlan, in active: ActiveConfiguration
+    ) -> PlannedSimulation? {
+        // Nearly all routes simulate nothing.
+        let simulation = active.simulations.plan(request, of: plan.decision, from: self.client)
+        guard let simulation else { return nil }
+        if let complaint = simulation.complaint {
             self.violated(.earlyRetry)
             self.error = complaint
         }
-        return plan
+        // No rule is for this request.
+        if simulation.isUnchanged { return nil }
+        return PlannedSimulation(
+            plan: simulation, operation: plan.operation, sequence: self.id.sequence, client: self.client)
     }
 
     /// Records that the placeholder has replaced a late response.

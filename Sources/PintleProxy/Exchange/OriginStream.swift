@@ -46,6 +46,8 @@ protocol OriginStream: AnyObject {
     var simulation: Simulation? { get }
     /// The way in which the client is to see the end of the response, if a fault has caused it.
     var clientFault: ClientFault? { get }
+    /// The choices by which a simulation has made the response, for the log; nil without any.
+    var simulationNote: String? { get }
     /// Leaves the response. If it is to be cached, the transfer continues; otherwise it is cancelled.
     func detach()
 }
@@ -65,6 +67,8 @@ extension OriginStream {
     }
 
     var clientFault: ClientFault? { nil }
+
+    var simulationNote: String? { nil }
 
     func detach() { self.cancel() }
 
@@ -97,10 +101,10 @@ struct SessionOrigins: OriginOpener {
 /// The part of Pintle that a request passes on its way to the origin, and that may answer instead.
 enum Detour {
     case cache(CacheLookup)
-    case simulation(SimulationPlan)
+    case simulation(PlannedSimulation)
 
     /// A simulation leaves the cache out.
-    init?(_ question: CacheLookup?, _ simulation: SimulationPlan?) {
+    init?(_ question: CacheLookup?, _ simulation: PlannedSimulation?) {
         if let simulation {
             self = .simulation(simulation)
         } else if let question {

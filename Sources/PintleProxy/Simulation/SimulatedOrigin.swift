@@ -11,11 +11,12 @@ internal import PintleTrust
 
 /// An origin whose answer is late, slow, changed or broken off by a ``SimulationPlan``.
 ///
-/// It stands between an exchange and the stream that answers. Used on its loop's thread only.
+/// It stands between an exchange and the stream that answers. It holds the request back, with the part of its body that comes
+/// meanwhile, until the delay is over, and until an answer that a contract makes is there. Used on its loop's thread only.
 final class SimulatedOrigin {
     private enum State {
-        /// The delay is not over; with the body of the request so far, and its trailers once it has ended.
-        case delayed([ByteBuffer], end: Fields?)
+        /// The stream is not open yet.
+        case waiting
         case open(any OriginStream)
         /// The stream has ended. Some of the response may wait for its time.
         case ended(SessionError?, TransferMetrics)
@@ -25,9 +26,15 @@ final class SimulatedOrigin {
     private let plan: SimulationPlan
     private let loop: Loop
     private let delegate: any TransferDelegate
-    private var makeStream: ((any TransferDelegate) -> any OriginStream)?
-    private var state = State.delayed([], end: nil)
-    /// The stream that answers, whose verdicts outlive it.
+    private var makeStream: ((any TransferDelegate, GeneratedAnswer?) -> any OriginStream)?
+    /// Gives up the answer that another thread makes; nil if none is being made.
+    private var stopMaking: (() -> Void)?
+    private var made: GeneratedAnswer?
+    private var state = State.waiting
+    /// The body of the request so far, and its trailers once it has ended, while the stream is not open.
+    private var body = ByteBuffer()
+    private var bodyEnd: Fields?
+    /// The stream that answers. The exchange asks for its verdicts when it ends; afterwards the two must not keep each other.
     private var stream: (any OriginStream)?
     /// Measurements of a stream that has ended.
     private var lastMetrics: TransferMetrics?
@@ -48,10 +55,10 @@ final class SimulatedOrigin {
     /// The bytes of a body of unknown length after which it breaks off within.
     private static let beginning = 1
 
-    /// - Parameter open: opens the stream that answers, once the delay is over; not called if the plan resets.
+    /// - Parameter open: opens the stream that answers, with the answer that ``await(_:)`` has brought; not called if the plan resets.
     init(
         _ plan: SimulationPlan, for delegate: any TransferDelegate, on loop: Loop,
-        _ open: @escaping (any TransferDelegate) -> any OriginStream
+        _ open: @escaping (any TransferDelegate, GeneratedAnswer?) -> any OriginStream
     ) {
         (self.plan, self.delegate, self.loop, self.makeStream) = (plan, delegate, loop, open)
         if case .after(let count) = plan.cut { self.rest = count }
@@ -60,20 +67,36 @@ final class SimulatedOrigin {
         loop.arm(timer, at: loop.turnTime + TimeAmount(plan.delay))
     }
 
+    /// Waits for an answer that another thread makes.
+    ///
+    /// - Parameter make: begins to make it, calls back with it in a later turn, or with nil if there is none, and returns a
+    ///   function that gives it up.
+    func await(_ make: (@escaping (GeneratedAnswer?) -> Void) -> () -> Void) {
+        self.stopMaking = make { [weak self] answer in
+            guard let self else { return }
+            (self.stopMaking, self.made) = (nil, answer)
+            if self.timer?.isArmed == false { self.proceed() }
+        }
+    }
+
     private func proceed() {
         switch self.state {
-        case .delayed(let pieces, let end): self.begin(pieces, end)
+        case .waiting: if self.stopMaking == nil { self.begin() }
         case .open, .ended: self.release()
         case .over: break
         }
     }
 
-    private func begin(_ pieces: [ByteBuffer], _ end: Fields?) {
+    private func begin() {
         guard self.plan.answer != .reset else { return self.breakOff(.reset) }
-        guard let stream = self.makeStream.take()?(self) else { preconditionFailure("BUG: a stream is opened twice") }
+        guard let stream = self.makeStream.take()?(self, self.made) else {
+            preconditionFailure("BUG: a stream is opened twice")
+        }
         (self.stream, self.state) = (stream, .open(stream))
         if !self.hasRoom { stream.pauseReading() }
-        for piece in pieces { stream.send(piece) }
+        let (body, end) = (self.body, self.bodyEnd)
+        self.body = ByteBuffer()
+        if body.readableBytes > 0 { stream.send(body) }
         if let end { stream.finishBody(trailers: end) }
     }
 
@@ -98,7 +121,7 @@ final class SimulatedOrigin {
         case .open where self.isCut, .ended where self.isCut: self.breakOff(self.cutFault)
         case .open(let stream): stream.resumeReading()
         case .ended(let error, let metrics) where self.timer?.isArmed == false: self.end(error, metrics)
-        case .delayed, .ended, .over: break
+        case .waiting, .ended, .over: break
         }
     }
 
@@ -119,6 +142,7 @@ final class SimulatedOrigin {
         stream?.cancel()
         let rules = self.plan.rules.joined(separator: ", ")
         self.delegate.originEnded(SessionError(.truncated, "broken off by \(rules) of the route"), metrics)
+        self.stream = nil
     }
 
     private func end(_ error: SessionError?, _ metrics: TransferMetrics) {
@@ -126,13 +150,21 @@ final class SimulatedOrigin {
         self.stop()
         if let trailers { self.delegate.originSent(trailers: trailers) }
         self.delegate.originEnded(error, metrics)
+        self.stream = nil
     }
 
     private func stop() {
         self.state = .over
-        self.waiting = ByteBuffer()
+        self.stopMaking.take()?()
+        (self.waiting, self.body) = (ByteBuffer(), ByteBuffer())
         if let timer { self.loop.disarm(timer) }
         self.timer = nil
+    }
+
+    /// True if a fault answers, or changes the response. A fault that could make no answer does not.
+    private var isFaulty: Bool {
+        if case .contract = self.plan.answer, self.made == nil { return self.plan.isChanged }
+        return self.plan.isFaulty
     }
 
     /// True if the pieces of the response pass as they come.
@@ -172,6 +204,7 @@ extension SimulatedOrigin: TransferDelegate {
     func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics) {
         self.stop()
         self.delegate.originHandedOver(handoff, metrics)
+        self.stream = nil
     }
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
@@ -182,7 +215,8 @@ extension SimulatedOrigin: TransferDelegate {
 }
 
 extension SimulatedOrigin: OriginStream {
-    var simulation: Simulation? { self.plan.isFaulty ? .fault : self.stream?.simulation }
+    var simulation: Simulation? { self.isFaulty ? .fault : self.stream?.simulation }
+    var simulationNote: String? { self.made?.note }
     var verdict: Verdict? { self.stream?.verdict }
     var proxyVerdict: Verdict? { self.stream?.proxyVerdict }
     var responseVersion: String { self.stream?.responseVersion ?? "1.1" }
@@ -190,7 +224,7 @@ extension SimulatedOrigin: OriginStream {
 
     var unsentBodyBytes: Int {
         switch self.state {
-        case .delayed(let pieces, _): pieces.reduce(0) { $0 + $1.readableBytes }
+        case .waiting: self.body.readableBytes
         case .open(let stream): stream.unsentBodyBytes
         case .ended, .over: 0
         }
@@ -204,7 +238,7 @@ extension SimulatedOrigin: OriginStream {
 
     func send(_ bytes: ByteBuffer) {
         switch self.state {
-        case .delayed(let pieces, let end): self.state = .delayed(pieces + [bytes], end: end)
+        case .waiting: self.body.writeImmutableBuffer(bytes)
         case .open(let stream): stream.send(bytes)
         case .ended, .over: break
         }
@@ -217,7 +251,7 @@ extension SimulatedOrigin: OriginStream {
 
     func finishBody(trailers: Fields) {
         switch self.state {
-        case .delayed(let pieces, _): self.state = .delayed(pieces, end: trailers)
+        case .waiting: self.bodyEnd = trailers
         case .open(let stream): stream.finishBody(trailers: trailers)
         case .ended, .over: break
         }
@@ -243,6 +277,7 @@ extension SimulatedOrigin: OriginStream {
         let stream: (any OriginStream)? = if case .open(let stream) = self.state { stream } else { nil }
         self.stop()
         stream?.cancel()
+        self.stream = nil
     }
 }
 
@@ -252,35 +287,4 @@ enum ClientFault {
     case cut
     /// The client's connection is reset, or its stream.
     case reset
-}
-
-extension Worker {
-    /// Opens the stream of a request that is answered, or changed, by a plan.
-    func open(
-        _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate,
-        by plan: SimulationPlan
-    ) -> any OriginStream {
-        let request = consume request
-        let loop = self.loop
-        let open: (any TransferDelegate) -> any OriginStream =
-            switch plan.answer {
-            case .mock(let answer): { LocalAnswer(answer, as: .mock, to: request, for: $0, on: loop) }
-            case .fault(let answer): { LocalAnswer(answer, as: .fault, to: request, for: $0, on: loop) }
-            case .reset, nil: { self.connect(request, in: session, for: $0) }
-            }
-        return plan.isUnchanged ? open(delegate) : SimulatedOrigin(plan, for: delegate, on: loop, open)
-    }
-}
-
-extension LocalAnswer {
-    /// Answers a request in the place of its origin, once it has arrived whole.
-    convenience init(
-        _ answer: FixedAnswer, as simulation: Simulation, to request: TransferRequest,
-        for delegate: any TransferDelegate, on loop: Loop
-    ) {
-        var head = ResponseHead(status: answer.status, reason: "")
-        head.fields.append("Date", HTTPDate.text(UnixTime.now.seconds))
-        for line in answer.fields { head.fields.append(line.name, line.value) }
-        self.init(as: simulation, to: request, for: delegate, on: loop) { $0.send(head, answer.body) }
-    }
 }

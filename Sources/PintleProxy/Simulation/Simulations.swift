@@ -25,18 +25,17 @@ struct Simulations: Sendable {
         let known = (previous?.routes ?? []).compactMap(\.self)
         self.routes = all.map { name, rules in
             if rules.isEmpty { return nil }
-            if seed == previous?.seed, let same = known.first(where: { $0.name == name && $0.rules == rules.normalized }) {
-                return same
-            }
+            let same = known.first { $0.name == name && $0.rules == rules.normalized }
+            if seed == previous?.seed, let same { return same }
             return RouteSimulation(name, rules, seed: seed)
         }
     }
 
     /// Plans a request; nil if its route simulates nothing.
-    func plan(_ request: borrowing TransferRequest, of decision: Decision, from client: Client?) -> SimulationPlan? {
+    func plan(_ request: borrowing TransferRequest, of decision: Decision?, from client: Client?) -> SimulationPlan? {
         // Nearly all configurations simulate nothing.
         if self.routes.isEmpty { return nil }
-        guard let route = self.routes[decision.route?.index ?? self.routes.count - 1] else { return nil }
+        guard let route = self.routes[decision?.route?.index ?? self.routes.count - 1] else { return nil }
         return route.plan(
             SimulatedRequest(
                 method: request.method, scheme: request.scheme, authority: request.authority, path: request.path,

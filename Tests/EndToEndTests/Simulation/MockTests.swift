@@ -96,4 +96,72 @@ struct MockTests {
         try reload(2, "routes: [{name: r, mock: [{when: {first: 1}, body: first}, {body: new}]}]")
         #expect(try text() == "first" && text() == "new")
     }
+
+    private static let pets = """
+        openapi: 3.1.0
+        info: {title: pets, version: "1"}
+        paths:
+          /pets/{id}:
+            get:
+              parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+              responses:
+                "200":
+                  description: A pet
+                  content:
+                    application/json:
+                      schema:
+                        type: object
+                        required: [id, name]
+                        additionalProperties: false
+                        properties: {id: {type: integer}, name: {type: string, minLength: 1}, tag: {type: [string, "null"]}}
+                      examples: {rex: {value: {id: 1, name: Rex}}}
+          /owners:
+            get:
+              responses:
+                "200":
+                  description: Owners
+                  content: {application/json: {schema: {type: array, minItems: 1, items: {type: string, format: email}}}}
+        """
+
+    private func contracted(_ rules: String, seed: Int = 7) throws -> PintleProcess {
+        let folder = try TemporaryFolder()
+        try folder.write(Self.pets, to: "pets.yaml")
+        return try PintleProcess(
+            "simulation: {seed: \(seed)}\nroutes: [{name: r, contract: pets.yaml, \(rules)}]", folder: folder)
+    }
+
+    @Test func `a contract answers with its examples, and what has none is a miss`() throws {
+        let pintle = try self.contracted(
+            "mock: [{openapi: examples}, {body: '[\"a@example.com\"]', headers: {Content-Type: application/json}}]")
+        let pet = try Curl.run(proxy: pintle.port, "http://a.test/pets/1")
+        #expect(
+            pet.status == 200 && pet.json["name"] as? String == "Rex" && pet["Pintle-Simulated"] == "mock", "\(pet)")
+        let owners = try Curl.run(proxy: pintle.port, "http://a.test/owners")
+        #expect(owners.status == 200 && owners.text == "[\"a@example.com\"]", "\(owners)")
+    }
+
+    @Test func `a contract makes answers that keep to it, the same for the same seed`() throws {
+        let texts = try (0..<2).map { _ in
+            let pintle = try self.contracted("mock: [{openapi: generated}]")
+            return try ["pets/1", "owners", "owners"].map { path in
+                let answer = try Curl.run(proxy: pintle.port, "http://a.test/\(path)")
+                #expect(answer.status == 200 && answer["Pintle-Simulated"] == "mock", "\(answer)")
+                return answer.text
+            }
+        }
+        #expect(texts[0] == texts[1])
+    }
+
+    @Test func `legal faults keep to the contract, and broken ones do not`() throws {
+        let legal = try self.contracted("faults: [{contract: legal}]")
+        for _ in 0..<20 {
+            let answer = try Curl.run(proxy: legal.port, "http://a.test/pets/1")
+            #expect(answer["Pintle-Simulated"] == "fault" && answer.json["id"] is Int, "\(answer)")
+            #expect((answer.json["name"] as? String)?.isEmpty == false, "\(answer)")
+        }
+        let broken = try self.contracted("faults: [{contract: broken}]")
+        let answer = try Curl.run(proxy: broken.port, "http://a.test/pets/1")
+        #expect(answer["Pintle-Simulated"] == "fault", "\(answer)")
+        #expect((try broken.waitForExchanges(1)[0]["error"] as? String)?.isEmpty == false)
+    }
 }

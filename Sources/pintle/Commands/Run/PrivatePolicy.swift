@@ -50,6 +50,13 @@ extension Configuration {
             throw CommandFailure(
                 .usage, "pintle run: --faults \(name): there is no such set in \(origin.description); \(hint)")
         }
+        let hasContract = self.contract != nil || self.routes.contains { $0.contract != nil }
+        if set.faults.contains(where: \.needsContract), !hasContract {
+            throw CommandFailure(
+                .usage,
+                "pintle run: --faults \(name): it makes answers by contracts, and \(origin.description) has no contract"
+            )
+        }
         self.simulateAll { $0.faults += set.faults }
     }
 
