@@ -46,7 +46,7 @@ protocol OriginStream: AnyObject {
     var simulation: Simulation? { get }
     /// The way in which the client is to see the end of the response, if a fault has caused it.
     var clientFault: ClientFault? { get }
-    /// The choices by which a simulation has made the response, for the log; nil without any.
+    /// The choices by which a fault has made the response, for the log; nil without any.
     var simulationNote: String? { get }
     /// Leaves the response. If it is to be cached, the transfer continues; otherwise it is cancelled.
     func detach()

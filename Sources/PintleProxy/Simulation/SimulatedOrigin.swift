@@ -216,7 +216,11 @@ extension SimulatedOrigin: TransferDelegate {
 
 extension SimulatedOrigin: OriginStream {
     var simulation: Simulation? { self.isFaulty ? .fault : self.stream?.simulation }
-    var simulationNote: String? { self.made?.note }
+    /// A mock by the contract needs no word: it is as the client expects it.
+    var simulationNote: String? {
+        guard self.plan.isFaulty, let made else { return nil }
+        return "\(self.plan.rules.joined(separator: ", ")) of the route: \(made.note)"
+    }
     var verdict: Verdict? { self.stream?.verdict }
     var proxyVerdict: Verdict? { self.stream?.proxyVerdict }
     var responseVersion: String { self.stream?.responseVersion ?? "1.1" }
