@@ -6,8 +6,6 @@ package struct SimulationPlan: Sendable, Equatable {
     package enum Answer: Sendable, Equatable {
         case mock(FixedAnswer)
         case fault(FixedAnswer)
-        /// An answer that the contract of the route makes from a seed. If it cannot, the origin is asked.
-        case contract(GeneratedAnswer.Kind, seed: UInt64)
         /// The client's connection is reset before it gets a response.
         case reset
     }
@@ -20,8 +18,20 @@ package struct SimulationPlan: Sendable, Equatable {
         case within
     }
 
-    /// Nil if the request goes on to the origin.
+    /// An answer that the contract of the route makes from a seed, if it can.
+    package struct Attempt: Sendable, Equatable {
+        package let kind: GeneratedAnswer.Kind
+        package let seed: UInt64
+        /// The rule, as `mock[2]`.
+        package let rule: String
+    }
+
+    /// The first that succeeds answers.
+    package var attempts: [Attempt] = []
+    /// The answer if no attempt succeeds; nil if the request then goes on to the origin.
     package var answer: Answer?
+    /// True if a fault makes the response late, slow, or breaks it off.
+    package var isChanged = false
     /// The time before the request is sent, or answered.
     package var delay: Duration = .zero
     /// The most bytes of the response in a second; nil for as many as come.
@@ -34,28 +44,23 @@ package struct SimulationPlan: Sendable, Equatable {
     /// A sentence about a client that has come back too early.
     package var complaint: String?
 
-    /// True if the response is left as it is.
-    package var isUnchanged: Bool {
-        self.answer == nil && self.delay == .zero && self.bytesPerSecond == nil && self.cut == nil
-            && self.fields.isEmpty
+    /// True if nothing is simulated.
+    package var isEmpty: Bool {
+        self.answer == nil && self.attempts.isEmpty && self.delay == .zero && self.bytesPerSecond == nil
+            && self.cut == nil && self.fields.isEmpty
     }
 
-    /// True if the response is late, slow or broken off, whoever gives it.
-    package var isChanged: Bool { self.delay > .zero || self.bytesPerSecond != nil || self.cut != nil }
-
-    /// True if the client is meant to see the answer even if it breaks the route's rules.
-    package var isUnjudged: Bool {
+    /// True if a fault answers, or changes the response of another source, once no attempt has succeeded.
+    package var isFaulty: Bool {
         switch self.answer {
-        case .fault, .reset, .contract(.legal, _), .contract(.broken, _): true
-        case .mock, .contract(.examples, _), .contract(.generated, _), nil: self.cut != nil
+        case .fault, .reset: true
+        case .mock, nil: self.isChanged
         }
     }
 
-    /// True if a fault changes the response, whoever gives it.
-    package var isFaulty: Bool { self.isUnjudged || self.rules.contains { $0.hasPrefix("faults") } }
-
     package static func == (left: Self, right: Self) -> Bool {
-        left.answer == right.answer && left.delay == right.delay && left.bytesPerSecond == right.bytesPerSecond
+        left.answer == right.answer && left.attempts == right.attempts && left.isChanged == right.isChanged
+            && left.delay == right.delay && left.bytesPerSecond == right.bytesPerSecond
             && left.cut == right.cut && left.rules == right.rules && left.complaint == right.complaint
             && left.fields.elementsEqual(right.fields) { $0 == $1 }
     }

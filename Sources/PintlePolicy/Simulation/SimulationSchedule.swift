@@ -38,7 +38,7 @@ package struct SimulationSchedule: Sendable {
                 continue
             }
             // An exchange ends in one way.
-            if plan.answer != nil, rule.ending != nil { continue }
+            if plan.answer != nil || !plan.attempts.isEmpty, rule.ending != nil { continue }
             self.apply(rule, index, to: request, at: moment, &chance, &plan)
         }
         if plan.answer == nil { self.planMock(for: request, &plan) }
@@ -49,13 +49,16 @@ package struct SimulationSchedule: Sendable {
         for (index, rule) in self.rules.mocks.enumerated() {
             let use = UInt64(1 << 32 + index)
             guard var chance = self.mocks[index].take(request, rule.when, seed: self.seed, use: use) else { continue }
-            switch rule.answer {
-            case .fixed(let answer): plan.answer = .mock(answer)
-            case .contract(let kind): plan.answer = .contract(kind, seed: chance.next())
-            }
             plan.delay += rule.delay?.sample(&chance) ?? .zero
             plan.rules.append("mock[\(index)]")
-            return
+            switch rule.answer {
+            case .fixed(let answer):
+                plan.answer = .mock(answer)
+                return
+            // What it cannot make is a miss, and the next one answers.
+            case .contract(let kind):
+                plan.attempts.append(.init(kind: kind, seed: chance.next(), rule: "mock[\(index)]"))
+            }
         }
     }
 
@@ -70,9 +73,9 @@ package struct SimulationSchedule: Sendable {
         case .answer(let answer):
             plan.answer = .fault(answer)
             if let wait = answer.retryAfter { self.returns[request.visitor] = moment + wait }
-        case .contract(let kind): plan.answer = .contract(kind, seed: chance.next())
+        case .contract(let kind): plan.attempts.append(.init(kind: kind, seed: chance.next(), rule: name))
         case .reset(.beforeResponse): plan.answer = .reset
-        case .reset(.withinResponse): plan.cut = .within
+        case .reset(.withinResponse): (plan.cut, plan.isChanged) = (.within, true)
         case .limit(let limit):
             let rest = self.count(limit, index, at: moment)
             plan.fields += limit.fields(rest.requests, until: rest.time)
@@ -84,6 +87,7 @@ package struct SimulationSchedule: Sendable {
         plan.delay += rule.delay?.sample(&chance) ?? .zero
         if let pace = rule.bytesPerSecond { plan.bytesPerSecond = min(pace, plan.bytesPerSecond ?? pace) }
         if let length = rule.cutAfter, plan.cut == nil { plan.cut = .after(length) }
+        if rule.delay != nil || rule.bytesPerSecond != nil || rule.cutAfter != nil { plan.isChanged = true }
         plan.rules.append(name)
     }
 

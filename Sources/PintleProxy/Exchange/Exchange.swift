@@ -175,7 +175,7 @@ final class Exchange: TransferDelegate {
         guard let plan, let decision = plan.decision else { preconditionFailure("BUG: what was not planned is sent") }
         for breach in planned.breaches { self.report.note(breach) }
         let simulation = self.report.simulation(of: planned.transfer, by: plan, in: self.active)
-        (self.judge, self.offer) = (simulation?.plan.isUnjudged == true ? nil : planned.judge, planned.offer)
+        (self.judge, self.offer) = (planned.judge, planned.offer)
         if planned.offer != nil, let full = self.report.holdTunnel(within: self.active.limits) {
             return self.refuse(full)
         }
@@ -336,7 +336,7 @@ final class Exchange: TransferDelegate {
     }
 
     private func makeInspection() -> ResponseInspection? {
-        guard let judge else { return nil }
+        guard let judge, self.origin?.isUnjudged != true else { return nil }
         return ResponseInspection(
             judge, limits: self.active.limits, loop: self.worker.loop,
             // unowned: the exchange owns the inspection, which calls this only within calls of the exchange.

@@ -210,7 +210,7 @@ final class ExchangeReport: ExchangeProgress {
             self.error = complaint
         }
         // No rule is for this request.
-        if simulation.isUnchanged { return nil }
+        if simulation.isEmpty { return nil }
         return PlannedSimulation(
             plan: simulation, operation: plan.operation, sequence: self.id.sequence, client: self.client)
     }

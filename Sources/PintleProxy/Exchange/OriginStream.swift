@@ -44,6 +44,8 @@ protocol OriginStream: AnyObject {
     var cacheOutcome: CacheOutcome? { get }
     /// The kind of answer, if it is not the origin's own; nil for an origin or a cache.
     var simulation: Simulation? { get }
+    /// True if the client is to see the response even if it breaks the rules of the route.
+    var isUnjudged: Bool { get }
     /// The way in which the client is to see the end of the response, if a fault has caused it.
     var clientFault: ClientFault? { get }
     /// The choices by which a fault has made the response, for the log; nil without any.
@@ -65,6 +67,8 @@ extension OriginStream {
         if self.simulation != nil { return !self.metrics.address.isEmpty }
         return self.cacheOutcome?.isFromOrigin ?? true
     }
+
+    var isUnjudged: Bool { false }
 
     var clientFault: ClientFault? { nil }
 

@@ -18,6 +18,12 @@ struct PlannedSimulation {
     let client: Client?
 }
 
+/// An answer that the contract of a route has made.
+struct MadeAnswer: Sendable {
+    let attempt: SimulationPlan.Attempt
+    let answer: GeneratedAnswer
+}
+
 extension Worker {
     /// Opens the stream of a request that is answered, or changed, by a simulation.
     func open(
@@ -27,19 +33,26 @@ extension Worker {
         let request = consume request
         let (loop, plan) = (self.loop, simulation.plan)
         let origin = SimulatedOrigin(plan, for: delegate, on: loop) { delegate, made in
-            switch (plan.answer, made) {
-            case (.mock(let answer), _): LocalAnswer(answer, as: .mock, to: request, for: delegate, on: loop)
-            case (.fault(let answer), _): LocalAnswer(answer, as: .fault, to: request, for: delegate, on: loop)
-            case (.contract(let kind, _), .some(let answer)):
-                LocalAnswer(answer, as: kind.simulation, to: request, for: delegate, on: loop)
-            case (.contract, nil), (.reset, _), (nil, _): self.connect(request, in: session, for: delegate)
+            if let made {
+                return LocalAnswer(
+                    made.answer, as: made.attempt.kind.simulation, to: request, for: delegate, on: loop)
+            }
+            switch plan.answer {
+            case .mock(let answer): return LocalAnswer(answer, as: .mock, to: request, for: delegate, on: loop)
+            case .fault(let answer): return LocalAnswer(answer, as: .fault, to: request, for: delegate, on: loop)
+            case .reset, nil: return self.connect(request, in: session, for: delegate)
             }
         }
-        if case .contract(let kind, let seed) = plan.answer, let operation = simulation.operation {
+        if !plan.attempts.isEmpty, let operation = simulation.operation {
             let (accept, prefer) = (request.fields["Accept"], request.fields["Prefer"])
             origin.await { done in
                 self.work(for: simulation) { budget in
-                    operation.answer(kind, accept: accept, prefer: prefer, seed: seed, within: budget)
+                    for attempt in plan.attempts {
+                        let answer = operation.answer(
+                            attempt.kind, accept: accept, prefer: prefer, seed: attempt.seed, within: budget)
+                        if let answer { return MadeAnswer(attempt: attempt, answer: answer) }
+                    }
+                    return nil
                 } then: {
                     done($0)
                 }
@@ -52,8 +65,8 @@ extension Worker {
     ///
     /// - Returns: a function that gives it up.
     private func work(
-        for simulation: PlannedSimulation, _ make: @escaping @Sendable (WorkBudget) -> GeneratedAnswer?,
-        then proceed: @escaping (GeneratedAnswer?) -> Void
+        for simulation: PlannedSimulation, _ make: @escaping @Sendable (WorkBudget) -> MadeAnswer?,
+        then proceed: @escaping (MadeAnswer?) -> Void
     ) -> () -> Void {
         let sequence = simulation.sequence
         do throws(WorkPool.Refusal) {
@@ -74,7 +87,7 @@ extension Worker {
 
 extension GeneratedAnswer.Kind {
     /// The kind of answer, as clients and logs see it.
-    fileprivate var simulation: Simulation {
+    var simulation: Simulation {
         switch self {
         case .examples, .generated: .mock
         case .legal, .broken: .fault

@@ -26,10 +26,10 @@ final class SimulatedOrigin {
     private let plan: SimulationPlan
     private let loop: Loop
     private let delegate: any TransferDelegate
-    private var makeStream: ((any TransferDelegate, GeneratedAnswer?) -> any OriginStream)?
+    private var makeStream: ((any TransferDelegate, MadeAnswer?) -> any OriginStream)?
     /// Gives up the answer that another thread makes; nil if none is being made.
     private var stopMaking: (() -> Void)?
-    private var made: GeneratedAnswer?
+    private var made: MadeAnswer?
     private var state = State.waiting
     /// The body of the request so far, and its trailers once it has ended, while the stream is not open.
     private var body = ByteBuffer()
@@ -58,7 +58,7 @@ final class SimulatedOrigin {
     /// - Parameter open: opens the stream that answers, with the answer that ``await(_:)`` has brought; not called if the plan resets.
     init(
         _ plan: SimulationPlan, for delegate: any TransferDelegate, on loop: Loop,
-        _ open: @escaping (any TransferDelegate, GeneratedAnswer?) -> any OriginStream
+        _ open: @escaping (any TransferDelegate, MadeAnswer?) -> any OriginStream
     ) {
         (self.plan, self.delegate, self.loop, self.makeStream) = (plan, delegate, loop, open)
         if case .after(let count) = plan.cut { self.rest = count }
@@ -71,7 +71,7 @@ final class SimulatedOrigin {
     ///
     /// - Parameter make: begins to make it, calls back with it in a later turn, or with nil if there is none, and returns a
     ///   function that gives it up.
-    func await(_ make: (@escaping (GeneratedAnswer?) -> Void) -> () -> Void) {
+    func await(_ make: (@escaping (MadeAnswer?) -> Void) -> () -> Void) {
         self.stopMaking = make { [weak self] answer in
             guard let self else { return }
             (self.stopMaking, self.made) = (nil, answer)
@@ -161,12 +161,6 @@ final class SimulatedOrigin {
         self.timer = nil
     }
 
-    /// True if a fault answers, or changes the response. A fault that could make no answer does not.
-    private var isFaulty: Bool {
-        if case .contract = self.plan.answer, self.made == nil { return self.plan.isChanged }
-        return self.plan.isFaulty
-    }
-
     /// True if the pieces of the response pass as they come.
     private var passesPieces: Bool { self.plan.bytesPerSecond == nil && self.plan.cut == nil }
 }
@@ -215,12 +209,24 @@ extension SimulatedOrigin: TransferDelegate {
 }
 
 extension SimulatedOrigin: OriginStream {
-    var simulation: Simulation? { self.isFaulty ? .fault : self.stream?.simulation }
+    var simulation: Simulation? {
+        if self.plan.isChanged { return .fault }
+        if let made { return made.attempt.kind.simulation }
+        return self.plan.isFaulty ? .fault : self.stream?.simulation
+    }
+
+    var isUnjudged: Bool {
+        if self.plan.cut != nil { return true }
+        if let made { return made.attempt.kind.simulation == .fault }
+        return self.plan.isFaulty && self.plan.answer != nil
+    }
+
     /// A mock by the contract needs no word: it is as the client expects it.
     var simulationNote: String? {
-        guard self.plan.isFaulty, let made else { return nil }
-        return "\(self.plan.rules.joined(separator: ", ")) of the route: \(made.note)"
+        guard let made, made.attempt.kind.simulation == .fault else { return nil }
+        return "\(made.attempt.rule) of the route: \(made.answer.note)"
     }
+
     var verdict: Verdict? { self.stream?.verdict }
     var proxyVerdict: Verdict? { self.stream?.proxyVerdict }
     var responseVersion: String { self.stream?.responseVersion ?? "1.1" }

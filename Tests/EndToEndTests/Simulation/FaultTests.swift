@@ -127,7 +127,7 @@ struct FaultTests {
         let client = try pintle.connect()
         try client.send("GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n")
         try pintle.waitForCounter("active", 1)
-        client.close()
+        client.reset()
         try pintle.waitForCounter("active", 0)
         #expect(try pintle.waitForExchanges(1)[0]["error"] as? String == "the client closed the connection")
     }

@@ -66,7 +66,7 @@ struct SimulationRuleTests {
             ),
             (
                 "faults: [{when: {first: 1}}]",
-                "4:14: routes[0].faults[0]: does nothing; give it a delay, throttle, truncate, status, reset or limit"
+                "4:14: routes[0].faults[0]: does nothing; give it a delay, throttle, truncate, status, contract, reset or limit"
             ),
             (
                 "faults: [{delay: {min: 2s, max: 1s}}]",

@@ -97,7 +97,7 @@ struct SimulationScheduleTests {
             Issue.record("\(plan)")
             return
         }
-        #expect(answer.status == 503 && plan.isUnjudged && plan.isFaulty)
+        #expect(answer.status == 503 && plan.isChanged && plan.isFaulty)
         #expect(plan.rules == ["faults[0]", "faults[1]", "faults[2]", "faults[3]"])
     }
 

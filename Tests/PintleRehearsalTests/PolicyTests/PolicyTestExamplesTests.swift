@@ -9,7 +9,7 @@ import Testing
 /// The tests beside the examples, and the JSON Schema for editors.
 struct PolicyTestExamplesTests {
     private static let system = LoaderEnvironment.system(environment: [:])
-    private static let examples = ["api-contract", "dev-gateway", "pinned-api", "teams"]
+    private static let examples = ["api-contract", "dev-gateway", "pinned-api", "rehearsal", "teams"]
 
     private static func path(_ relative: String) -> String {
         "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/" + relative
