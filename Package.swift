@@ -290,7 +290,7 @@ let package = Package(
             ]),
         tests(
             "PintleWatchTests",
-            ["PintleWatch", "PintlePolicy", "PintleActivity", "PintleMessage", "PintleSerialization"]),
+            ["PintleWatch", "PintlePolicy", "PintleActivity", "PintleMessage", "PintleSerialization", "PintleSystem"]),
         tests(
             "PintleRehearsalTests",
             [

@@ -65,7 +65,7 @@ package final class Counters: Sendable {
         var all: [RouteCounters] = []
 
         func counters(named name: String) -> RouteCounters {
-            let counters = known[name] ?? RouteCounters(name: name)
+            let counters = known[name] ?? RouteCounters(name: name, number: known.count)
             known[name] = counters
             if listed.insert(name).inserted { all.append(counters) }
             return counters

@@ -18,6 +18,9 @@ package enum Outcome: String, Sendable, CaseIterable {
 package final class RouteCounters: Sendable {
     /// The route's name in the configuration; `-` for exchanges that no route matched.
     package let name: String
+    /// The number among all routes that the process has had, from 0. Tables of other rooms are indexed by it, so that they need
+    /// not hash names.
+    package let number: Int
 
     private let starts = Atomic<Int>(0)
     private let completions = Atomic<Int>(0)
@@ -38,9 +41,7 @@ package final class RouteCounters: Sendable {
     /// One counter for each kind of violation, by the kind's index.
     private let violations = InlineArray<9, Atomic<Int>> { _ in Atomic(0) }
 
-    init(name: String) {
-        self.name = name
-    }
+    init(name: String, number: Int) { (self.name, self.number) = (name, number) }
 
     /// Counts an exchange that begins.
     package func started() {

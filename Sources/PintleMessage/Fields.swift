@@ -167,6 +167,9 @@ public struct Fields: Sendable {
         self.lines.reduce(0) { $0 + Int($1.end - $1.start) }
     }
 
+    /// The size of the section in memory in bytes, without a pass over its lines.
+    package var storedByteCount: Int { self.bytes.count + self.lines.count * MemoryLayout<Line>.stride }
+
     // MARK: Changing
 
     /// Appends a line. `name` must be a token and `value` free of CR, LF and NUL; callers check text from outside with

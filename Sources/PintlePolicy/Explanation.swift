@@ -145,9 +145,10 @@ package struct Explanation: Sendable, Equatable {
     private mutating func tellDestination(_ decision: Decision) {
         switch decision.destination {
         case .allowed(let rule):
-            self.add("destination", "\(decision.authority) is allowed by \(rule)", at: self.place(of: rule))
+            self.add("destination", "\(decision.authority) is allowed by \(rule)", at: self.place(of: rule.description))
         case .denied(let rule), .prohibited(let rule):
-            return self.add("destination", "\(decision.authority) is denied by \(rule)", at: self.place(of: rule))
+            return self.add(
+                "destination", "\(decision.authority) is denied by \(rule)", at: self.place(of: rule.description))
         case .reported: break
         case .byAddress:
             let isReported = self.policy.destinations.areReported ? ", which is only reported" : ""

@@ -75,6 +75,8 @@ import Testing
         #expect(after.unrouted === before.unrouted)
         let snapshot = after.snapshot()
         #expect(snapshot.routes.map(\.name) == ["c", "b", "-", "a"])
+        // No number is given twice.
+        #expect([before[0], running, after.unrouted, after[0]].map(\.number) == [0, 1, 2, 3])
         #expect(snapshot[route: "b"]?.completed == 1)
         #expect(snapshot.overall.started == 2)
     }

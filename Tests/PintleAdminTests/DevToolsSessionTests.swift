@@ -18,7 +18,8 @@ struct DevToolsSessionTests {
             var record = ExchangeRecord(time: Timestamp(milliseconds: 0), id: "a-\(number)")
             (record.method, record.url, record.status) = ("GET", "http://a.example/\(number)?token=hidden", 200)
             self.recent.keep(
-                ObservedExchange(record: record, target: .origin(path: "/\(number)"), isComplete: true))
+                KeptRecord(
+                    ObservedExchange(record: record, target: .origin(path: "/\(number)"), isComplete: true)))
         }
     }
 

@@ -28,7 +28,7 @@ struct ConnectPortTests {
     ])
     func `a CONNECT goes to the ports that it may`(yaml: String, port: UInt16, denial: String?) throws {
         let decision = try self.decide(yaml, "a.example:\(port)")
-        #expect(decision == denial.map { .denied(by: $0) } ?? .allowed(by: "destinations.default"))
+        #expect(decision == denial.map { .denied(by: DecidingRule($0)) } ?? .allowed(by: "destinations.default"))
     }
 
     @Test func `other requests go to any port`() throws {

@@ -85,14 +85,16 @@ struct ReportedDestinationTests {
         let policy = try self.policy("deny: [localhost, \"127.0.0.0/8\"]", "listen: \"0.0.0.0:3128\"")
         let reason =
             "destinations.private_addresses auto, because 0.0.0.0:3128 is not loopback: 127.0.0.0/8 is loopback"
-        #expect(try policy.decide(try query("GET", "http://127.0.0.1/")).destination == .prohibited(by: reason))
+        #expect(
+            try policy.decide(try query("GET", "http://127.0.0.1/")).destination
+                == .prohibited(by: DecidingRule(reason)))
         let loopback = try #require(IPAddress("127.0.0.1"))
         let dialled = policy.destinations.judge(
             address: loopback, port: 80, asked: Authority(host: "localhost", port: 80))
-        #expect(dialled == .prohibited(by: reason))
+        #expect(dialled == .prohibited(by: DecidingRule(reason)))
         let port = "destinations.ports auto: 80, 443 and above 1023 only, because 0.0.0.0:3128 is not loopback"
         let mail = try policy.decide(try query("GET", "http://b.example:25/"))
-        #expect(mail.destination == .denied(by: port) && mail.reportedRule == nil)
+        #expect(mail.destination == .denied(by: DecidingRule(port)) && mail.reportedRule == nil)
     }
 
     @Test func `LOOK-116 explain and check say it`() throws {

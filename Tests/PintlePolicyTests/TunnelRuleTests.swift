@@ -35,7 +35,7 @@ struct TunnelRuleTests {
             let rule =
                 "routes[0] \"api\", because a tunnel cannot keep its \(keys); connect: intercept keeps them, tunnel or verify "
                 + "on the route lets it pass"
-            #expect(decision.destination == .denied(by: rule))
+            #expect(decision.destination == .denied(by: DecidingRule(rule)))
             #expect(decision.route?.name == "api")
         }
     }

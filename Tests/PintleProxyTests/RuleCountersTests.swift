@@ -8,19 +8,20 @@ import Testing
 
 /// The decisions of rules.
 struct RuleCountersTests {
+    private let policy: Policy
     private let counters: RuleCounters
 
     init() throws {
-        self.counters = RuleCounters(
-            try PolicyLoader.policy(
-                yaml: Array(
-                    """
-                    version: 1
-                    clients: {allow: ["10.0.0.0/8", "10.1.0.0/16", "127.0.0.1"]}
-                    destinations:
-                      deny: ["*.ads.example", "*.ads.example", "192.0.2.0/24"]
-                      allow: [a.example]
-                    """.utf8), file: "pintle.yaml", surroundings: .system(environment: [:])))
+        self.policy = try PolicyLoader.policy(
+            yaml: Array(
+                """
+                version: 1
+                clients: {allow: ["10.0.0.0/8", "10.1.0.0/16", "127.0.0.1"]}
+                destinations:
+                  deny: ["*.ads.example", "*.ads.example", "192.0.2.0/24"]
+                  allow: [a.example]
+                """.utf8), file: "pintle.yaml", surroundings: .system(environment: [:]))
+        self.counters = RuleCounters(self.policy)
     }
 
     private var counts: [String: Int] {
@@ -38,6 +39,19 @@ struct RuleCountersTests {
                 "4:27 destinations.deny[1] \"*.ads.example\"", "4:44 destinations.deny[2] \"192.0.2.0/24\"",
                 "5:11 destinations.allow[0] \"a.example\"",
             ])
+    }
+
+    @Test(arguments: [
+        ("x.ads.example", "destinations.deny[0] \"*.ads.example\""),
+        ("192.0.2.7", "destinations.deny[2] \"192.0.2.0/24\""),
+        ("a.example", "destinations.allow[0] \"a.example\""), ("b.example", "destinations.default"),
+    ])
+    func `a decision has the place of its rule, so that no text is looked up`(host: String, name: String) throws {
+        let rule = try #require(self.policy.destinations.judge(Authority(host: host, port: 80)).rule)
+        let place = try #require(rule.place)
+        #expect(rule.description == name && self.policy.rules[place].name == name)
+        self.counters.count(rule)
+        #expect(self.counts == [name: 1])
     }
 
     @Test func `the first rule that matches counts, and texts of logs find theirs`() {

@@ -12,19 +12,19 @@ package enum ClientDecision: Sendable, Equatable {
 
 /// `clients`, compiled.
 package struct ClientRules: Sendable {
-    private let allow: [(network: CIDR, reason: String)]
+    private let allow: [CIDR]
+    /// The names of the rules, in the order of the configuration.
+    let names: [String]
 
     init(_ configuration: ClientsConfiguration) {
-        self.allow = configuration.allow.enumerated().map { ($1, "clients.allow[\($0)] \"\($1)\"") }
+        self.allow = configuration.allow
+        self.names = configuration.allow.enumerated().map { "clients.allow[\($0)] \"\($1)\"" }
     }
-
-    /// The names of the rules, in the order of the configuration.
-    var names: [String] { self.allow.map(\.reason) }
 
     /// Judges the address that a client connects from.
     package func judge(_ address: IPAddress) -> ClientDecision {
         guard let place = self.place(of: address) else { return .denied(by: Self.denyingRule) }
-        return .allowed(by: self.allow[place].reason)
+        return .allowed(by: self.names[place])
     }
 
     /// The rule that denies clients which no other allows.
@@ -40,6 +40,6 @@ package struct ClientRules: Sendable {
     package func deciding(_ address: IPAddress) -> Int { self.place(of: address) ?? self.allow.count }
 
     private func place(of address: IPAddress) -> Int? {
-        self.allow.firstIndex { $0.network.contains(address) }
+        self.allow.firstIndex { $0.contains(address) }
     }
 }

@@ -5,18 +5,18 @@ package import PintleMessage
 /// The decision on a connection to a destination, with the rule that made it.
 package enum DestinationDecision: Sendable, Equatable {
     /// `destinations.allow[0] "*.corp.example"`, or `destinations.default`.
-    case allowed(by: String)
+    case allowed(by: DecidingRule)
     /// `destinations.deny[3] "*.ads.example"`, or `destinations.default`.
-    case denied(by: String)
+    case denied(by: DecidingRule)
     /// `destinations.private_addresses deny: 10.0.0.0/8 is private use`: the host is an address that may not be dialled.
-    case prohibited(by: String)
+    case prohibited(by: DecidingRule)
     /// A rule about names is broken, but the request passes, since `enforcement` is `report`.
-    case reported(by: String)
+    case reported(by: DecidingRule)
     /// No rule about names decides; one about networks may, once the address is known.
     case byAddress
 
     /// The rule that decides; nil if a rule about addresses may still decide.
-    package var rule: String? {
+    package var rule: DecidingRule? {
         switch self {
         case .allowed(let rule), .denied(let rule), .prohibited(let rule), .reported(let rule): rule
         case .byAddress: nil
@@ -26,20 +26,24 @@ package enum DestinationDecision: Sendable, Equatable {
     /// The rule that refuses; nil if none does.
     package var denial: String? {
         switch self {
-        case .denied(let rule), .prohibited(let rule): rule
+        case .denied(let rule), .prohibited(let rule): rule.description
         case .allowed, .reported, .byAddress: nil
         }
     }
 
     /// The rule that would refuse but only reports; nil if there is none.
     package var reported: String? {
-        if case .reported(let rule) = self { rule } else { nil }
+        if case .reported(let rule) = self { rule.description } else { nil }
     }
 
     /// Adds a broken rule to the decision, which names the first rule that refuses, else the first that only reports.
     mutating func add(_ rule: String, isReported: Bool) {
         guard self.denial == nil else { return }
-        if !isReported { self = .denied(by: rule) } else if self.reported == nil { self = .reported(by: rule) }
+        if !isReported {
+            self = .denied(by: DecidingRule(rule))
+        } else if self.reported == nil {
+            self = .reported(by: DecidingRule(rule))
+        }
     }
 }
 
@@ -64,16 +68,22 @@ package struct DestinationRules: Sendable {
     /// True if the rule about private addresses only reports.
     private let privateDenialIsReported: Bool
 
+    /// The key of the rule for destinations that no other rule decides about.
+    static let defaultKey = "destinations.default"
+
+    /// - Parameter first: the place of the first rule in ``Policy/rules``.
     init(
         _ configuration: DestinationsConfiguration, listeners: [ListenAddress],
-        enforcement: Enforcement = .enforce
+        enforcement: Enforcement = .enforce, from first: Int
     ) {
         self.areReported = enforcement == .report
         self.privateDenialIsReported = self.areReported && configuration.privateAddresses == .deny
-        self.deny = RuleList("destinations.deny", configuration.deny)
-        self.allow = RuleList("destinations.allow", configuration.allow)
+        // The order of `Policy.rules`.
+        self.deny = RuleList("destinations.deny", configuration.deny, from: first)
+        self.allow = RuleList("destinations.allow", configuration.allow, from: first + configuration.deny.count)
         self.resolvesNames = configuration.resolvesNames
-        let reason = "destinations.default"
+        let reason = DecidingRule(
+            Self.defaultKey, place: first + configuration.deny.count + configuration.allow.count)
         self.fallback =
             configuration.fallback == .allow
             ? .allowed(by: reason) : self.areReported ? .reported(by: reason) : .denied(by: reason)
@@ -86,7 +96,9 @@ package struct DestinationRules: Sendable {
     }
 
     /// The names of the rules of `deny` and `allow`, in the order of the configuration.
-    var listedNames: (deny: [String], allow: [String]) { (self.deny.reasons, self.allow.reasons) }
+    var listedNames: (deny: [String], allow: [String]) {
+        (self.deny.rules.map(\.description), self.allow.rules.map(\.description))
+    }
 
     /// True if dialled addresses must be judged. If no rule is about addresses, the decision on the name is final.
     package var judgesAddresses: Bool {
@@ -105,7 +117,8 @@ package struct DestinationRules: Sendable {
         if case .allowed = self.fallback { return self.fallback }
         guard self.allow.hosts.hasNetworks, address == nil else { return self.fallback }
         guard self.resolvesNames else {
-            return self.broken("destinations.default, and destinations.resolve is off, so the name is not looked up")
+            return self.broken(
+                DecidingRule("\(Self.defaultKey), and destinations.resolve is off, so the name is not looked up"))
         }
         return .byAddress
     }
@@ -115,7 +128,8 @@ package struct DestinationRules: Sendable {
     func judge(_ authority: Authority, goingBy way: RequestWay) -> DestinationDecision {
         let decision = self.judge(authority)
         guard case .byAddress = decision, case .parent = way else { return decision }
-        return self.broken("destinations.default, and upstream_proxy resolves the name, so no address can be judged")
+        return self.broken(
+            DecidingRule("\(Self.defaultKey), and upstream_proxy resolves the name, so no address can be judged"))
     }
 
     /// Judges the address that is about to be dialled; never `.byAddress`.
@@ -133,7 +147,7 @@ package struct DestinationRules: Sendable {
     }
 
     /// The decision on a broken rule other than `private_addresses`.
-    private func broken(_ rule: String) -> DestinationDecision {
+    private func broken(_ rule: DecidingRule) -> DestinationDecision {
         self.areReported ? .reported(by: rule) : .denied(by: rule)
     }
 
@@ -142,12 +156,13 @@ package struct DestinationRules: Sendable {
         let denied = self.denial(of: address, port).map(self.broken)
         if let denied, denied.denial != nil { return denied }
         guard let rule = self.prohibition(of: address, port, asked: host) else { return denied }
-        return self.privateDenialIsReported ? denied ?? .reported(by: rule) : .prohibited(by: rule)
+        let prohibition = DecidingRule(rule)
+        return self.privateDenialIsReported ? denied ?? .reported(by: prohibition) : .prohibited(by: prohibition)
     }
 
     /// The rule of `deny` that holds the address, or an IPv4 address that it stands for: a translator on the way (NAT64, 6to4)
     /// connects to that one.
-    private func denial(of address: IPAddress, _ port: UInt16) -> String? {
+    private func denial(of address: IPAddress, _ port: UInt16) -> DecidingRule? {
         if let rule = self.deny.first(address, port) { return rule }
         guard self.deny.hosts.hasNetworks else { return nil }
         return address.embeddedAddresses.lazy.compactMap { self.deny.first($0, port) }.first
@@ -169,29 +184,30 @@ package struct DestinationRules: Sendable {
     }
 }
 
-/// One list of host patterns with a reason for each.
+/// One list of host patterns with a rule for each.
 private struct RuleList: Sendable {
     let hosts: HostIndex
-    let reasons: [String]
+    let rules: [DecidingRule]
     /// True for each pattern that says more than a port.
     private let isSpecific: [Bool]
 
-    init(_ name: String, _ patterns: [HostPattern]) {
+    /// - Parameter first: the place of the first rule in ``Policy/rules``.
+    init(_ name: String, _ patterns: [HostPattern], from first: Int) {
         var hosts = HostIndex()
         for (number, pattern) in patterns.enumerated() { hosts.insert(pattern, number: number) }
         self.hosts = hosts
-        self.reasons = patterns.enumerated().map { "\(name)[\($0)] \"\($1)\"" }
+        self.rules = patterns.enumerated().map { DecidingRule("\(name)[\($0)] \"\($1)\"", place: first + $0) }
         self.isSpecific = patterns.map { $0.host != .any }
     }
 
-    func first(_ authority: Authority) -> String? {
-        self.hosts.first(authority) { _ in true }.map { self.reasons[$0] }
+    func first(_ authority: Authority) -> DecidingRule? {
+        self.hosts.first(authority) { _ in true }.map { self.rules[$0] }
     }
 
     /// True if a pattern other than `*` matches.
     func lists(_ authority: Authority) -> Bool { self.hosts.first(authority) { self.isSpecific[$0] } != nil }
 
-    func first(_ address: IPAddress, _ port: UInt16) -> String? {
-        self.hosts.firstNetwork(containing: address, port: port).map { self.reasons[$0] }
+    func first(_ address: IPAddress, _ port: UInt16) -> DecidingRule? {
+        self.hosts.firstNetwork(containing: address, port: port).map { self.rules[$0] }
     }
 }

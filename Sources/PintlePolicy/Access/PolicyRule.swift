@@ -13,6 +13,8 @@ package struct PolicyRule: Sendable, Equatable {
 
 extension Policy {
     /// The rules about clients, in their order, then the one for clients that none of them allows, then those about destinations.
+    ///
+    /// ``DestinationRules`` counts on this order of the lists and of the default.
     package var rules: [PolicyRule] {
         let clients = self.configuration.clients.places
         var rules = self.clients.names.map { PolicyRule($0, at: clients[$0]) }
@@ -20,7 +22,7 @@ extension Policy {
         let (destinations, names) = (self.configuration.destinations.places, self.destinations.listedNames)
         rules += (names.deny + names.allow).map { PolicyRule($0, at: destinations[$0]) }
         rules += [
-            "destinations.default", "destinations.private_addresses", "destinations.connect_ports",
+            DestinationRules.defaultKey, "destinations.private_addresses", "destinations.connect_ports",
             "destinations.ports",
             "destinations.require_sni_match", "unpinned_hosts", "tunnels.verify",
         ].map { PolicyRule($0) }

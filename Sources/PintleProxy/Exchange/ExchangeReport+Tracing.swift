@@ -12,12 +12,13 @@ extension ExchangeReport {
     /// before the fields of the request are moved.
     func beginTrace(in active: ActiveConfiguration) {
         // Traces are off, or the plan of a redirect is noted.
-        guard let tracing = active.tracing, self.trace == nil else { return }
+        guard let tracing = active.tracing, !self.isTraced else { return }
         let isBelieved = tracing.configuration.continuation.includes(
             self.client, user: self.identity.user, hasUsers: active.policy.configuration.clients.basicAuth != nil)
         var generator = SystemRandomNumberGenerator()
         self.trace = ExchangeTrace(
             self.request.head, continues: isBelieved, sampling: tracing.sampling, using: &generator)
+        self.isTraced = true
     }
 
     /// Puts the client into a request to an origin, and the context of its CLIENT span. A route whose rules name `traceparent`
@@ -25,7 +26,7 @@ extension ExchangeReport {
     func identify(_ request: inout TransferRequest, of route: Route?) {
         request.client = self.client?.forTransfers
         // Traces are off, or no request of HTTP is sent.
-        guard self.trace != nil, !request.connectOnly else { return }
+        guard self.isTraced, !request.connectOnly else { return }
         if route?.configuration.request.headers.names(TraceParent.field) != true {
             self.trace?.fill(&request.fields)
         }
@@ -36,13 +37,13 @@ extension ExchangeReport {
 
     /// Records that the origin has answered, or has failed to; does nothing if traces are off.
     func noteOriginEnd() {
-        if self.trace?.sent != nil { self.trace?.originEnd = self.timeSinceStart }
+        if self.isTraced, self.trace?.sent != nil { self.trace?.originEnd = self.timeSinceStart }
     }
 
     /// Completes the trace at the end of the exchange.
     func endTrace(in active: ActiveConfiguration) {
         self.beginTrace(in: active)
-        self.trace?.problem = self.problem?.rawValue
+        if self.isTraced { self.trace?.problem = self.problem?.rawValue }
     }
 
     private var timeSinceStart: Duration { .nanoseconds((NIODeadline.now() - self.start).nanoseconds) }

@@ -49,7 +49,7 @@ final class ExchangeReport: ExchangeProgress {
     /// The HTTP version of the origin's response.
     var upstreamVersion = "1.1"
     private(set) var trust: String?
-    var rule: String?
+    var rule: DecidingRule?
     var problem: Problem.Name?
     var error: String?
     /// True if the ClientHello of a relayed tunnel has no server name.
@@ -76,6 +76,8 @@ final class ExchangeReport: ExchangeProgress {
     private var addressQuestion: (rules: DestinationRules, host: Authority)?
     /// The place of the exchange in a trace; nil if traces are off.
     var trace: ExchangeTrace?
+    /// True once there is a trace. Asked instead of the trace itself, which is large.
+    var isTraced = false
     /// Records the response for an observer, and its body.
     private(set) var tap: ResponseTap?
     /// Keeps the bodies; nil if none are kept.
@@ -154,7 +156,7 @@ final class ExchangeReport: ExchangeProgress {
             let rule = rules.judge(address: address, port: host.port, asked: host).reported
         else { return }
         self.addressQuestion = nil
-        self.rule = rule
+        self.rule = DecidingRule(rule)
         self.noteReported(.destinationDenied, "\(address), which is dialled for \(host), is reported by \(rule)")
     }
 
@@ -287,7 +289,7 @@ final class ExchangeReport: ExchangeProgress {
     /// Records that a tunnel is broken off because of its ClientHello, or would be.
     func note(hello reason: String, isReported: Bool) {
         let rule = "destinations.require_sni_match"
-        self.rule = rule
+        self.rule = DecidingRule(rule)
         if isReported {
             // A destination already reported often has a reportable name, too; it is reported once.
             guard !self.wouldBeDenied else { return }

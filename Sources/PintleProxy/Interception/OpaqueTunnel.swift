@@ -142,7 +142,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         if case .refuse(let problem) = self.plan.step { return problem }
         guard let trust = self.plan.decision?.trust else { return nil }
         let rule = trust.index == nil ? "tunnels.verify" : trust.reason
-        report.rule = rule
+        report.rule = DecidingRule(rule)
         return Problem(
             .destinationDenied,
             "\(self.tunnel.authority) must prove itself in a TLS handshake, by \(rule); connect: tunnel on a route for it relays "

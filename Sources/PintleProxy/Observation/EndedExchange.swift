@@ -26,9 +26,11 @@ package final class EndedExchange: KeepableExchange {
     /// The time of the end.
     package let moment: Timestamp
     package let duration: Duration
-    package let route: String?
+    /// The counters of the route; those of no route if none matched.
+    package let counters: RouteCounters
+    private let isRouted: Bool
     package let trust: String?
-    let rule: String?
+    let rule: DecidingRule?
     let problem: Problem.Name?
     let wouldBeDenied: Bool
     let verdict: Verdict?
@@ -74,7 +76,8 @@ package final class EndedExchange: KeepableExchange {
         (self.mode, self.continuesTunnel) = (report.mode, report.continuesTunnel)
         (self.request, self.gatewayHost) = (report.request.head, report.request.gatewayHost)
         (self.moment, self.duration) = (.now(), .nanoseconds(duration.nanoseconds))
-        (self.route, self.trust, self.rule) = (facts.route, report.trust, report.rule)
+        self.isRouted = facts.route != nil
+        (self.counters, self.trust, self.rule) = (report.counters, report.trust, report.rule)
         (self.problem, self.wouldBeDenied) = (report.problem, wouldBeDenied)
         (self.verdict, self.assurance) = (facts.verdict, facts.assurance)
         (self.status, self.upstreamStatus) = (report.status, report.upstreamStatus)
@@ -83,9 +86,11 @@ package final class EndedExchange: KeepableExchange {
         (self.violations, self.error, self.outcome) = (facts.violations, report.error, outcome)
         (self.hasNamelessHello, self.simulation) = (report.hasNamelessHello, facts.simulation)
         (self.response, self.responseFields) = (response, facts.responseFields)
-        self.trace = report.trace.map(Trace.init)
+        self.trace = report.isTraced ? report.trace.map(Trace.init) : nil
     }
 
+    /// The name of the route; nil if none matched.
+    private var route: String? { self.isRouted ? self.counters.name : nil }
     /// The method; empty if the client sent no request.
     package var method: String { self.request.method }
     /// The id in problems and logs.
@@ -95,7 +100,7 @@ package final class EndedExchange: KeepableExchange {
 
     /// The bytes in memory, about: only these parts may be much longer than the others.
     package var size: Int {
-        1408 + self.request.fields.byteCount + self.responseFields.byteCount
+        1408 + self.request.fields.storedByteCount + self.responseFields.storedByteCount
             + (self.request.target.path?.utf8.count ?? 0)
             + (self.error?.utf8.count ?? 0)
     }
@@ -120,7 +125,7 @@ package final class EndedExchange: KeepableExchange {
         record.host = self.request.target.host ?? self.gatewayHost
         record.address = self.metrics.address.isEmpty ? nil : self.metrics.address
         (record.route, record.trust) = (self.route, self.trust)
-        (record.rule, record.decision) = (self.rule, self.decision)
+        (record.rule, record.decision) = (self.rule?.description, self.decision)
         record.pin = self.verdict?.matchedPin?.description
         var form: [String] = []
         for rule in (self.verdict?.form ?? []).map(\.rule.rawValue) where !form.contains(rule) { form.append(rule) }

@@ -3,7 +3,7 @@
 package import PintleActivity
 
 /// A part that is told of each exchange once, when it has ended: the log, the report of a run, a feed for followers.
-package protocol ExchangeSink: Sendable {
+package protocol ExchangeSink: AnyObject, Sendable {
     /// True if the sink uses exchanges at present.
     var wantsExchanges: Bool { get }
     /// True if it also uses their header fields.
@@ -20,7 +20,7 @@ extension ExchangeSink {
 }
 
 /// A part that keeps exchanges, or counts them, without their records.
-package protocol EndSink: Sendable {
+package protocol EndSink: AnyObject, Sendable {
     /// Receives an exchange with all its secrets, on the thread that ended it. It must neither wait nor compute long.
     func take(_ ended: EndedExchange)
 }
@@ -55,12 +55,10 @@ package struct ExchangeSinks: Sendable {
 
     func take(_ ended: EndedExchange) {
         for keeper in self.keepers { keeper.take(ended) }
-        var observed: ObservedExchange?
-        for sink in self.all where sink.wantsExchanges {
-            let exchange = observed ?? ended.observed
-            observed = exchange
-            sink.take(exchange)
-        }
+        // Mostly there is none, and the record need not be made.
+        guard self.all.contains(where: { $0.wantsExchanges }) else { return }
+        let observed = ended.observed
+        for sink in self.all where sink.wantsExchanges { sink.take(observed) }
     }
 }
 
@@ -71,7 +69,7 @@ extension ExchangeLog: ExchangeSink {
 }
 
 /// Passes the records to a closure.
-package struct RecordSink: ExchangeSink {
+package final class RecordSink: ExchangeSink {
     private let take: @Sendable (ExchangeRecord) -> Void
 
     package init(_ take: @escaping @Sendable (ExchangeRecord) -> Void) { self.take = take }

@@ -5,7 +5,7 @@ internal import PintleActivity
 internal import PintleSystem
 
 /// An exchange in the form in which it is kept, with or without its record.
-package protocol KeepableExchange: Sendable {
+package protocol KeepableExchange: AnyObject, Sendable {
     /// The id in problems and logs.
     var name: String { get }
     /// The bytes in memory; an estimate.
@@ -14,9 +14,14 @@ package protocol KeepableExchange: Sendable {
     var observed: ObservedExchange { get }
 }
 
-extension ObservedExchange: KeepableExchange {
-    package var name: String { self.record.id }
-    package var observed: ObservedExchange { self }
+/// An exchange that is kept with its record.
+package final class KeptRecord: KeepableExchange {
+    package let observed: ObservedExchange
+
+    package init(_ observed: ObservedExchange) { self.observed = observed }
+
+    package var name: String { self.observed.record.id }
+    package var size: Int { self.observed.size }
 }
 
 /// The latest exchanges, for people who look at them afterwards. The oldest are forgotten first.

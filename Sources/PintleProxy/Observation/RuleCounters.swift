@@ -34,6 +34,11 @@ package final class RuleCounters: Sendable {
     /// Counts the rule that has decided about a client with this address.
     func count(client address: IPAddress) { self.count(at: self.clients.deciding(address)) }
 
+    /// Counts the decision of a rule of the same configuration.
+    func count(_ rule: DecidingRule) {
+        if let place = rule.place { self.count(at: place) } else { self.count(rule.description) }
+    }
+
     /// Counts a decision. Does nothing for a text that names no such rule.
     ///
     /// - Parameter rule: the rule as the log has it, maybe with a reason behind a key.

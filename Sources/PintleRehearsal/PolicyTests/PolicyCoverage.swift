@@ -71,7 +71,9 @@ package struct PolicyCoverage: Sendable {
     }
 
     mutating func note(_ request: RequestRehearsal, _ policy: Policy) {
-        for rule in [request.clientRule, request.decision?.destination.rule, request.decision?.reportedRule] {
+        for rule in [
+            request.clientRule, request.decision?.destination.rule?.description, request.decision?.reportedRule,
+        ] {
             guard let rule else { continue }
             self.reach(.rules, String(rule.prefix { $0 != " " && $0 != "," }))
         }

@@ -87,7 +87,7 @@ package struct RequestRehearsal: Sendable {
     private mutating func note(_ plan: RequestPlan) {
         guard let decision = plan.decision else { return }
         self.decision = decision
-        self.facts[.rule] = decision.destination.rule
+        self.facts[.rule] = decision.destination.rule?.description
         self.facts[.route] = decision.route?.name
         self.facts[.trust] = decision.trust?.name
         if case .refuse = plan.step { return }

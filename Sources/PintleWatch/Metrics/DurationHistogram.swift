@@ -50,8 +50,9 @@ package struct DurationHistogram: Hashable, Sendable {
         let index = Self.bounds.firstIndex { duration <= $0 } ?? Self.bounds.count
         self.buckets[index].count += 1
         self.sum += duration
-        if let last = self.buckets[index].exemplar?.time.milliseconds,
-            last...last + Self.exemplarTime ~= end.milliseconds
+        // Earlier than the last one: the clock was set back.
+        if let last = self.buckets[index].exemplar?.time.milliseconds, end.milliseconds >= last,
+            end.milliseconds - last <= Self.exemplarTime
         {
             return
         }

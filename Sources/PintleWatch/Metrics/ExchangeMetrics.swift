@@ -14,20 +14,22 @@ internal import PintleSystem
 package final class ExchangeMetrics: Sendable {
     /// The facts about an exchange that are counted.
     package struct Facts: Sendable {
-        package var route: String?
-        /// Nil, or empty, for bytes that were no request.
-        package var method: String?
-        package var status: Int?
-        package var duration: Duration?
-        /// The time at which it ended.
-        package var end: Timestamp
-        package var trust: String?
-        /// True if a pin has matched.
-        package var matchesPin = false
-        /// True if none has, although the trust policy has pins.
-        package var mismatchesPin = false
+        /// The counters of the route; those of no route for exchanges that none matched.
+        let route: RouteCounters
+        let method: MethodLabel
+        let status: StatusLabel
+        let duration: Duration?
+        let end: Timestamp
 
-        package init(end: Timestamp) { self.end = end }
+        /// - Parameters:
+        ///   - method: empty for bytes that were no request.
+        ///   - status: the status for the client; nil without a response.
+        ///   - duration: nil if it is not known.
+        ///   - end: the time at which it ended.
+        package init(route: RouteCounters, method: String, status: UInt16?, duration: Duration?, end: Timestamp) {
+            (self.route, self.method, self.status) = (route, MethodLabel(method), StatusLabel(status))
+            (self.duration, self.end) = (duration, end)
+        }
     }
 
     /// The exchanges of one route.
@@ -37,13 +39,26 @@ package final class ExchangeMetrics: Sendable {
             let status: StatusLabel
         }
 
-        /// The numbers of exchanges.
-        private(set) var counts: [Labels: Int] = [:]
+        /// The numbers of exchanges by the status, for each method; empty for a method that no exchange had.
+        private var rows = [[Int]](repeating: [], count: MethodLabel.allCases.count)
         /// The durations of all exchanges. A tunnel counts as long as it was open.
         package private(set) var durations = DurationHistogram()
 
-        fileprivate mutating func count(_ facts: Facts, _ labels: Labels, id: () -> String) {
-            self.counts[labels, default: 0] += 1
+        /// The numbers of exchanges, without zeros.
+        var counts: [Labels: Int] {
+            var counts: [Labels: Int] = [:]
+            for (method, row) in zip(MethodLabel.allCases, self.rows) {
+                for (status, count) in row.enumerated() where count > 0 {
+                    counts[Labels(method: method, status: StatusLabel(at: status))] = count
+                }
+            }
+            return counts
+        }
+
+        fileprivate mutating func count(_ facts: Facts, id: () -> String) {
+            let method = facts.method.rawValue
+            if self.rows[method].isEmpty { self.rows[method] = [Int](repeating: 0, count: StatusLabel.count) }
+            self.rows[method][facts.status.index] += 1
             guard let duration = facts.duration else { return }
             // The clock may have been set back meanwhile.
             self.durations.count(max(duration, .zero), at: facts.end, id: id)
@@ -70,7 +85,19 @@ package final class ExchangeMetrics: Sendable {
         package fileprivate(set) var pins: [String: Pins] = [:]
     }
 
-    private let state = Locked(Snapshot())
+    private struct State: Sendable {
+        /// By the numbers of the routes; nil for a route without exchanges.
+        var routes: [(name: String, route: Route)?] = []
+        var pins: [String: Pins] = [:]
+
+        /// Makes room for a route's numbers.
+        mutating func begin(_ counters: RouteCounters) {
+            while self.routes.count <= counters.number { self.routes.append(nil) }
+            if self.routes[counters.number] == nil { self.routes[counters.number] = (counters.name, Route()) }
+        }
+    }
+
+    private let state = Locked(State())
 
     /// - Parameter trusts: see ``expect(trusts:)``.
     package init(trusts: some Sequence<String> = []) { self.expect(trusts: trusts) }
@@ -87,20 +114,32 @@ package final class ExchangeMetrics: Sendable {
 
     /// Counts an exchange that has ended.
     ///
-    /// Takes one short lock, and allocates nothing if the exchange has labels that were counted before; after a
+    /// Takes one short lock, hashes nothing, and allocates nothing if the exchange has labels that were counted before; after a
     /// ``snapshot()``, which shares memory with the counters, the first exchange copies them.
     ///
     /// - Parameter id: makes the exchange's id, if it is to stand for others as an exemplar.
     package func count(_ facts: Facts, id: () -> String) {
-        let labels = Route.Labels(method: MethodLabel(facts.method), status: StatusLabel(facts.status))
         self.state.withLock { state in
-            state.routes[facts.route ?? Counters.noRoute, default: Route()].count(facts, labels, id: id)
-            // Otherwise pins have not decided: the trust policy has none, or nothing was verified.
-            guard let trust = facts.trust, facts.mismatchesPin || facts.matchesPin else { return }
-            state.pins[trust, default: Pins()].count(isMismatch: facts.mismatchesPin)
+            let number = facts.route.number
+            if number >= state.routes.count || state.routes[number] == nil { state.begin(facts.route) }
+            state.routes[number]?.route.count(facts, id: id)
         }
     }
 
+    /// Counts an evaluation of pins.
+    ///
+    /// - Parameters:
+    ///   - trust: the name of the trust policy.
+    ///   - isMismatch: true if no pin has matched, no matter if the exchange was refused or only reported.
+    package func countPins(of trust: String, isMismatch: Bool) {
+        self.state.withLock { $0.pins[trust, default: Pins()].count(isMismatch: isMismatch) }
+    }
+
     /// Reads all numbers, which belong to one moment.
-    package func snapshot() -> Snapshot { self.state.withLock { $0 } }
+    package func snapshot() -> Snapshot {
+        let state = self.state.withLock { $0 }
+        var snapshot = Snapshot(pins: state.pins)
+        for case .some(let (name, route)) in state.routes { snapshot.routes[name] = route }
+        return snapshot
+    }
 }

@@ -51,7 +51,7 @@ extension MetricsReading {
     private var exchangeSamples: [MetricsText.Sample] {
         (self.exchanges?.routes ?? [:]).sorted { $0.key < $1.key }.flatMap { name, route in
             route.counts.sorted { ($0.key.method, $0.key.status) < ($1.key.method, $1.key.status) }.map {
-                ([name, $0.key.method.rawValue, $0.key.status.description], "\($0.value)")
+                ([name, $0.key.method.name, $0.key.status.description], "\($0.value)")
             }
         }
     }

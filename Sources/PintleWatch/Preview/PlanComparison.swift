@@ -186,7 +186,7 @@ extension PlanComparison.Side {
         let judged = policy.destinations.judge(address: address, port: authority.port, asked: authority)
         var side = self
         (side.unresolved, side.isUndecided) = (nil, false)
-        side.rule = judged.rule ?? self.rule
+        side.rule = judged.rule?.description ?? self.rule
         if judged.denial != nil {
             side.decision = "deny"
         } else if judged.reported != nil {

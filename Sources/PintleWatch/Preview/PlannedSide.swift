@@ -49,7 +49,7 @@ struct PlannedSide {
     private mutating func describe() {
         self.side.contract = self.plan.operation?.name
         guard let decision = self.plan.decision else { return }
-        self.side.rule = decision.destination.rule ?? decision.reportedRule
+        self.side.rule = decision.destination.rule?.description ?? decision.reportedRule
         self.side.isUndecided = decision.destination == .byAddress
         (self.side.route, self.side.routeRule) = (decision.route?.name, decision.route?.description)
         (self.side.trust, self.side.trustRule) = (decision.trust?.name, decision.trust?.reason)

@@ -62,7 +62,8 @@ enum RunSample {
         let recent = RecentExchanges(exchanges: kept)
         for record in records {
             statistics.add(record)
-            recent.keep(ObservedExchange(record: record, target: .origin(path: "/"), isComplete: true))
+            recent.keep(
+                KeptRecord(ObservedExchange(record: record, target: .origin(path: "/"), isComplete: true)))
         }
         return RunReport(
             version: "0.1.0", file: file, program: "npm\u{1B}[2J",

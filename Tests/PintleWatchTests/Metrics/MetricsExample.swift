@@ -2,6 +2,7 @@
 
 import Foundation
 import PintleActivity
+import PintleSystem
 
 @testable import PintleWatch
 
@@ -22,11 +23,30 @@ extension ExchangeMetrics {
     /// Counts the exchange of a record, as the program does.
     func count(_ record: ExchangeRecord) {
         let length = Int64((record.duration ?? .zero) / .milliseconds(1))
-        var facts = Facts(end: Timestamp(milliseconds: record.time.milliseconds + length))
-        (facts.route, facts.method, facts.status) = (record.route, record.method, record.status)
-        (facts.duration, facts.trust, facts.matchesPin) = (record.duration, record.trust, record.pin != nil)
-        facts.mismatchesPin = record.violations.contains(.pinMismatch)
+        let facts = Facts(
+            route: TestRoutes.counters(record.route ?? Counters.noRoute), method: record.method ?? "",
+            status: record.status.map(UInt16.init), duration: record.duration,
+            end: Timestamp(milliseconds: record.time.milliseconds + length))
         self.count(facts) { record.id }
+        let isMismatch = record.violations.contains(.pinMismatch)
+        if isMismatch || record.pin != nil, let trust = record.trust {
+            self.countPins(of: trust, isMismatch: isMismatch)
+        }
+    }
+}
+
+/// The counters of routes with any name, numbered as those of one process.
+enum TestRoutes {
+    private static let known = Locked<(counters: Counters, routes: [String: RouteCounters])>(
+        (Counters(routes: []), [:]))
+
+    static func counters(_ name: String) -> RouteCounters {
+        self.known.withLock { known in
+            if let route = known.routes[name] { return route }
+            known.counters = Counters(routes: [name], continuing: known.counters)
+            known.routes[name] = known.counters[0]
+            return known.counters[0]
+        }
     }
 }
 

@@ -6,7 +6,7 @@ internal import PintleProxy
 internal import PintleWatch
 
 /// The parts that gather exchanges for the admin endpoint.
-struct Watching {
+final class Watching {
     let recent = RecentExchanges()
     let metrics: ExchangeMetrics
 
@@ -17,10 +17,15 @@ struct Watching {
 
 extension Watching: EndSink {
     func take(_ ended: EndedExchange) {
-        var facts = ExchangeMetrics.Facts(end: ended.moment)
-        (facts.route, facts.method, facts.status) = (ended.route, ended.method, ended.status.map(Int.init))
-        (facts.duration, facts.trust) = (ended.duration, ended.trust)
-        (facts.matchesPin, facts.mismatchesPin) = (ended.matchesPin, ended.violations.contains(.pinMismatch))
-        self.metrics.count(facts) { ended.name }
+        self.metrics.count(
+            ExchangeMetrics.Facts(
+                route: ended.counters, method: ended.method, status: ended.status, duration: ended.duration,
+                end: ended.moment)
+        ) { ended.name }
+        // Otherwise pins have not decided: the trust policy has none, or nothing was verified.
+        let isMismatch = !ended.violations.isEmpty && ended.violations.contains(.pinMismatch)
+        if isMismatch || ended.matchesPin, let trust = ended.trust {
+            self.metrics.countPins(of: trust, isMismatch: isMismatch)
+        }
     }
 }
