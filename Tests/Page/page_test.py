@@ -56,7 +56,8 @@ class Origin(socketserver.ThreadingTCPServer):
                 self.rfile.read(length)
                 status = b"404 Not Found" if b"missing" in path else b"500 Internal Server Error" if b"fail" in path else b"200 OK"
                 body = b"content of " + path
-                head = b"\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % len(body)
+                caching = b"\r\nCache-Control: max-age=3600" if path.startswith(b"/stored/") else b""
+                head = caching + b"\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % len(body)
                 self.wfile.write(b"HTTP/1.1 " + status + head + body)
 
     def __init__(self):
@@ -75,12 +76,14 @@ class Traffic:
     def send(self, *paths, method="GET"):
         """Sends requests one after the other on one connection, a few ahead of their answers."""
         with socket.create_connection(self.proxy, timeout=30) as connection:
+            # A cache answers no request with content, even if it is empty.
+            content = "" if method == "GET" else "Content-Length: 0\r\n"
             answers, buffer = connection.makefile("rb"), []
             for start in range(0, len(paths), 16):
                 part = paths[start : start + 16]
                 connection.sendall(
                     "".join(
-                        f"{method} http://{self.origin}{path} HTTP/1.1\r\nHost: {self.origin}\r\nX-Check: page\r\nContent-Length: 0\r\n\r\n"
+                        f"{method} http://{self.origin}{path} HTTP/1.1\r\nHost: {self.origin}\r\nX-Check: page\r\n{content}\r\n"
                         for path in part
                     ).encode()
                 )
@@ -372,6 +375,30 @@ class Checks:
         page.locator("#dialog-title", has_text="is not loaded").wait_for()
         self.close(page)
 
+    def purges(self):
+        self.traffic.send("/stored/one", "/stored/two", "/stored/three")
+        page = self.open()
+        page.click("nav a[data-page=routes]")
+        # With the keyboard alone.
+        page.locator("#routes button.purge").focus()
+        page.keyboard.press("Enter")
+        page.locator("#dialog-title", has_text="Purge the cache").wait_for()
+        assert page.evaluate("document.activeElement.id") == "purge-prefix", "the field has not the focus"
+        self.axe(page, "a purge")
+        page.keyboard.type(f"http://{self.traffic.origin}/stored/t")
+        page.locator("dialog button", has_text="Remove these responses").wait_for()
+        page.keyboard.press("Enter")
+        page.locator("#dialog-body", has_text="2 stored responses were removed").wait_for()
+        page.keyboard.press("Escape")
+        # Nothing is removed without the confirmation.
+        page.click("#routes button.purge")
+        page.keyboard.press("Escape")
+        page.wait_for_selector("dialog", state="hidden")
+        page.click("#routes button.purge")
+        page.locator("dialog button", has_text="Remove all stored responses").click()
+        page.locator("#dialog-body", has_text="1 stored response was removed").wait_for()
+        self.close(page)
+
     def previews(self):
         page = self.open()
         page.click("nav a[data-page=preview]")
@@ -545,7 +572,7 @@ def main():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=arguments.chromium, args=["--no-sandbox"])
         checks = Checks(arguments, browser, Traffic(arguments.proxy, Origin().address))
-        names = ["signs_in", "shows_what_happens", "does_not_jump", "filters", "comes_back", "has_keys", "shows_one", "has_pages", "reloads", "previews", "bears_hostile_strings", "forgets_who_signs_out", "bears_load"]
+        names = ["signs_in", "shows_what_happens", "does_not_jump", "filters", "comes_back", "has_keys", "shows_one", "has_pages", "reloads", "purges", "previews", "bears_hostile_strings", "forgets_who_signs_out", "bears_load"]
         for name in names:
             if arguments.only and name not in arguments.only and name != "signs_in":
                 continue

@@ -2,8 +2,8 @@
 
 // The routes with their counters, and a line of how much each had to do in the last minutes.
 
-import { routes } from './api.js';
-import { drawing, element, isolated, shown, table } from './dom.js';
+import { purge, routes } from './api.js';
+import { drawing, element, isolated, openDialog, shown, table } from './dom.js';
 import { count, placeText, size, visible } from './format.js';
 
 const mostPoints = 45;
@@ -20,6 +20,7 @@ export async function routesPage() {
     list.length === 0 ? element('p', {}, 'The configuration has no routes: every request passes unchanged.') : table('Routes and their counters',
       ['Route', 'Matches', 'Goes to', ['Recent', 'recent'], ['Started', 'number'], ['Open', 'number'], ['Failed', 'number'], ['Violations', 'number'], ['Cache', 'number'], ['Up', 'number'], ['Down', 'number']],
       list.map(row)),
+    element('p', {}, element('button.purge', { type: 'button', click: askForPurge }, 'Purge the cache…')),
     element('h2', {}, 'Rules'),
     element('p.dim', {}, 'About clients and destinations, and how often each has decided since the configuration was loaded.'),
     table('Rules and their decisions', ['Rule', 'Place', ['Decisions', 'number']],
@@ -50,6 +51,30 @@ function row(route) {
     size(counters.bytes_up ?? 0),
     size(counters.bytes_down ?? 0),
   ];
+}
+
+/** Asks which stored responses to remove; the form is the confirmation. */
+function askForPurge() {
+  const prefix = element('input', { id: 'purge-prefix', type: 'text', autocomplete: 'off', spellcheck: 'false', maxlength: '8192', placeholder: 'https://api.example/v1/' });
+  const button = element('button.danger', { type: 'submit' }, 'Remove all stored responses');
+  // The button says what it does.
+  prefix.addEventListener('input', () => { button.textContent = prefix.value ? 'Remove these responses' : 'Remove all stored responses'; });
+  openDialog('Purge the cache',
+    element('form', {
+      async submit(event) {
+        event.preventDefault();
+        button.disabled = true;
+        try {
+          const { count: removed } = await purge(prefix.value ? { prefix: prefix.value } : { all: true });
+          openDialog('The cache is purged', element('p', {}, removed === 1 ? '1 stored response was removed.' : `${count(removed)} stored responses were removed.`));
+        } catch (error) {
+          openDialog('The cache is not purged', element('p.fault', {}, visible(error.message)));
+        }
+      },
+    },
+    element('label', { for: 'purge-prefix' }, 'Beginning of their URLs; empty for all'), prefix,
+    element('p.dim', {}, 'Removed responses are fetched again when a client asks for them. This cannot be undone.'),
+    button));
 }
 
 /** The differences between looks, as a line. */
