@@ -40,6 +40,7 @@ package struct ExchangeEncoder: Sendable {
         line.optional("route", record.route)
         line.optional("rule", record.rule)
         line.optional("decision", record.decision)
+        line.optional("revision", record.revision)
         line.optional("trust", record.trust)
         line.optional("pin", record.pin)
         if !record.form.isEmpty { line.field("form", record.form) }

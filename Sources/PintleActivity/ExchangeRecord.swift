@@ -63,6 +63,8 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var decision: String?
     /// True if the policy let the exchange pass, even if only because a rule reports without denying.
     package var hasPassed: Bool { self.decision == "allow" || self.decision == "would-deny" }
+    /// The revision of the configuration that the exchange was treated by; nil if the exchange has not ended.
+    package var revision: String?
     /// The name of the trust policy that applied.
     package var trust: String?
     /// The pin that matched; if none did, the pin of the leaf's key, and `violations` has a `pin-mismatch`.

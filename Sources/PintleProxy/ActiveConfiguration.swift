@@ -31,6 +31,8 @@ package final class ActiveConfiguration: Sendable {
     let verifications: VerificationCache
     /// The decisions of rules about clients and destinations.
     package let ruleCounters: RuleCounters
+    /// The name of this version of the configuration, for logs and metrics; nil if neither shows it.
+    package let revision: String?
     /// The uses of trust policies by requests.
     let trustUses = TrustUses()
     /// Nil if no tunnel is intercepted.
@@ -67,18 +69,20 @@ package final class ActiveConfiguration: Sendable {
     ///   - sinks: told of each exchange.
     ///   - service: answers every request instead of an origin; nil for a proxy.
     ///   - reachability: the state of the network, which explains failures; nil if it is not watched.
+    ///   - revision: see ``revision``.
     ///   - previous: the configuration that this one replaces.
     ///   - authority: issues the certificates of intercepted tunnels; called only if the policy intercepts tunnels.
     /// - Throws: `TrustError` if roots or the authority cannot be loaded.
     package init(
-        policy: Policy, engine: Engine, activity: Activity, counters: Counters, sinks: ExchangeSinks,
+        policy: Policy, revision: String? = nil, engine: Engine, activity: Activity, counters: Counters,
+        sinks: ExchangeSinks,
         logger: Logger, service: (any LocalService)? = nil,
         reachability: Reachability? = nil, continuing previous: ActiveConfiguration? = nil,
         authority: (InterceptionConfiguration) throws(TrustError) -> CertificateAuthority = ActiveConfiguration
             .noAuthority
     ) throws(TrustError) {
         let configuration = policy.configuration
-        (self.policy, self.service) = (policy, service)
+        (self.policy, self.revision, self.service) = (policy, revision, service)
         self.ruleCounters = RuleCounters(policy)
         self.ownAddresses = previous?.ownAddresses ?? OwnAddresses()
         self.via = configuration.via

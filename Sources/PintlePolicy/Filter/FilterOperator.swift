@@ -32,6 +32,7 @@ enum FilterOperator: String, CaseIterable, Sendable {
     case user
     case tag
     case process = "proc"
+    case revision = "rev"
     case cache
     case source = "from"
     case slow
@@ -59,7 +60,7 @@ enum FilterOperator: String, CaseIterable, Sendable {
             .bodies,
             .requestBody, .responseBody:
             .part
-        case .method, .route, .trust, .user, .tag, .process, .id: .whole
+        case .method, .route, .trust, .user, .tag, .process, .revision, .id: .whole
         case .status: .statuses
         case .violation: .word(ViolationKind.allCases.map(\.rawValue))
         case .pin: .word(ShownExchange.Pin.allCases.map(\.rawValue))
@@ -124,6 +125,7 @@ extension ShownExchange {
         case .user: return one(self.record.user)
         case .tag: return one(self.record.tag)
         case .process: return self.record.process.map { [$0.name, "\($0.number)"] } ?? []
+        case .revision: return one(self.record.revision)
         case .cache: return one(self.record.cache)
         case .source: return one(self.record.source?.rawValue)
         case .id: return [self.record.id]

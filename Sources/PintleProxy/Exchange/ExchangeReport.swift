@@ -395,7 +395,7 @@ final class ExchangeReport: ExchangeProgress {
         self.endTrace(in: active)
         let isRelayed = self.status == 101
         let bodies = self.capture?.finish(isRelayed ? nil : (self.bytesIn, self.bytesOut))
-        let ended = self.ended(outcome, self.tap?.finish(), bodies)
+        let ended = self.ended(outcome, self.tap?.finish(), bodies, by: active.revision)
         active.sinks.take(ended)
         if bodies != nil { active.capture?.store.take(ended) }
     }
@@ -407,10 +407,10 @@ final class ExchangeReport: ExchangeProgress {
     }
 
     private func ended(
-        _ outcome: Outcome, _ response: ObservedResponse?, _ bodies: CapturedBodies?
+        _ outcome: Outcome, _ response: ObservedResponse?, _ bodies: CapturedBodies?, by revision: String? = nil
     ) -> EndedExchange {
         let duration = NIODeadline.now() - self.start
-        return EndedExchange(self, outcome, after: duration, self.facts, response, bodies, self.wouldBeDenied)
+        return EndedExchange(self, outcome, after: duration, self.facts, response, bodies, self.wouldBeDenied, revision)
     }
 
     var soFar: RunningExchange {

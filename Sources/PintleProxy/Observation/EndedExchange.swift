@@ -31,6 +31,8 @@ package final class EndedExchange: KeepableExchange {
     private let isRouted: Bool
     package let trust: String?
     let rule: DecidingRule?
+    /// The revision of the configuration that the exchange was treated by.
+    let revision: String?
     let problem: Problem.Name?
     let wouldBeDenied: Bool
     let verdict: Verdict?
@@ -67,9 +69,9 @@ package final class EndedExchange: KeepableExchange {
 
     init(
         _ report: ExchangeReport, _ outcome: Outcome, after duration: TimeAmount, _ facts: ExchangeReport.Facts,
-        _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ wouldBeDenied: Bool
+        _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ wouldBeDenied: Bool, _ revision: String?
     ) {
-        self.bodies = bodies
+        (self.bodies, self.revision) = (bodies, revision)
         (self.id, self.client, self.process, self.identity) = (
             report.id, report.client, report.process, report.identity
         )
@@ -134,6 +136,7 @@ package final class EndedExchange: KeepableExchange {
             record.chain = verdict.chain.prefix(Self.longestChain).map(\.spkiPin.description)
             record.pin = record.chain.first
         }
+        record.revision = self.revision
         record.assurance = self.assurance?.rawValue
         record.status = self.status.map(Int.init)
         record.upstreamStatus = self.upstreamStatus.map(Int.init)

@@ -147,6 +147,7 @@ package struct HAREntry {
             ("tag", record.tag.map { .string($0) }), ("process", record.process.map { .string($0.name) }),
             ("pid", record.process.map { .integer(Int64($0.number)) }), ("route", record.route.map { .string($0) }),
             ("rule", record.rule.map { .string($0) }), ("decision", record.decision.map { .string($0) }),
+            ("revision", record.revision.map { .string($0) }),
             ("trust", record.trust.map { .string($0) }), ("pin", record.pin.map { .string($0) }),
             ("assurance", record.assurance.map { .string($0) }), ("tls", record.tls.map { .string($0) }),
             ("upstream_status", record.upstreamStatus.map { .integer(Int64($0)) }),

@@ -93,7 +93,8 @@ actor Reloader {
         try Self.checkChanges(from: self.policy.configuration, to: policy.configuration)
         let counters = Counters(
             routes: policy.routes.routes.map(\.name), continuing: self.server.activity.counters)
-        let next = try self.server.prepare(policy, counters)
+        let next = try self.server.prepare(
+            policy, revision: ConfigurationRevision.of(files, origin), counters)
         let breakages = await self.breakages(of: next, live: options.live)
         guard breakages.isEmpty || options.force else {
             throw CommandFailure(

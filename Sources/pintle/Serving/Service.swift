@@ -84,7 +84,7 @@ struct Service {
         let sinks = ExchangeSinks(
             log: exchangeLog, [feed] + (traces.map { [$0] } ?? []), keepers: watching?.keepers ?? [])
         let server = try ServingProxy(
-            self.policy, sinks: sinks, sockets: self.given,
+            self.policy, revision: ConfigurationRevision.of(self.files, self.origin), sinks: sinks, sockets: self.given,
             stallDetector: try StallWatch.detector(logger),
             logger: logger, in: lifecycle, authority: DataFolder.authority(for:))
         let reloader = Reloader(server, policy: self.policy, manager: self.manager, load: self.load)
@@ -146,7 +146,7 @@ struct Service {
     ) async throws(CommandFailure) -> AdminServer? {
         let configuration = self.policy.configuration.admin
         guard let place = configuration.place else { return nil }
-        let program = RunningProgram(server, reloader, lifecycle, self.origin, self.files, watching.metrics)
+        let program = RunningProgram(server, reloader, lifecycle, self.origin, watching.metrics)
         let admin: AdminServer
         do throws(CommandFailure) {
             admin = try AdminServer(
@@ -158,7 +158,7 @@ struct Service {
             return nil
         }
         try lifecycle.started(.admin) { await admin.stop() }
-        await reloader.tellOfFiles { program.reloaded($0, isInForce: $1) }
+        await reloader.tellOfFiles { program.reloaded(isInForce: $1) }
         return admin
     }
 

@@ -41,13 +41,14 @@ final class ServingProxy: Sendable {
     /// Starts the parts, and accepts clients.
     ///
     /// - Parameters:
+    ///   - revision: the revision of the configuration, for logs and metrics; nil if neither shows it.
     ///   - sinks: told of each exchange.
     ///   - sockets: sockets that already listen, one for each address of the configuration; empty if there are none.
     ///   - stallDetector: reports turns of an engine thread that take too long; nil if they are not watched.
     ///   - lifecycle: stops the parts that have started, also if a later one fails.
     ///   - authority: called only if the policy intercepts tunnels.
     init(
-        _ policy: Policy, sinks: ExchangeSinks, sockets: [Int32] = [],
+        _ policy: Policy, revision: String? = nil, sinks: ExchangeSinks, sockets: [Int32] = [],
         stallDetector: LoopStallDetector? = nil, logger: Logger, in lifecycle: Lifecycle, authority: Authority
     ) throws(CommandFailure) {
         let configuration = policy.configuration
@@ -60,8 +61,8 @@ final class ServingProxy: Sendable {
         try lifecycle.started(.reachability) { reachability.stop() }
         do {
             let active = try ActiveConfiguration(
-                policy: policy, engine: engine, activity: activity, counters: counters, sinks: sinks,
-                logger: logger, reachability: reachability, authority: authority)
+                policy: policy, revision: revision, engine: engine, activity: activity, counters: counters,
+                sinks: sinks, logger: logger, reachability: reachability, authority: authority)
             self.current = Locked(active)
         } catch {
             throw CommandFailure(.incomplete, error.message)
@@ -84,10 +85,12 @@ final class ServingProxy: Sendable {
     /// Makes a configuration ready that continues the current one.
     ///
     /// - Throws: an error if roots or the authority cannot be loaded.
-    func prepare(_ policy: Policy, _ counters: Counters) throws(CommandFailure) -> ActiveConfiguration {
+    func prepare(
+        _ policy: Policy, revision: String, _ counters: Counters
+    ) throws(CommandFailure) -> ActiveConfiguration {
         do {
             return try ActiveConfiguration(
-                policy: policy, engine: self.engine, activity: self.activity, counters: counters,
+                policy: policy, revision: revision, engine: self.engine, activity: self.activity, counters: counters,
                 sinks: self.sinks, logger: self.logger, reachability: self.reachability,
                 continuing: self.active, authority: DataFolder.authority(for:))
         } catch {

@@ -282,6 +282,7 @@ struct AdminReadingTests {
 
     @Test func `a reload answers with the revision in force, and refuses an outdated one`() throws {
         let before = try self.stage.ask("/api/activity").json["revision"] as? String ?? ""
+        try self.stage.pass("/before")
         #expect(before.count == 16)
         let settings = "\(self.stage.folder.path)/pintle.yaml"
         let text = try String(contentsOfFile: settings, encoding: .utf8)
@@ -295,6 +296,11 @@ struct AdminReadingTests {
         let refused = try self.stage.ask("/api/reload", "-X", "POST")
         #expect(refused.status == 422 && refused.text.contains("unknown key"), "\(refused)")
         #expect(try self.stage.ask("/api/activity").json["revision"] as? String == after)
+        try self.stage.pass("/after")
+        let lines = try self.stage.pintle.waitForExchanges(2)
+        #expect(lines.map { $0["revision"] as? String } == [before, after] && before.utf8.count == 16)
+        #expect(try self.stage.exchanges("?filter=~rev+\(before)").count == 1)
+        #expect(try self.stage.ask("/metrics").text.contains("pintle_config_info{revision=\"\(after ?? "")\"} 1"))
     }
 
     @Test func `a purge without a cache is refused with a sentence`() throws {

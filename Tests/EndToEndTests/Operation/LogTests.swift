@@ -138,7 +138,8 @@ struct LogTests {
         let known: Set<String> = [
             "time", "id", "client", "user", "tag", "process", "pid", "mode", "method", "url", "host", "address",
             "route", "rule",
-            "decision", "trust", "pin", "chain", "assurance", "status", "upstream_status", "bytes_in", "bytes_out",
+            "decision", "revision", "trust", "pin", "chain", "assurance", "status", "upstream_status", "bytes_in",
+            "bytes_out",
             "duration_ms", "connect_ms", "tls_ms", "first_byte_ms", "tls", "http", "reused", "retries", "cache",
             "source", "violations", "error",
         ]

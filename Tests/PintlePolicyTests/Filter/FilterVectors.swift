@@ -15,6 +15,7 @@ struct FilterVectors: Decodable {
         let user, tag, process, mode, method, url, host, route, rule, decision: String?
         let trust, pin, assurance, cache, source, error: String?
         let pid: Int32?
+        let revision: String?
         let status, bytesIn, bytesOut, durationMs: Int?
         let violations: [String]?
         let request, response: [String]
@@ -57,6 +58,7 @@ extension FilterVectors.Exchange {
             if let process = self.process {
                 record.process = ExchangeRecord.Process(name: process, number: try #require(self.pid))
             }
+            record.revision = self.revision
             (record.method, record.url) = (self.method, self.url)
             (record.host, record.route, record.rule) = (self.host, self.route, self.rule)
             (record.decision, record.trust, record.pin) = (self.decision, self.trust, self.pin)

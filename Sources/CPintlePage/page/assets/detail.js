@@ -104,6 +104,7 @@ function facts(record) {
   const upstream = record.upstream_status !== undefined && record.upstream_status !== record.status ? record.upstream_status : undefined;
   const entries = [
     ['Time', record.time], ['Client', record.client], ['User', record.user], ['Tag', record.tag],
+    ['Revision', record.revision],
     ['Process', record.process && `${record.process} (${record.pid ?? '?'})`],
     ['Mode', record.mode], ['Address', record.address], ['Route', record.route], ['Rule', record.rule],
     ['Trust', trust(record)[0]], ['Source', source(record)[0]], ['Upstream', upstream],

@@ -61,6 +61,7 @@ const operators = {
   user: ['whole', record => one(record.user)],
   tag: ['whole', record => one(record.tag)],
   proc: ['whole', record => [...one(record.process), ...one(record.pid)]],
+  rev: ['whole', record => one(record.revision)],
   cache: ['word', record => one(record.cache), ['hit', 'stale', 'validated', 'merged', 'miss', 'bypass']],
   from: ['word', record => one(record.source), ['origin', 'cache', 'recording', 'mock', 'fault', 'pintle']],
   slow: ['duration'],

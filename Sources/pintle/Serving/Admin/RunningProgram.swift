@@ -23,50 +23,29 @@ final class RunningProgram: AdminProgram {
 
     /// The configuration in force, and the last attempt to replace it.
     struct LoadedConfiguration: Sendable {
-        var revision: String
         var moment = Timestamp.now()
         var isLastAttemptGood = true
     }
 
     /// - Parameters:
     ///   - reloader: nil if the configuration is kept to the end.
-    ///   - files: the files of the configuration in force.
     ///   - metrics: counts the exchanges of the proxy.
     init(
         _ server: ServingProxy, _ reloader: Reloader?, _ lifecycle: Lifecycle, _ origin: ConfigurationOrigin,
-        _ files: ReadFiles, _ metrics: ExchangeMetrics
+        _ metrics: ExchangeMetrics
     ) {
         self.exchangeMetrics = metrics
         (self.server, self.reloader, self.lifecycle, self.origin) = (server, reloader, lifecycle, origin)
-        self.loaded = Locked(LoadedConfiguration(revision: Self.revision(of: files, origin)))
+        self.loaded = Locked(LoadedConfiguration())
     }
 
     /// Notes an attempt to replace the configuration.
-    func reloaded(_ files: ReadFiles, isInForce: Bool) {
-        let revision = isInForce ? Self.revision(of: files, self.origin) : nil
+    func reloaded(isInForce: Bool) {
         self.loaded.withLock { loaded in
             loaded.isLastAttemptGood = isInForce
-            guard let revision else { return }
-            (loaded.revision, loaded.moment) = (revision, .now())
+            if isInForce { loaded.moment = .now() }
         }
         if isInForce { self.exchangeMetrics.expect(trusts: self.active.policy.namesOfPinningTrusts) }
-    }
-
-    /// The first 16 hexadecimal digits of the SHA-256 of the names and contents of the files.
-    private static func revision(of files: ReadFiles, _ origin: ConfigurationOrigin) -> String {
-        if origin.path == nil { return "embedded" }
-        let system = LoaderEnvironment.system(environment: [:])
-        var bytes: [UInt8] = []
-        for path in files.marks.keys.sorted() {
-            // Folders, and files that have gone, count by their names.
-            let content = (try? system.read(path, 16 << 20)) ?? []
-            bytes += Array("\(path)\0\(content.count)\0".utf8) + content
-        }
-        let digest = (try? MessageDigest.sha256.digest(of: bytes)) ?? []
-        return digest.prefix(8).map { byte in
-            let digits = String(byte, radix: 16)
-            return byte < 16 ? "0\(digits)" : digits
-        }.joined()
     }
 
     func keepAway(from other: Proxy) { self.server.proxy.keepAway(from: other) }
@@ -76,7 +55,7 @@ final class RunningProgram: AdminProgram {
     // MARK: Reading
 
     var active: ActiveConfiguration { self.server.active }
-    var revision: String { self.configuration.revision }
+    var revision: String { self.active.revision ?? "" }
     var configurationFile: String? { self.origin.path }
     var status: String { self.server.status }
     var version: String { Version.number }
@@ -116,7 +95,7 @@ final class RunningProgram: AdminProgram {
         ]
         reading.certificates = await active.verdicts().compactMap { Self.expiry(of: $0, in: active.policy) }
         let configuration = self.configuration
-        reading.revision = configuration.revision
+        reading.revision = self.active.revision
         reading.reload = MetricsReading.Reload(
             isSuccessful: configuration.isLastAttemptGood, lastSuccess: configuration.moment)
         reading.version = self.version
