@@ -90,7 +90,8 @@ enum PolicyRequestReader {
     }
 
     private static func client(_ node: StrictNode) -> PolicyTest.Client? {
-        guard let map = node.map(PolicyTestKeys.client) else { return nil }
+        guard let map = node.map(PolicyTestKeys.readClient) else { return nil }
+        map["tag"]?.report("no rule decides by the tag of a client, so that a test has none; leave the key out")
         var client = PolicyTest.Client()
         map.read("address", into: &client.address) { node in
             node.parsed { text throws(Malformed) in
@@ -99,7 +100,6 @@ enum PolicyRequestReader {
             }
         }
         map.read("user", into: &client.user) { node in node.nonEmptyString().map { .some($0) } }
-        _ = map["tag"]?.nonEmptyString()
         return client
     }
 }

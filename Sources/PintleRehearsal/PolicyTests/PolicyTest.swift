@@ -61,7 +61,7 @@ package struct PolicyTest: Sendable {
     package struct Client: Sendable {
         /// Default 127.0.0.1.
         package var address = IPAddress(v4: 0x7F00_0001)
-        /// A user of `clients.basic_auth` with the right password. The tag has no part in decisions, and is ignored.
+        /// A user of `clients.basic_auth` with the right password.
         package var user: String?
     }
 

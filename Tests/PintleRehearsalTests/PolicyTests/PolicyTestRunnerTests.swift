@@ -81,7 +81,7 @@ struct PolicyTestRunnerTests {
               violations: [response-content-type]
               expect: {status: 404, decision: reject}
             - name: a client from elsewhere
-              request: {url: "http://a.example/", client: {address: 192.0.2.7, tag: suite}}
+              request: {url: "http://a.example/", client: {address: 192.0.2.7}}
               expect: {decision: deny, rule: clients.allow, problem: client-denied, route: absent}
             - name: a tunnel past the rules of a route
               request: {method: CONNECT, url: "api.pay.example:443"}
