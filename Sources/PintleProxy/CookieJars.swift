@@ -22,9 +22,12 @@ struct CookieJars: Sendable {
 
     /// Adds the cookies of the route's jar to a request, which has no cookies of the client any more. Does nothing if
     /// there are none.
-    func fill(_ request: inout TransferRequest, of decision: Decision) {
+    ///
+    /// - Parameter capture: keeps the bodies, in which an origin may repeat the cookies.
+    func fill(_ request: inout TransferRequest, of decision: Decision, _ capture: ExchangeCapture?) {
         guard let jar = self.jar(of: decision), let cookies = jar.header(for: decision.url) else { return }
         request.fields.append("Cookie", cookies)
+        capture?.note(cookies: cookies)
     }
 
     /// True if no jar adds cookies to the requests of the decision.

@@ -25,10 +25,12 @@ package final class CapturedBodies: Sendable {
         var request = Part()
         var response = Part()
         var messages: [ShownMessage] = []
+        /// The Cookie fields that a jar has added to the requests to origins; the fields of the client have none of them.
+        var cookies: [String] = []
 
         /// The bytes in memory, about.
         var size: Int {
-            self.request.bytes.count + self.response.bytes.count
+            self.cookies.reduce(0) { $0 + $1.utf8.count } + self.request.bytes.count + self.response.bytes.count
                 + self.messages.reduce(0) { $0 + $1.bytes.count + CaptureStore.overhead }
         }
     }
@@ -118,7 +120,7 @@ private struct Shown: ShownBodies {
         self.content = content
         self.requestType = exchange.requestFields["Content-Type"]
         self.requestCodings = exchange.requestFields.values(of: "Content-Encoding")
-        self.secrets = redaction == .on ? exchange.secrets + rules.injected : []
+        self.secrets = redaction == .on ? exchange.secrets + content.secrets + rules.injected : []
         self.redaction = redaction == .on ? BodyRedaction(secrets: self.secrets) : nil
     }
 
@@ -181,6 +183,13 @@ private struct Shown: ShownBodies {
             }
         }
         return (plain, isWhole)
+    }
+}
+
+extension CapturedBodies.Content {
+    /// The values of the cookies of a jar.
+    fileprivate var secrets: [String] {
+        self.cookies.flatMap { $0.split(separator: ";").map { String($0.drop { $0 != "=" }.dropFirst()) } }
     }
 }
 

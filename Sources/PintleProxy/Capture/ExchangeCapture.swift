@@ -24,6 +24,12 @@ final class ExchangeCapture {
     /// True while the next bytes of the response's body are to be kept.
     var wantsResponse: Bool { self.hasRoom && self.content.response.bytes.count < self.rules.bodies }
 
+    /// Takes the cookies that the route's jar adds to a request, to hide them. Without room for them, nothing that comes later is
+    /// kept.
+    func note(cookies: String) {
+        if self.takeRoom(cookies.utf8.count) { self.content.cookies.append(cookies) }
+    }
+
     /// Takes a piece of the body that the client sends.
     func take(request piece: UnsafeRawBufferPointer) { self.keep(piece, \.request) }
 

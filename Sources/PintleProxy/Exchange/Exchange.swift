@@ -182,7 +182,7 @@ final class Exchange: TransferDelegate {
         self.trail?.wasSent(planned.transfer)
         self.held.wholeBody = planned.wholeBytes + (self.trail?.heldBytes ?? 0)
         self.lateness = self.lateness ?? ResponseDeadline(decision.route, on: self.worker.loop, for: self)
-        self.active.cookies.fill(&planned.transfer, of: decision)
+        self.active.cookies.fill(&planned.transfer, of: decision, self.report.capture)
         let takesBody = planned.transfer.body.isStreamed
         // A remembered lookup has just failed in `makeRequest`; so it is not tried again here.
         let noted = self.request.question

@@ -91,6 +91,23 @@ struct CapturedBodyTests {
             "\(detail)")
     }
 
+    @Test func `cookies of a route's jar are hidden where an origin repeats them`() throws {
+        let stage = try Self.stage("{bodies: 64KiB}", "routes: [{name: all, request: {cookies: jar}}]")
+        let echo = try RawOrigin { connection in
+            while true {
+                let cookies = try connection.readRequest().head["Cookie"]
+                let fields = cookies == nil ? "Set-Cookie: session=jar-secret\r\n" : ""
+                try connection.send(response("cookies: \(cookies ?? "none")", fields: fields))
+            }
+        }
+        let url = "http://127.0.0.1:\(echo.port)/"
+        let got = try Curl.run(proxy: stage.pintle.port, url, url)
+        #expect(got.text.contains("session=jar-secret"), "\(got)")
+        let detail = try self.detail(stage)
+        #expect(self.body(detail, "response")?["text"] as? String == "cookies: session=***", "\(detail)")
+        #expect(!"\(detail)".contains("jar-secret"))
+    }
+
     @Test func `a body in a coding that is not known is shown only if nothing is redacted`() throws {
         let origin = try self.origin("Content-Encoding: unheard\r\n", Array("content".utf8))
         for redacts in [true, false] {
