@@ -7,10 +7,11 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSerialization
+internal import PintleSystem
 
 /// Exchanges and counters as they come, as server-sent events (WHATWG HTML §9.2).
 ///
-/// It reads the memory of recent exchanges ten times a second, and so costs an exchange nothing. A client that reads slowly,
+/// It reads the memory of recent exchanges ten times a second, and so costs an exchange nothing; a filter delays only its own events. A client that reads slowly,
 /// or less than comes, is told the number of exchanges that it missed. The id of an event is the number of its exchange.
 final class EventStream: LocalBody {
     private static let interval = TimeAmount.milliseconds(100)
@@ -22,13 +23,22 @@ final class EventStream: LocalBody {
     private let filter: ExchangeFilter
     private let loop: Loop
     private var timer: LoopTimer?
+    private weak var answer: LocalAnswer?
     private var place: ExchangeFollower
+    /// Events of exchanges that were not handed out yet.
+    private var made: [UInt8] = []
+    /// True while another thread makes events: bodies are decoded for filters, and those may take long.
+    private var isMaking = false
+    /// The number of the exchange that follows those whose events were made.
+    private var told: UInt64
     private var round = 0
     private var lastSign = 0
     private var activity: [UInt8] = []
     private var revision: String
-    /// True once the pieces of the present interval have been taken.
+    /// True once the pieces that there are have been taken.
     private var isDone = false
+    /// True if an interval has passed since the last look at the counters.
+    private var isNewRound = true
 
     /// - Parameter head: with `Last-Event-ID`, the events after that one are sent.
     static func begin(
@@ -50,12 +60,14 @@ final class EventStream: LocalBody {
         }
         let first = id.map { min($0 &+ 1, recent.numbers.upperBound) } ?? recent.numbers.upperBound
         let stream = EventStream(program, recent, filter, from: first, on: answer.loop)
-        stream.timer = LoopTimer { [weak stream, weak answer] in
+        stream.answer = answer
+        stream.timer = LoopTimer { [weak stream] in
             // The client has left in this turn.
-            guard let stream, let answer else { return }
-            stream.isDone = false
+            guard let stream else { return }
             stream.arm()
-            answer.resume()
+            stream.isNewRound = true
+            stream.takeExchanges()
+            stream.resume()
         }
         stream.arm()
         answer.send(reply.head, length: nil, stream)
@@ -66,7 +78,12 @@ final class EventStream: LocalBody {
         on loop: Loop
     ) {
         (self.program, self.recent, self.filter, self.loop) = (program, recent, filter, loop)
-        (self.place, self.revision) = (ExchangeFollower(from: first), program.revision)
+        (self.place, self.told, self.revision) = (ExchangeFollower(from: first), first, program.revision)
+    }
+
+    private func resume() {
+        self.isDone = false
+        self.answer?.resume()
     }
 
     private func arm() { if let timer { self.loop.arm(timer, at: self.loop.turnTime + Self.interval) } }
@@ -80,7 +97,8 @@ final class EventStream: LocalBody {
         if self.isDone { return .later }
         self.isDone = true
         let text = self.events()
-        self.round += 1
+        if self.isNewRound { self.round += 1 }
+        self.isNewRound = false
         return text.isEmpty ? .later : .bytes(text)
     }
 
@@ -88,8 +106,9 @@ final class EventStream: LocalBody {
         var text: [UInt8] = []
         // The client learns at once that the stream stands.
         if self.round == 0 { text += Array("retry: 1000\n\n".utf8) }
-        self.addExchanges(to: &text)
-        if self.round.isMultiple(of: Self.intervalsOfActivity) { self.addActivity(to: &text) }
+        text += self.made
+        self.made = []
+        if self.isNewRound, self.round.isMultiple(of: Self.intervalsOfActivity) { self.addActivity(to: &text) }
         if !text.isEmpty { self.lastSign = self.round }
         if self.round - self.lastSign >= Self.intervalsOfLife {
             self.lastSign = self.round
@@ -98,26 +117,47 @@ final class EventStream: LocalBody {
         return text
     }
 
-    private func addExchanges(to text: inout [UInt8]) {
+    /// Takes the next exchanges, and has their events made on another thread; does nothing while others are being made.
+    private func takeExchanges() {
+        if self.isMaking { return }
         let first = self.place.number
         let (lost, kept) = self.place.next(of: self.recent)
         if lost > 0 {
             let gap = Parameter.object([
-                ("count", .integer(Int64(lost))), ("first", .string(self.id(first))),
-                ("last", .string(self.id(first + lost - 1))),
+                ("count", .integer(Int64(lost))), ("first", .string(Self.id(first, self.program))),
+                ("last", .string(Self.id(first + lost - 1, self.program))),
             ])
-            Self.add("lost", JSONText.value(gap), to: &text)
+            Self.add("lost", JSONText.value(gap), to: &self.made)
         }
-        for kept in kept {
-            let shown = kept.exchange.shown(self.program.redaction)
-            guard self.filter.matches(shown) else { continue }
-            Self.add(
-                "exchange", JSONText.record(shown), id: self.id(kept.number), to: &text
-            )
+        guard !kept.isEmpty else { return self.told = self.place.number }
+        self.isMaking = true
+        let bound = LoopBound(self, loop: self.loop)
+        let make: @Sendable () -> [UInt8] = { [program, filter] in Self.events(of: kept, by: filter, program) }
+        Task {
+            let text = await ThreadPool.shared.result(of: make)
+            bound.run { stream in
+                (stream.isMaking, stream.told) = (false, stream.place.number)
+                stream.made += text
+                if !text.isEmpty { stream.resume() }
+            }
         }
     }
 
-    private func id(_ number: UInt64) -> String { "\(self.program.started.milliseconds)-\(number)" }
+    private static func events(
+        of kept: [RecentExchanges.Kept], by filter: ExchangeFilter, _ program: any AdminProgram
+    ) -> [UInt8] {
+        var text: [UInt8] = []
+        for kept in kept {
+            let shown = kept.exchange.shown(program.redaction)
+            guard filter.matches(shown) else { continue }
+            Self.add("exchange", JSONText.record(shown), id: Self.id(kept.number, program), to: &text)
+        }
+        return text
+    }
+
+    private static func id(_ number: UInt64, _ program: any AdminProgram) -> String {
+        "\(program.started.milliseconds)-\(number)"
+    }
 
     private func addActivity(to text: inout [UInt8]) {
         let revision = self.program.revision
@@ -132,7 +172,8 @@ final class EventStream: LocalBody {
         self.activity = state
         // A client that is cut off before the first exchange goes on from here.
         Self.add(
-            "activity", ActivityAnswer(self.program, self.recent).text, id: self.id(self.place.number &- 1), to: &text)
+            "activity", ActivityAnswer(self.program, self.recent).text, id: Self.id(self.told &- 1, self.program),
+            to: &text)
     }
 
     /// - Parameter data: JSON on one line.

@@ -101,11 +101,36 @@ struct CapturedBodyTests {
             }
         }
         let url = "http://127.0.0.1:\(echo.port)/"
-        let got = try Curl.run(proxy: stage.pintle.port, url, url)
-        #expect(got.text.contains("session=jar-secret"), "\(got)")
-        let detail = try self.detail(stage)
+        _ = try Curl.run(proxy: stage.pintle.port, url)
+        let got = try Curl.run(proxy: stage.pintle.port, url)
+        #expect(got.text == "cookies: session=jar-secret", "\(got)")
+        let detail = try self.detail(stage, of: 2)
         #expect(self.body(detail, "response")?["text"] as? String == "cookies: session=***", "\(detail)")
         #expect(!"\(detail)".contains("jar-secret"))
+    }
+
+    @Test func `events with a filter of bodies have what it chooses, in order`() throws {
+        let stage = try Self.stage("{bodies: 64KiB}")
+        let packed = try ShellFilter.run("gzip -nc", [UInt8](repeating: 0x20, count: 1 << 20))
+        let origin = try self.origin("Content-Encoding: gzip\r\n", packed)
+        let events = try ChildProcess(
+            "/usr/bin/curl",
+            [
+                "-s", "-N", "-H", "Authorization: Bearer \(stage.token)",
+                "\(stage.address)/api/events?filter=~bq+chosen",
+            ])
+        _ = try events.waitForLine("the counters") { $0.hasPrefix("data: {\"state\"") }
+        for number in 0..<30 {
+            let text = number.isMultiple(of: 3) ? "chosen" : "other"
+            _ = try Curl.run(
+                proxy: stage.pintle.port, "http://127.0.0.1:\(origin.port)/n\(number)", "-H",
+                "Content-Type: text/plain", "-d", text)
+        }
+        _ = try events.waitForLine("the last") { $0.contains("/n27\"") }
+        let told = events.output.filter { $0.hasPrefix("data: ") && $0.contains("/n") }
+        #expect(told.count == 10)
+        for (index, line) in told.enumerated() { #expect(line.contains("/n\(index * 3)\"")) }
+        events.signal(SIGKILL)
     }
 
     @Test func `a body in a coding that is not known is shown only if nothing is redacted`() throws {
