@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleSystem
 
 /// A length of time, fixed or left to chance: `delay`.
 package enum Latency: Sendable, Equatable {
@@ -35,28 +36,23 @@ package enum Latency: Sendable, Equatable {
     }
 }
 
-/// Numbers that follow from a seed: SplitMix64. The same seed gives the same numbers on every machine.
-package struct SeededChance: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+/// The chance of one decision of a simulation, which follows from its seed.
+package struct SeededChance: Sendable {
+    private var numbers: SplitMix64
 
-    package init(seed: UInt64) { self.state = seed }
-
-    /// Independent numbers for one of many uses of a seed.
-    package init(seed: UInt64, use: UInt64, number: UInt64) {
-        var first = SeededChance(seed: seed ^ (use &* 0x9E37_79B9_7F4A_7C15))
-        self.state = first.next() ^ (number &* 0xD1B5_4A32_D192_ED03)
+    /// - Parameters:
+    ///   - use: one of the many uses of a seed, each with numbers of its own.
+    ///   - number: that of the decision.
+    init(seed: UInt64, use: UInt64, number: UInt64) {
+        var first = SplitMix64(seed: seed ^ (use &* 0x9E37_79B9_7F4A_7C15))
+        self.numbers = SplitMix64(seed: first.next() ^ (number &* 0xD1B5_4A32_D192_ED03))
     }
 
-    package mutating func next() -> UInt64 {
-        self.state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = self.state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    /// A seed for further choices.
+    mutating func next() -> UInt64 { self.numbers.next() }
 
     /// A number from 0 up to 1, without 1.
-    package mutating func fraction() -> Double { Double(self.next() >> 11) * 0x1p-53 }
+    mutating func fraction() -> Double { Double(self.numbers.next() >> 11) * 0x1p-53 }
 
     /// A number of the standard normal distribution (Box and Muller).
     mutating func normal() -> Double {

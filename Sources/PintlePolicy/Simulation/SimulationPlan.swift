@@ -10,7 +10,7 @@ package struct SimulationPlan: Sendable, Equatable {
         case reset
     }
 
-    /// The place at which the answer breaks off, whoever gives it.
+    /// The place at which the answer breaks off, of any source.
     package enum Cut: Sendable, Equatable {
         /// After so many bytes of the body, if there are more.
         case after(Int)

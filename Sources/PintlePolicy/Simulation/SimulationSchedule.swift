@@ -55,7 +55,7 @@ package struct SimulationSchedule: Sendable {
             case .fixed(let answer):
                 plan.answer = .mock(answer)
                 return
-            // What it cannot make is a miss, and the next one answers.
+            // The next mock answers if the contract makes none.
             case .contract(let kind):
                 plan.attempts.append(.init(kind: kind, seed: chance.next(), rule: "mock[\(index)]"))
             }

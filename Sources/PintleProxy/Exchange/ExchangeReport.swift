@@ -23,8 +23,6 @@ final class ExchangeReport: ExchangeProgress {
         var redirects = 0
         /// The cache outcome of the request.
         var cache: CacheOutcome?
-        /// The kind of answer, if it was not the origin's own.
-        var simulation: Simulation?
         /// The header fields of the origin, if a sink wants them.
         var responseFields = Fields()
     }
@@ -63,7 +61,7 @@ final class ExchangeReport: ExchangeProgress {
     /// A violation of a trust policy that only reports.
     private var trustViolation: ViolationKind?
     /// The kind of answer, if it was not the origin's own.
-    var simulation: Simulation? { self.facts.simulation }
+    var simulation: Simulation?
     /// Reported violations that do not concern the response.
     var otherViolations: [String] {
         if self.trustViolation == nil, self.requestViolations.isEmpty { return [] }
@@ -184,7 +182,7 @@ final class ExchangeReport: ExchangeProgress {
         _ head: ResponseHead, of origin: any OriginStream, _ decision: Decision?, in active: ActiveConfiguration
     ) {
         self.note(origin.cacheOutcome)
-        self.facts.simulation = origin.simulation
+        self.simulation = origin.simulation
         if let note = origin.simulationNote, self.error == nil { self.error = note }
         if origin.isUpstream { self.upstreamStatus = head.status }
         self.upstreamVersion = origin.responseVersion
@@ -192,29 +190,6 @@ final class ExchangeReport: ExchangeProgress {
         // The head for the client lists reported violations; so the address is checked before.
         if self.addressQuestion != nil { self.judge(address: origin.metrics.address) }
         self.noteVerdicts(of: origin, decision, in: active)
-    }
-
-    /// Records that the response breaks off.
-    func noteCut(_ reason: String, by fault: ClientFault?) {
-        self.error = reason
-        if fault != nil { self.facts.simulation = .fault }
-    }
-
-    /// Plans the simulation of a request, if its route has any, and records a client that has come back too early.
-    func simulation(
-        of request: borrowing TransferRequest, by plan: RequestPlan, in active: ActiveConfiguration
-    ) -> PlannedSimulation? {
-        // Nearly all routes simulate nothing.
-        let simulation = active.simulations.plan(request, of: plan.decision, from: self.client)
-        guard let simulation else { return nil }
-        if let complaint = simulation.complaint {
-            self.violated(.earlyRetry)
-            self.error = complaint
-        }
-        // No rule is for this request.
-        if simulation.isEmpty { return nil }
-        return PlannedSimulation(
-            plan: simulation, operation: plan.operation, sequence: self.id.sequence, client: self.client)
     }
 
     /// Records that the placeholder has replaced a late response.

@@ -70,6 +70,7 @@ package final class LocalAnswer: OriginStream {
     }
 
     private func received() {
+        // The client has left.
         guard case .receiving(let begin) = self.state else { return }
         self.state = .asked
         LoopBound((self, begin), loop: self.loop).run { answer, begin in if !answer.isOver { begin(answer) } }

@@ -86,7 +86,7 @@ package final class EndedExchange: KeepableExchange {
         (self.bytesIn, self.bytesOut) = (report.bytesIn, report.bytesOut)
         (self.metrics, self.redirects, self.cache) = (report.metrics, facts.redirects, facts.cache)
         (self.violations, self.error, self.outcome) = (facts.violations, report.error, outcome)
-        (self.hasNamelessHello, self.simulation) = (report.hasNamelessHello, facts.simulation)
+        (self.hasNamelessHello, self.simulation) = (report.hasNamelessHello, report.simulation)
         (self.response, self.responseFields) = (response, facts.responseFields)
         self.trace = report.isTraced ? report.trace.map(Trace.init) : nil
     }

@@ -104,6 +104,7 @@ final class SimulatedOrigin {
 
     /// Sends what is due, and comes back for the rest.
     private func release() {
+        // The client reads on, or the timer fires.
         guard self.hasRoom, self.timer?.isArmed == false else { return }
         var count = self.waiting.readableBytes
         if let pace = self.plan.bytesPerSecond {

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Choices that follow from a seed (SplitMix64): the same on every machine and in every run.
-struct SeededChoices {
-    private var state: UInt64
+internal import PintleSystem
 
-    init(seed: UInt64) { self.state = seed }
+/// Choices that follow from a seed: the same on every machine and in every run.
+struct SeededChoices {
+    private var numbers: SplitMix64
+
+    init(seed: UInt64) { self.numbers = SplitMix64(seed: seed) }
 
     /// The next 64 bits.
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = self.state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
+    mutating func next() -> UInt64 { self.numbers.next() }
 
     /// A number from 0 up to `bound`, which is not included; 0 if `bound` is below 1.
     mutating func number(below bound: Int) -> Int { bound < 1 ? 0 : Int(self.next() % UInt64(bound)) }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers that follow from a seed, the same on every machine and in every run (Steele, Lea and Flood, OOPSLA 2014). Not for
+/// secrets.
+package struct SplitMix64: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    package init(seed: UInt64) { self.state = seed }
+
+    /// The next 64 bits.
+    package mutating func next() -> UInt64 {
+        self.state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = self.state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
