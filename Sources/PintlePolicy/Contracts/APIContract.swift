@@ -50,6 +50,9 @@ package struct APIContract: Sendable {
         self.origins?.contains(Origin(scheme, authority)) ?? true
     }
 
+    /// The names of all operations, as in `GET /pets/{id}`.
+    package var operationNames: [String] { self.document.operationNames }
+
     /// Finds the operation of a request.
     ///
     /// Dot segments are resolved first: the server that gets `/pets/..` does not read it as a pet. As servers may read a path

@@ -11,7 +11,7 @@ package struct PolicyCoverage: Sendable {
         case routes
         /// The pins of trust policies, which a chain reaches that they match or refuse.
         case pins
-        /// The demands on responses, which a response reaches that they judge.
+        /// The demands of routes on responses, and the operations of API contracts, which a response reaches that they judge.
         case contracts
     }
 
@@ -46,14 +46,19 @@ package struct PolicyCoverage: Sendable {
         for policy in configuration.trust where policy.pinning != .none {
             self.add(.pins, "trust.\(policy.name)", "", policy.position)
         }
-        for route in policy.routes.routes
-        where route.contract != nil || route.apiContract != nil || route.configuration.response.maxBody != nil {
-            self.add(
-                .contracts, Self.contractKey(of: route), " \"\(route.name)\"", route.configuration.position)
+        for route in policy.routes.routes {
+            let configuration = route.configuration
+            if route.contract != nil || configuration.response.maxBody != nil {
+                self.add(.contracts, Self.contractKey(of: route), " \"\(route.name)\"", configuration.position)
+            }
+            self.add(route.apiContract, at: configuration.contract?.file.position, Self.operationKey(of: route))
         }
-        if policy.apiContract != nil, let contract = configuration.contract {
-            self.add(.contracts, "contract", "", contract.file.position)
-        }
+        self.add(policy.apiContract, at: configuration.contract?.file.position, Self.operationKey(of: nil))
+    }
+
+    /// Adds the operations of an API contract, each of which is a part.
+    private mutating func add(_ contract: APIContract?, at position: SourcePosition?, _ key: (String) -> String) {
+        for name in contract?.operationNames ?? [] { self.add(.contracts, key(name), "", position) }
     }
 
     private mutating func add(_ kind: Kind, _ key: String, _ words: String, _ position: SourcePosition?) {
@@ -65,12 +70,16 @@ package struct PolicyCoverage: Sendable {
 
     private static func key(of route: Route) -> String { "routes[\(route.index)]" }
     private static func contractKey(of route: Route) -> String { "routes[\(route.index)] response" }
+    /// - Parameter route: nil for the contract of the whole configuration.
+    private static func operationKey(of route: Route?) -> (String) -> String {
+        { (route.map { "\(Self.key(of: $0)) " } ?? "") + "contract \($0)" }
+    }
 
     private mutating func reach(_ kind: Kind, _ key: String) {
         if let place = self.places["\(kind) \(key)"] { self.parts[place].isReached = true }
     }
 
-    mutating func note(_ request: RequestRehearsal, _ policy: Policy) {
+    mutating func note(_ request: RequestRehearsal) {
         for rule in [
             request.clientRule, request.decision?.destination.rule?.description, request.decision?.reportedRule,
         ] {
@@ -82,8 +91,10 @@ package struct PolicyCoverage: Sendable {
             self.reach(.routes, Self.key(of: route))
             if request.hasJudgedResponse { self.reach(.contracts, Self.contractKey(of: route)) }
         }
-        if request.hasJudgedResponse, decision.route?.apiContract == nil, policy.apiContract(for: decision) != nil {
-            self.reach(.contracts, "contract")
+        if let operation = request.judgedOperation {
+            // The contract of a route takes the place of that of the configuration.
+            let owner = decision.route.flatMap { $0.apiContract == nil ? nil : $0 }
+            self.reach(.contracts, Self.operationKey(of: owner)(operation))
         }
     }
 

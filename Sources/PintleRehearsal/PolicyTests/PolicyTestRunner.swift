@@ -51,7 +51,7 @@ package struct PolicyTestRunner: Sendable {
         if let chain = test.chain { self.judge(chain, &comparison) }
         if let response = test.response { comparison.request?.receive(response) }
         let request = comparison.request
-        if let request { self.coverage.note(request, self.policy) }
+        if let request { self.coverage.note(request) }
         let differences = comparison.differences(from: test)
         guard !differences.isEmpty else { return PolicyTestResult(test: test, differences: [], reasons: []) }
         var reasons: [PolicyTestResult.Reason] = []

@@ -30,6 +30,8 @@ package struct RequestRehearsal: Sendable {
     package private(set) var clientRule: String?
     /// True if a response was judged by a contract.
     package private(set) var hasJudgedResponse = false
+    /// The operation of the API contract by which it was judged; nil if none applied.
+    package private(set) var judgedOperation: String?
 
     private let redaction: Redaction
     private let bodyBuffer: Int
@@ -156,6 +158,7 @@ package struct RequestRehearsal: Sendable {
         self.facts[.status] = "\(response.head.status)"
         guard let validator = run.validator else { return }
         self.hasJudgedResponse = true
+        self.judgedOperation = course.plan.operation?.name
         let violation = validator.verdict(on: response.head, body: response.body, bodyBuffer: self.bodyBuffer)
         guard let violation else { return }
         let problem = Problem(violation)

@@ -55,6 +55,9 @@ package struct OpenAPIDocument: Sendable {
         return origins
     }
 
+    /// The names of all operations, as in `GET /pets/{id}`, in the order in which their paths are tried.
+    package var operationNames: [String] { self.paths.flatMap { $0.operations.map(\.operation.name) } }
+
     /// Finds the operation for a request.
     ///
     /// A server's path is removed first. It and the template match segment by segment, with escapes decoded. Concrete

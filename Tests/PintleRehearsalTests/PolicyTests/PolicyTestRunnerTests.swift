@@ -202,6 +202,35 @@ struct PolicyTestRunnerTests {
         #expect(try stage.differences() == [])
     }
 
+    @Test func `each operation of an API contract is a part of its own`() throws {
+        var stage = PolicyTestStage(
+            policy: """
+                routes:
+                  - {name: pets, match: {hosts: [pets.example]}, contract: {file: api.yaml}}
+                """,
+            tests: """
+                - name: a
+                  request: {url: "http://pets.example/pets/7"}
+                  response: {json: {name: Ada}}
+                  violations: []
+                """)
+        stage.files["api.yaml"] = """
+            openapi: 3.1.0
+            info: {title: Pets, version: "1"}
+            paths:
+              /pets: {get: {responses: {"200": {description: all}}}, post: {responses: {"201": {description: made}}}}
+              /pets/{id}:
+                get:
+                  parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+                  responses: {"200": {description: one, content: {application/json: {schema: {type: object}}}}}
+            """
+        var runner = try stage.runner()
+        for test in try stage.read() { #expect(runner.run(test).differences.isEmpty) }
+        let unreached = runner.coverage.unreached.filter { $0.kind == .contracts }.map { "\($0.name) \($0.position)" }
+        #expect(unreached == ["routes[0] contract GET /pets 3:67", "routes[0] contract POST /pets 3:67"])
+        #expect(runner.coverage.count(of: .contracts) == (1, 3))
+    }
+
     @Test func `coverage tells which parts no test reached`() throws {
         let stage = self.stage(
             """
