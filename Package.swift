@@ -135,6 +135,9 @@ let package = Package(
             ]),
         room("PintleStorage", ["PintleSystem", "CPintleLinux"]),
         room(
+            "PintleTape",
+            ["PintleSystem", "PintleCoding", "PintleMessage", "PintleSerialization", "PintleActivity"], small),
+        room(
             "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio], small),
         room(
             "PintleTelemetry",
@@ -171,7 +174,7 @@ let package = Package(
             "PintlePolicy",
             [
                 "PintleSystem", "PintleMessage", "PintleSerialization", "PintleCoding", "PintleSchema", "PintleImage",
-                "PintleActivity", "PintleTrust", "PintleSession",
+                "PintleActivity", "PintleTrust", "PintleSession", "PintleTape",
                 "CPintleCrypt", nio,
                 .product(name: "Yams", package: "Yams", condition: forProgram),
             ]),
@@ -181,12 +184,13 @@ let package = Package(
         room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
         room(
             "PintleWatch",
-            ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintlePolicy"], small),
+            ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleTape", "PintlePolicy"],
+            small),
         room(
             "PintleRehearsal",
             [
                 "PintleSystem", "PintleMessage", "PintleSerialization", "PintleSchema", "PintleActivity", "PintleTrust",
-                "PintlePolicy", "PintleWatch",
+                "PintleTape", "PintlePolicy", "PintleWatch",
             ],
             small),
         room(
@@ -194,7 +198,7 @@ let package = Package(
             [
                 "PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleTrust",
                 "PintleSession", "PintleReachability", "PintlePolicy", "PintleLoop", "PintleWebSocket", "PintleCache",
-                "PintleStorage", "PintleCacheStore", "PintleWatch",
+                "PintleStorage", "PintleCacheStore", "PintleTape", "PintleWatch",
                 nio, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
@@ -218,7 +222,7 @@ let package = Package(
                 "PintleSystem", "PintleCoding", "PintleMessage", "PintleSerialization", "PintleImage", "PintleActivity",
                 "PintleTrust", "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy",
                 "PintleAdmin", "PintleAudit", "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage",
-                "PintleWatch", "PintleRehearsal",
+                "PintleWatch", "PintleRehearsal", "PintleTape",
                 "CPintleLanguages", "CPintleProcess", "CPintleSchemas", nio, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
@@ -247,6 +251,9 @@ let package = Package(
         tests("PintleSchemaTests", ["PintleSchema", "PintleSerialization"]),
         tests("PintleImageTests", ["PintleImage", "PintleMessage", "PintleSerialization"]),
         tests("PintleCacheTests", ["PintleCache", "PintleMessage"]),
+        tests(
+            "PintleTapeTests",
+            ["PintleTape", "PintleActivity", "PintleMessage", "PintleSerialization", "PintleSystem"]),
         tests("PintleStorageTests", ["PintleStorage", "PintleSystem"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
@@ -285,7 +292,7 @@ let package = Package(
             "PintlePolicyTests",
             [
                 "PintlePolicy", "PintleSession", "PintleMessage", "PintleSerialization", "PintleActivity",
-                "PintleTrust",
+                "PintleTape", "PintleTrust",
                 nio,
             ]),
         tests(

@@ -53,21 +53,27 @@ package struct BodyRedaction: Sendable {
         return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
 
-    private func maskedSecrets(_ bytes: [UInt8]) -> [UInt8] {
+    /// Masks the secrets that were given, wherever they stand.
+    ///
+    /// - Parameters:
+    ///   - isCut: true if the bytes may end within a secret, whose beginning is then masked, too.
+    ///   - keepsLength: true to replace each byte, so that lengths within the body stay true.
+    package func maskedSecrets(_ bytes: [UInt8], isCut: Bool = true, keepsLength: Bool = false) -> [UInt8] {
         guard !self.secrets.isEmpty else { return bytes }
         var (result, index) = ([UInt8](), 0)
         result.reserveCapacity(bytes.count)
         // A body is at most some MiB, and an exchange has few secrets; those that begin with the same byte are compared.
         let byFirst = Dictionary(grouping: self.secrets) { $0[0] }
+        func mask(_ count: Int) {
+            result += keepsLength ? Array(repeating: UInt8(ascii: "*"), count: count) : Array(Redaction.mask.utf8)
+            index += count
+        }
         while index < bytes.count {
             let rest = bytes[index...]
             if let secret = byFirst[bytes[index]]?.first(where: { rest.starts(with: $0) }) {
-                result += Array(Redaction.mask.utf8)
-                index += secret.count
-            } else if byFirst[bytes[index]]?.contains(where: { Self.isCut($0, at: rest) }) == true {
-                // The body was cut within the secret.
-                result += Array(Redaction.mask.utf8)
-                index = bytes.count
+                mask(secret.count)
+            } else if isCut, byFirst[bytes[index]]?.contains(where: { Self.isCut($0, at: rest) }) == true {
+                mask(bytes.count - index)
             } else {
                 result.append(bytes[index])
                 index += 1

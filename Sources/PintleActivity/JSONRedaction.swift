@@ -2,7 +2,7 @@
 
 /// Masks the values of members with secret names. It reads JSON only as far as that needs, so that a beginning of a document and a
 /// faulty one are masked, too.
-enum JSONRedaction {
+package enum JSONRedaction {
     /// Ends of names of secrets, in lower case and without `_`, `-` and blanks.
     private static let ends = [
         "password", "passwd", "pwd", "passphrase", "secret", "token", "apikey", "accesskey", "privatekey", "secretkey",
@@ -11,13 +11,16 @@ enum JSONRedaction {
         "assertion",
     ]
 
-    static func isSecret(_ name: [UInt8]) -> Bool {
+    /// True if a member, a parameter or a field of this name holds a secret.
+    package static func isSecret(_ name: [UInt8]) -> Bool {
         let plain = String(decoding: name, as: UTF8.self).lowercased().filter { !"_- ".contains($0) }
         return self.ends.contains { plain.hasSuffix($0) }
     }
 
-    /// - Parameter hidden: the texts that were masked are added to it.
-    static func masked(_ bytes: [UInt8], _ hidden: inout [String]) -> [UInt8] {
+    /// - Parameters:
+    ///   - keepsEmpty: true to leave `null`, truth values and empty strings, which say nothing, and which programs act on.
+    ///   - hidden: the texts that were masked are added to it.
+    package static func masked(_ bytes: [UInt8], keepsEmpty: Bool = false, _ hidden: inout [String]) -> [UInt8] {
         var (result, index) = ([UInt8](), 0)
         result.reserveCapacity(bytes.count)
         while index < bytes.count {
@@ -36,7 +39,9 @@ enum JSONRedaction {
             let start = Self.skipBlanks(bytes, colon + 1)
             result += bytes[index..<start]
             let after = Self.endOfValue(bytes, start)
-            if after > start {
+            if keepsEmpty, Self.isEmpty(bytes[start..<after]) {
+                result += bytes[start..<after]
+            } else if after > start {
                 result += Array("\"\(Redaction.mask)\"".utf8)
                 hidden.append(String(decoding: bytes[start..<after].filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self))
             }
@@ -44,6 +49,14 @@ enum JSONRedaction {
         }
         return result
     }
+
+    /// True for values that say nothing: `null`, truth values and empty strings.
+    private static func isEmpty(_ value: ArraySlice<UInt8>) -> Bool {
+        let end = value.lastIndex { ![0x20, 0x09].contains($0) } ?? value.startIndex
+        return self.emptyValues.contains { value[...end].elementsEqual($0) }
+    }
+
+    private static let emptyValues = ["null", "true", "false", "\"\""].map { Array($0.utf8) }
 
     private static func skipBlanks(_ bytes: [UInt8], _ start: Int) -> Int {
         var index = start

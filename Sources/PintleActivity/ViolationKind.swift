@@ -21,6 +21,8 @@ package enum ViolationKind: String, Sendable, CaseIterable {
     case destinationDenied = "destination-denied"
     /// The client has come back before the time that `Retry-After` of a fault named.
     case earlyRetry = "early-retry"
+    /// The answer of the origin differs from its recording.
+    case recordingDiffers = "recording-differs"
 
     /// The index in tables that have one entry for each kind.
     var index: Int {
@@ -34,6 +36,7 @@ package enum ViolationKind: String, Sendable, CaseIterable {
         case .unserializableRequest: 6
         case .destinationDenied: 7
         case .earlyRetry: 8
+        case .recordingDiffers: 9
         }
     }
 }

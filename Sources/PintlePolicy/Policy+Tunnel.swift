@@ -57,6 +57,10 @@ extension Policy {
                 by: route.description, withFields: hasFields, isIntercepted: isIntercepted)
             if let rule { return rule }
         }
+        if self.configuration.simulation.refusesTunnels, !isIntercepted {
+            return
+                "--replay, as what a tunnel carries would pass the recordings; intercept the host, or say --miss forward"
+        }
         guard configuration?.connect == nil, !isIntercepted, let contract = self.apiContract,
             contract.covers(.https, query.authority) || contract.covers(.http, query.authority)
         else { return nil }

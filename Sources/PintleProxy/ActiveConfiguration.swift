@@ -107,7 +107,7 @@ package final class ActiveConfiguration: Sendable {
                 configuration.interception, by: authority(configuration.interception),
                 continuing: previous?.interception) : nil
         self.cookies = CookieJars(policy.routes, continuing: previous?.cookies)
-        self.simulations = Simulations(policy, continuing: previous?.simulations)
+        self.simulations = Simulations(policy, logger: logger, continuing: previous?.simulations)
         if let seed = self.simulations.seed, seed != previous?.simulations.seed {
             logger.notice(LogKeys.simulation, metadata: [LogKeys.seed: "\(seed)"])
         }
@@ -274,9 +274,10 @@ package final class ActiveConfiguration: Sendable {
         if case .by = self.way(self.policy.parents.way(to: host, .https)) { false } else { true }
     }
 
-    /// Cancels every transfer and closes every connection to an origin.
+    /// Cancels every transfer, closes every connection to an origin, and waits until the recordings are written.
     package func close() async {
         for session in self.sessions { await session.session.closed() }
         await self.systemSession.session.closed()
+        await self.simulations.finish()
     }
 }

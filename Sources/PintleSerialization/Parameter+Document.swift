@@ -21,3 +21,26 @@ extension Parameter {
         return String(decoding: bytes, as: UTF8.self).showable(keepingLines: true) + "\n"
     }
 }
+
+/// Reads the members of a document that a program has written.
+extension Parameter {
+    /// The member called `key`, if it is text.
+    package func text(_ key: String) -> String? {
+        if case .string(let text)? = self[key] { text } else { nil }
+    }
+
+    /// The member called `key`, if it is a whole number, or its digits as text.
+    package func number(_ key: String) -> Int? {
+        switch self[key] {
+        case .integer(let number): Int(exactly: number)
+        case .number(let number): Int(exactly: number)
+        case .string(let text): Int(text)
+        default: nil
+        }
+    }
+
+    /// The elements of the member called `key`; empty if it is no array.
+    package func elements(_ key: String) -> [Parameter] {
+        if case .array(let elements)? = self[key] { elements } else { [] }
+    }
+}

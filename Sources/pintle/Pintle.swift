@@ -15,7 +15,7 @@ struct Pintle: AsyncParsableCommand {
         version: Version.line,
         subcommands: [
             Serve.self, Run.self, Env.self, Doctor.self, Reload.self, Status.self, Top.self, Tail.self, Wait.self,
-            Purge.self, Check.self, TestCommand.self, Explain.self,
+            Purge.self, Check.self, TestCommand.self, Tapes.self, Explain.self,
             Audit.self, Fetch.self,
             Pins.self,
             Verify.self, CA.self, Config.self, VersionCommand.self,
@@ -48,7 +48,7 @@ struct Pintle: AsyncParsableCommand {
 
     /// Commands of later versions. If they were called unknown, users would look for a spelling mistake.
     private static let plannedCommands: Set<String> = [
-        "fleet", "replay", "tapes", "verify-run",
+        "fleet", "replay", "verify-run",
     ]
     /// Topics that `help` will have in addition to the commands.
     private static let plannedTopics: Set<String> = [

@@ -37,8 +37,8 @@ import Testing
                 "recordings=1", "mocks=2", "faults=1",
                 "tunnels_opened=2", "tunnels_active=1",
             ])
-        #expect(ViolationKind.allCases.map { counts.violations[$0] } == [1, 2, 3, 4, 5, 6, 7, 8, 9])
-        #expect(counts.violations.total == 45)
+        #expect(ViolationKind.allCases.map { counts.violations[$0] } == Array(1...10))
+        #expect(counts.violations.total == 55)
         #expect(snapshot[route: "other"] == Counts())
         #expect(snapshot[route: "-"]?.started == 1)
         #expect(snapshot[route: "none"] == nil)
@@ -54,6 +54,7 @@ import Testing
             ViolationKind.allCases.map(\.rawValue) == [
                 "response-status", "response-content-type", "response-body", "body-too-large", "pin-mismatch",
                 "certificate-invalid", "unserializable-request", "destination-denied", "early-retry",
+                "recording-differs",
             ])
     }
 

@@ -42,6 +42,7 @@ import Testing
         Row(.networkUnreachable, 503, "destination_ip_unroutable", "error"),
         Row(.overloaded, 503, "connection_limit_reached", "deny"),
         Row(.cacheMiss, 504, "proxy_internal_response", "error"),
+        Row(.recordingMissing, 504, "proxy_internal_response", "error"),
     ]
 
     @Test(arguments: table)

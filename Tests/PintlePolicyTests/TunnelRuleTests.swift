@@ -22,7 +22,7 @@ struct TunnelRuleTests {
         ("response: {body: json, remove_nulls: true}", "response.body, response.remove_nulls"),
         ("response: {max_body: 1KiB}", "response.max_body"), ("redirects: follow", "redirects"),
         ("request: {cookies: block}", "request.cookies"), ("mock: [{status: 200}]", "mock"),
-        ("faults: [{delay: 1s}]", "faults"),
+        ("faults: [{delay: 1s}]", "faults"), ("replay: {tape: t}", "replay"),
     ]
 
     @Test(arguments: Self.lost)

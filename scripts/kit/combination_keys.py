@@ -13,6 +13,7 @@ LEFT = {
     "admin_hosts": "is about that door", "tracing": "needs a receiver",
     "capture": "shows at the admin endpoint",
     "tests": "is read by other commands than serve", "faults": "are shown by pintle run --faults only",
+    "recordings.path": "is for routes with replay", "route.replay": "answers from recordings, which the frame has none of",
     "interception.ca": "is fixed", "trust.hosts": "is fixed", "trust.roots": "is fixed",
     "route.name": "is fixed", "route.match.hosts": "is fixed", "route.trust": "is fixed",
 }

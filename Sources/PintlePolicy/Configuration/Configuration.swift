@@ -55,6 +55,8 @@ package struct Configuration: Sendable, Equatable {
     package var activity = ActivityConfiguration()
     /// The permission for answers that do not come from an origin, and named sets of faults.
     package var simulation = SimulationConfiguration()
+    /// The place and the form of recordings.
+    package var recordings = RecordingsConfiguration()
     /// The folder with the policy tests of this file, already relative to the process; nil for none.
     package var tests: Located<String>?
 

@@ -55,6 +55,8 @@ struct ConfigurationReader {
         reader.configuration.routes = RouteReader.read(
             maps.compactMap { $0["routes"] }, trust: reader.configuration.trust, hasContract: top["contract"] != nil)
         reader.configuration.simulation = SimulationReader.read(top)
+        reader.configuration.recordings = ReplayReader.recordings(top)
+        reader.configuration.placeTapes(in: top.node.context.resolve("recordings"))
         SimulationReader.check(reader.configuration, root)
         return reader.configuration
     }

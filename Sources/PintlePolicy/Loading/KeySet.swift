@@ -23,7 +23,7 @@ extension KeySet {
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
             "include", "interception", "cache", "admin_hosts", "tracing", "capture", "tests",
-            "simulation", "faults",
+            "simulation", "faults", "recordings",
         ])
     /// The keys of a file that another one includes.
     static let included = KeySet(
@@ -73,7 +73,7 @@ extension KeySet {
         "routes[]",
         [
             "name", "match", "upstream", "strip_prefix", "trust", "connect", "allow_cleartext_credentials", "contract",
-            "request", "response", "redirects", "cache", "coalesce", "mock", "faults",
+            "request", "response", "redirects", "cache", "coalesce", "mock", "faults", "replay",
         ])
     static let routeCache = KeySet("routes[].cache", ["policy"])
     static let coalesce = KeySet("routes[].coalesce", ["max_active", "order"])
@@ -104,6 +104,10 @@ extension KeySet {
     static let bodyJSON = KeySet("routes[].response.body.json", ["fragments", "schema"])
     static let bodyImage = KeySet("routes[].response.body.image", ["max_pixels"])
     static let placeholder = KeySet("routes[].response.placeholder", ["file", "status", "failures"])
+    static let recordings = KeySet("recordings", ["path", "bodies", "redact", "max_age"])
+    static let replay = KeySet(
+        "routes[].replay", ["mode", "tape", "match", "order", "miss", "refresh", "timing"])
+    static let replayMatch = KeySet("routes[].replay.match", ["by", "ignore_query", "ignore_json", "headers"])
     static let simulation = KeySet("simulation", ["allow", "seed"])
     static let mock = KeySet(
         "routes[].mock[]", ["when", "status", "headers", "body", "json", "file", "delay", "openapi"])
@@ -132,6 +136,7 @@ extension KeySet {
         .response,
         .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder, .cache, .routeCache, .coalesce,
         .simulation, .mock, .fault, .condition, .latency, .truncate, .limit,
+        .recordings, .replay, .replayMatch,
     ]
 
     /// The known key that `key` is most likely a slip of; nil if none is similar.

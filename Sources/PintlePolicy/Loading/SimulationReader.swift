@@ -37,7 +37,7 @@ enum SimulationReader {
 
     /// Refuses a file that answers in the place of origins where it must not.
     static func check(_ configuration: Configuration, _ root: StrictNode) {
-        guard let route = configuration.routes.first(where: { !$0.simulation.isEmpty }) else { return }
+        guard let route = configuration.routes.first(where: \.simulation.invents) else { return }
         let keys = route.simulation.keys.joined(separator: " and ")
         let open = configuration.listen.first(where: \.isExposed)
         let reason: String
@@ -54,13 +54,14 @@ enum SimulationReader {
 
     // MARK: Routes
 
-    /// Reads `mock` and `faults` of a route.
+    /// Reads `mock`, `faults` and `replay` of a route.
     ///
     /// - Parameter hasContract: true if the route, or the whole configuration, has a contract that can make answers.
     static func rules(_ map: StrictMap, hasContract: Bool) -> SimulationRules {
         var rules = SimulationRules()
         map.read("mock", into: &rules.mocks) { node in node.oneOrMore()?.compactMap(Self.mock) }
         map.read("faults", into: &rules.faults, Self.faults)
+        map.read("replay", into: &rules.replay, ReplayReader.replay)
         guard !hasContract else { return rules }
         let needy =
             rules.mocks.filter { if case .contract = $0.answer { true } else { false } }.map {

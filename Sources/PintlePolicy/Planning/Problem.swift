@@ -29,6 +29,7 @@ package struct Problem: Error, Sendable {
         case networkUnreachable = "network-unreachable"
         case overloaded = "overloaded"
         case cacheMiss = "cache-miss"
+        case recordingMissing = "recording-missing"
     }
 
     /// One certificate of the peer's chain.
@@ -84,7 +85,7 @@ extension Problem.Name {
         case .dnsFailure, .connectFailure, .upstreamProtocol, .tlsFailure, .pinMismatch, .certificateInvalid,
             .responseStatus, .responseContentType, .responseBody:
             502
-        case .connectTimeout, .upstreamTimeout, .cacheMiss: 504
+        case .connectTimeout, .upstreamTimeout, .cacheMiss, .recordingMissing: 504
         case .networkUnreachable, .overloaded: 503
         }
     }
@@ -102,7 +103,8 @@ extension Problem.Name {
         case .upstreamProtocol: "http_protocol_error"
         case .tlsFailure: "tls_protocol_error"
         case .pinMismatch, .certificateInvalid: "tls_certificate_error"
-        case .responseStatus, .responseContentType, .responseBody, .cacheMiss: "proxy_internal_response"
+        case .responseStatus, .responseContentType, .responseBody, .cacheMiss, .recordingMissing:
+            "proxy_internal_response"
         case .networkUnreachable: "destination_ip_unroutable"
         case .overloaded: "connection_limit_reached"
         }
@@ -116,7 +118,7 @@ extension Problem.Name {
         case .responseStatus, .responseContentType, .responseBody, .pinMismatch, .certificateInvalid: "reject"
         case .badRequest, .headerTooLarge, .requestTimeout, .bodyTooLarge, .unserializableRequest, .dnsFailure,
             .connectFailure, .connectTimeout, .upstreamTimeout, .upstreamProtocol, .tlsFailure, .networkUnreachable,
-            .cacheMiss:
+            .cacheMiss, .recordingMissing:
             "error"
         }
     }
@@ -147,6 +149,7 @@ extension Problem.Name {
         case .networkUnreachable: "No Route To Origin"
         case .overloaded: "Limit Reached"
         case .cacheMiss: "Nothing Is Cached"
+        case .recordingMissing: "Nothing Is Recorded"
         }
     }
 }

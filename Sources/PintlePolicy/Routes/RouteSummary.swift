@@ -68,6 +68,7 @@ package struct RouteSummary: CustomStringConvertible {
         let (mocks, faults) = (self.route.simulation.mocks.count, self.route.simulation.faults.count)
         return [
             mocks == 0 ? nil : "answers by \(mocks == 1 ? "a mock" : "\(mocks) mocks")",
+            self.route.simulation.replay?.words,
             faults == 0 ? nil : "shows \(faults == 1 ? "a fault" : "\(faults) faults")",
         ].compactMap(\.self)
     }

@@ -14,6 +14,7 @@ extension SimulationRules {
             // The rest is asked only if this one is used up, or not chosen.
             if mock.when.restriction.isEmpty { break }
         }
+        if let replay { lines.append((replay.words, .nowhere)) }
         return lines
     }
 }

@@ -15,6 +15,9 @@ package struct SimulationConfiguration: Sendable, Equatable {
     package var seed: UInt64?
     /// The rules for requests that match no route; the configuration file has none, only the options of `pintle run` do.
     package var unrouted = SimulationRules()
+    /// True if tunnels that are only relayed are denied, because they would reach their destinations past the recordings; the
+    /// configuration file has no key for it, only `pintle run --replay` does.
+    package var refusesTunnels = false
     /// The named sets of faults, in the order of the file: the top-level `faults`.
     package var faultSets: [FaultSet] = []
 
@@ -29,9 +32,10 @@ package struct SimulationConfiguration: Sendable, Equatable {
 }
 
 extension Configuration {
-    /// True if some requests may be answered in the place of their origin.
-    package var simulates: Bool {
-        !self.simulation.unrouted.isEmpty || self.routes.contains { !$0.simulation.isEmpty }
+    /// True if mocks or faults are in use, which may need numbers at random.
+    package var leavesToChance: Bool {
+        ([self.simulation.unrouted] + self.routes.map(\.simulation))
+            .contains { !$0.mocks.isEmpty || !$0.faults.isEmpty }
     }
 }
 
@@ -44,11 +48,18 @@ package struct SimulationRules: Sendable, Equatable {
 
     package init() {}
 
-    package var isEmpty: Bool { self.mocks.isEmpty && self.faults.isEmpty }
+    /// The recordings that answer, or are made; nil for none.
+    package var replay: ReplayRules?
+
+    package var isEmpty: Bool { self.mocks.isEmpty && self.faults.isEmpty && self.replay == nil }
+
+    /// True if clients may get answers that the origin does not give now.
+    package var invents: Bool { !self.mocks.isEmpty || !self.faults.isEmpty || self.replay?.simulates == true }
 
     /// The keys of the route that are in use.
     package var keys: [String] {
-        [("mock", !self.mocks.isEmpty), ("faults", !self.faults.isEmpty)].filter(\.1).map(\.0)
+        [("mock", !self.mocks.isEmpty), ("faults", !self.faults.isEmpty), ("replay", self.replay != nil)].filter(\.1)
+            .map(\.0)
     }
 }
 
@@ -58,6 +69,7 @@ extension SimulationRules {
         var rules = SimulationRules()
         rules.mocks = self.mocks.map(\.normalized)
         rules.faults = self.faults.map(\.normalized)
+        rules.replay = self.replay
         return rules
     }
 }

@@ -44,6 +44,9 @@ package struct SimulationPlan: Sendable, Equatable {
     /// A sentence about a client that has come back too early.
     package var complaint: String?
 
+    /// Makes a plan that simulates nothing.
+    package init() {}
+
     /// True if nothing is simulated.
     package var isEmpty: Bool {
         self.answer == nil && self.attempts.isEmpty && self.delay == .zero && self.bytesPerSecond == nil

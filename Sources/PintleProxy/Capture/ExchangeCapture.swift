@@ -6,7 +6,7 @@ internal import PintleMessage
 internal import PintlePolicy
 
 /// Keeps copies of the bodies of an exchange under way. Used on the exchange's event loop.
-final class ExchangeCapture {
+final class ExchangeCapture: MessageKeeper {
     private let rules: CaptureRules
     private var content = CapturedBodies.Content()
     /// The bytes taken from the store.
@@ -93,6 +93,9 @@ final class ExchangeCapture {
                 isWhole: count == message.readableBytes))
         return true
     }
+
+    // The bodies and messages are handed over with the exchange.
+    func end() {}
 
     /// Hands the bodies over.
     ///

@@ -6,6 +6,23 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleWebSocket
 
+/// Keeps the messages of a WebSocket. Used on the loop of the connection.
+protocol MessageKeeper: AnyObject {
+    /// The most bytes that are kept of one message.
+    var longest: Int { get }
+    /// Takes room for bytes that are not kept.
+    ///
+    /// - Returns: false if there is none.
+    func takeWorkspace(_ count: Int) -> Bool
+    func giveBackWorkspace(_ count: Int)
+    /// Keeps a message, or its beginning.
+    ///
+    /// - Returns: false if no more messages are kept.
+    func keep(_ message: ByteBuffer, _ kind: ShownMessage.Kind, fromClient isFromClient: Bool) -> Bool
+    /// Called when the connection has ended, and nothing more comes.
+    func end()
+}
+
 /// Reads the messages of a WebSocket that is relayed, to keep them. It changes nothing on the way, and gives up at the first thing
 /// that it cannot follow, or when enough is kept.
 final class MessageWatch {
@@ -21,7 +38,9 @@ final class MessageWatch {
         var rest = ByteBuffer()
     }
 
-    private let capture: ExchangeCapture
+    /// Those that keep more.
+    private var keepers: [any MessageKeeper]
+    private let all: [any MessageKeeper]
     /// The bytes for messages that are not complete, in both directions.
     private let workspace: Int
     private var up: Reader
@@ -31,16 +50,19 @@ final class MessageWatch {
 
     /// - Parameters:
     ///   - head: the 101.
-    ///   - capture: nil if no bodies are kept.
+    ///   - keepers: those with room for what is not complete take part.
     /// - Returns: nil if there is nothing to keep, no WebSocket, or no room.
-    init?(_ head: ResponseHead, _ capture: ExchangeCapture?) {
-        guard let capture, head.fields.values(of: "Upgrade").contains(where: { $0.lowercased() == "websocket" }) else {
+    init?(_ head: ResponseHead, _ keepers: [any MessageKeeper]) {
+        guard let most = keepers.map(\.longest).max(),
+            head.fields.values(of: "Upgrade").contains(where: { $0.lowercased() == "websocket" })
+        else {
             return nil
         }
-        let longest = min(max(capture.longest, Self.limits.least), Self.limits.most)
+        let longest = min(max(most, Self.limits.least), Self.limits.most)
         let workspace = 2 * (longest + Self.window)
-        guard capture.takeWorkspace(workspace) else { return nil }
-        (self.capture, self.workspace) = (capture, workspace)
+        let ready = keepers.filter { $0.takeWorkspace(workspace) }
+        guard !ready.isEmpty else { return nil }
+        (self.keepers, self.all, self.workspace) = (ready, ready, workspace)
         let compression = DeflateParameters(agreedIn: head.fields)
         func reader(_ role: WebSocketRole) -> Reader {
             Reader(machine: WebSocketMachine(role: role, compression: compression, messageLimit: longest))
@@ -49,37 +71,42 @@ final class MessageWatch {
         self.down = reader(.client)
     }
 
-    deinit { self.capture.giveBackWorkspace(self.workspace) }
+    deinit { for keeper in self.all { keeper.giveBackWorkspace(self.workspace) } }
 
     /// Reads bytes that are on their way; does nothing once it is over.
     func take(_ bytes: ByteBuffer, _ direction: SocketRelay.Direction) {
+        // It has met something that it cannot follow.
         guard !self.isOver else { return }
         switch direction {
-        case .up: self.isOver = !Self.read(bytes, by: &self.up, fromClient: true, self.capture)
-        case .down: self.isOver = !Self.read(bytes, by: &self.down, fromClient: false, self.capture)
+        case .up: self.isOver = !Self.read(bytes, by: &self.up, fromClient: true, &self.keepers)
+        case .down: self.isOver = !Self.read(bytes, by: &self.down, fromClient: false, &self.keepers)
         }
     }
 
     /// - Returns: false if nothing more is to be read.
     private static func read(
-        _ bytes: ByteBuffer, by reader: inout Reader, fromClient isFromClient: Bool, _ capture: ExchangeCapture
+        _ bytes: ByteBuffer, by reader: inout Reader, fromClient isFromClient: Bool,
+        _ keepers: inout [any MessageKeeper]
     ) -> Bool {
         reader.rest.writeImmutableBuffer(bytes)
         var budget = Self.budget
         while let event = reader.machine.next(&reader.rest, budget: &budget) {
-            let isKept =
-                switch event {
-                case .message(let payload):
-                    capture.keep(payload.bytes, payload.isText ? .text : .binary, fromClient: isFromClient)
-                case .ping(let payload): capture.keep(payload, .ping, fromClient: isFromClient)
-                case .pong(let payload): capture.keep(payload, .pong, fromClient: isFromClient)
-                case .close(let close): capture.keep(close.payload, .close, fromClient: isFromClient)
-                case .violation: false
-                }
-            if !isKept { return false }
+            let (payload, kind): (ByteBuffer, ShownMessage.Kind)
+            switch event {
+            case .message(let message): (payload, kind) = (message.bytes, message.isText ? .text : .binary)
+            case .ping(let bytes): (payload, kind) = (bytes, .ping)
+            case .pong(let bytes): (payload, kind) = (bytes, .pong)
+            case .close(let close): (payload, kind) = (close.payload, .close)
+            case .violation: return false
+            }
+            keepers.removeAll { !$0.keep(payload, kind, fromClient: isFromClient) }
+            if keepers.isEmpty { return false }
         }
         reader.rest.discardReadBytes()
         // A bomb, or a piece that is longer than any that the relay reads.
         return budget > 0
     }
+
+    /// Tells those that keep messages that nothing more comes.
+    func end() { for keeper in self.all { keeper.end() } }
 }

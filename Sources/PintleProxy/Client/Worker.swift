@@ -86,7 +86,7 @@ final class Worker: @unchecked Sendable {
         let question: CacheLookup
         switch detour {
         case nil: return self.connect(consume request, in: session, for: delegate)
-        case .simulation(let plan): return self.open(consume request, in: session, for: delegate, by: plan)
+        case .simulation(let simulation): return self.open(consume request, in: session, for: delegate, by: simulation)
         case .cache(let lookup): question = lookup
         }
         let (loop, origins, precheck) = (self.loop, self.origins, self.active.precheck)
@@ -103,7 +103,7 @@ final class Worker: @unchecked Sendable {
             consume request, in: session, for: delegate, on: self.loop, self.origins, self.active.precheck)
     }
 
-    private static func open(
+    static func open(
         _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate, on loop: Loop,
         _ origins: any OriginOpener, _ precheck: NetworkPrecheck
     ) -> any OriginStream {

@@ -193,8 +193,8 @@ final class Exchange: TransferDelegate {
             if self.active.cookies.addsNothing(to: decision) { self.request.note(question) }
             if self.answerPromptly(question) { return }
         }
-        let session = self.active.session(for: decision.trust).session
-        self.open(planned.takeTransfer(), in: session, by: Detour(question, simulation))
+        let detour = Detour(question, simulation, self.judge)
+        self.open(planned.takeTransfer(), in: self.active.session(for: decision.trust).session, by: detour)
         guard takesBody, let origin else {
             self.upload.stop()
             return self.countUpload()
@@ -383,7 +383,7 @@ final class Exchange: TransferDelegate {
     }
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
-        self.report.note(metrics, self.origin?.cacheOutcome)
+        self.report.note(metrics, endOf: self.origin)
         if let error, let fault = self.origin?.clientFault { return self.cut(error.message, by: fault) }
         self.letOriginGo()
         // Only the head of a redirect matters.
@@ -400,10 +400,9 @@ final class Exchange: TransferDelegate {
 
     /// Called with the connection for a tunnel, or with a connection that has switched protocols.
     func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics) {
-        self.report.note(metrics)
         guard let origin else { preconditionFailure("BUG: a connection comes that nobody asked for") }
         // A tunnel's destination is verified separately.
-        self.report.noteVerdicts(of: origin, self.opening == nil ? self.plan?.decision : nil, in: self.active)
+        self.report.note(metrics, of: origin, self.opening == nil ? self.plan?.decision : nil, in: self.active)
         self.letOriginGo()
         if let head = handoff.head {
             return self.switchProtocols(handoff, self.active.cookies.taking(from: head, to: self.plan?.decision))
@@ -530,9 +529,10 @@ final class Exchange: TransferDelegate {
 
     /// Breaks off a response that has begun. A fault may do so before, and reset the connection.
     private func cut(_ reason: String, by fault: ClientFault? = nil) {
+        if case .refusal(let problem) = fault { return self.fail(with: problem) }
         self.report.noteCut(reason, by: fault)
         self.end(.failed)
-        if fault == .reset { self.client.reset() } else { self.client.cut() }
+        if case .reset = fault { self.client.reset() } else { self.client.cut() }
     }
 
     /// Answers with a problem of Pintle's own, or with the route's placeholder for it.

@@ -62,6 +62,8 @@ final class ExchangeReport: ExchangeProgress {
     private var trustViolation: ViolationKind?
     /// The kind of answer, if it was not the origin's own.
     var simulation: Simulation?
+    /// Keeps the messages of a WebSocket, beside the capture.
+    var messageKeeper: (any MessageKeeper)?
     /// Reported violations that do not concern the response.
     var otherViolations: [String] {
         if self.trustViolation == nil, self.requestViolations.isEmpty { return [] }

@@ -50,6 +50,10 @@ protocol OriginStream: AnyObject {
     var clientFault: ClientFault? { get }
     /// The choices by which a fault has made the response, for the log; nil without any.
     var simulationNote: String? { get }
+    /// The differences between the response and its recording, at the end.
+    var differences: [String] { get }
+    /// Keeps the messages of the connection that is handed over; nil if nothing does.
+    var messageKeeper: (any MessageKeeper)? { get }
     /// Leaves the response. If it is to be cached, the transfer continues; otherwise it is cancelled.
     func detach()
 }
@@ -73,6 +77,10 @@ extension OriginStream {
     var clientFault: ClientFault? { nil }
 
     var simulationNote: String? { nil }
+
+    var differences: [String] { [] }
+
+    var messageKeeper: (any MessageKeeper)? { nil }
 
     func detach() { self.cancel() }
 
@@ -108,8 +116,9 @@ enum Detour {
     case simulation(PlannedSimulation)
 
     /// A simulation leaves the cache out.
-    init?(_ question: CacheLookup?, _ simulation: PlannedSimulation?) {
-        if let simulation {
+    init?(_ question: CacheLookup?, _ simulation: PlannedSimulation?, _ judge: ResponseValidator?) {
+        if var simulation {
+            simulation.judge = judge
             self = .simulation(simulation)
         } else if let question {
             self = .cache(question)

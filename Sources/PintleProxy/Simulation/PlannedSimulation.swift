@@ -16,6 +16,10 @@ struct PlannedSimulation {
     /// The number of the exchange.
     let sequence: UInt64
     let client: Client?
+    /// The recordings of the route; nil if it has none.
+    let tape: RouteTape?
+    /// The rules for the response; nil if there are none.
+    var judge: ResponseValidator?
 }
 
 /// An answer that the contract of a route has made.
@@ -32,6 +36,8 @@ extension Worker {
     ) -> any OriginStream {
         let request = consume request
         let (loop, plan) = (self.loop, simulation.plan)
+        // A recording alone.
+        if plan.isEmpty { return self.open(request, in: session, for: delegate, simulation) }
         let origin = SimulatedOrigin(plan, for: delegate, on: loop) { delegate, made in
             if let made {
                 return LocalAnswer(
@@ -40,7 +46,7 @@ extension Worker {
             switch plan.answer {
             case .mock(let answer): return LocalAnswer(answer, as: .mock, to: request, for: delegate, on: loop)
             case .fault(let answer): return LocalAnswer(answer, as: .fault, to: request, for: delegate, on: loop)
-            case .reset, nil: return self.connect(request, in: session, for: delegate)
+            case .reset, nil: return self.open(request, in: session, for: delegate, simulation)
             }
         }
         if !plan.attempts.isEmpty, let operation = simulation.operation {

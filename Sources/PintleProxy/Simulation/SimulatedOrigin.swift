@@ -46,7 +46,7 @@ final class SimulatedOrigin {
     private var rest: Int?
     /// True once there were more bytes than may be sent.
     private var isCut = false
-    private(set) var clientFault: ClientFault?
+    private var ownFault: ClientFault?
     /// False while the client reads more slowly than the response comes.
     private var hasRoom = true
 
@@ -138,7 +138,7 @@ final class SimulatedOrigin {
     private func breakOff(_ fault: ClientFault) {
         let stream: (any OriginStream)? = if case .open(let stream) = self.state { stream } else { nil }
         let metrics = self.metrics
-        (self.clientFault, self.lastMetrics) = (fault, metrics)
+        (self.ownFault, self.lastMetrics) = (fault, metrics)
         self.stop()
         stream?.cancel()
         let rules = self.plan.rules.joined(separator: ", ")
@@ -228,6 +228,9 @@ extension SimulatedOrigin: OriginStream {
         return "\(made.attempt.rule) of the route: \(made.answer.note)"
     }
 
+    var clientFault: ClientFault? { self.ownFault ?? self.stream?.clientFault }
+    var differences: [String] { self.stream?.differences ?? [] }
+    var messageKeeper: (any MessageKeeper)? { self.stream?.messageKeeper }
     var verdict: Verdict? { self.stream?.verdict }
     var proxyVerdict: Verdict? { self.stream?.proxyVerdict }
     var responseVersion: String { self.stream?.responseVersion ?? "1.1" }
@@ -298,4 +301,6 @@ enum ClientFault {
     case cut
     /// The client's connection is reset, or its stream.
     case reset
+    /// The client is refused, because nothing may answer it.
+    case refusal(Problem)
 }

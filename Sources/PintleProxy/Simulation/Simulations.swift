@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Logging
 internal import NIOCore
 internal import PintlePolicy
 internal import PintleSession
@@ -9,38 +10,58 @@ internal import PintleSystem
 struct Simulations: Sendable {
     /// By the index of the route; the last is for requests without a route. Empty if nothing is simulated.
     private let routes: [RouteSimulation?]
-    /// The seed of everything that is left to chance; nil if nothing is simulated.
+    /// The seed of everything that is left to chance; nil if nothing is.
     let seed: UInt64?
 
-    /// - Parameter previous: a route with the same name and rules continues its counters.
-    init(_ policy: Policy, continuing previous: Simulations?) {
+    /// Writes the recordings of all routes; nil if there are none.
+    private let recorder: TapeRecorder?
+
+    /// - Parameter previous: a route with the same name and rules continues its counters and its tape.
+    init(_ policy: Policy, logger: Logger, continuing previous: Simulations?) {
         let configuration = policy.configuration.simulation
-        let all = policy.routes.routes.map { ($0.name, $0.configuration.simulation) } + [("", configuration.unrouted)]
+        let all =
+            policy.routes.routes.map {
+                ($0.name, $0.configuration.simulation, $0.configuration.request.injectedTexts)
+            } + [("", configuration.unrouted, [])]
         guard all.contains(where: { !$0.1.isEmpty }) else {
-            (self.routes, self.seed) = ([], nil)
+            (self.routes, self.seed, self.recorder) = ([], nil, previous?.recorder)
             return
         }
-        let seed = configuration.seed ?? previous?.seed ?? UInt64.random(in: 0...UInt64(UInt32.max))
+        let chance = configuration.seed ?? previous?.seed ?? UInt64.random(in: 0...UInt64(UInt32.max))
+        let seed = policy.configuration.leavesToChance ? chance : nil
         self.seed = seed
         let known = (previous?.routes ?? []).compactMap(\.self)
-        self.routes = all.map { name, rules in
+        let recorder = previous?.recorder ?? TapeRecorder(logger: logger)
+        self.recorder = recorder
+        self.routes = all.map { name, rules, injected in
             if rules.isEmpty { return nil }
-            let same = known.first { $0.name == name && $0.rules == rules.normalized }
+            let same = known.first { $0.name == name && $0.rules == rules.normalized && $0.injected == injected }
             if seed == previous?.seed, let same { return same }
-            return RouteSimulation(name, rules, seed: seed)
+            return RouteSimulation(name, rules, seed: chance, injected: injected, recorder)
         }
     }
 
     /// Plans a request; nil if its route simulates nothing.
-    func plan(_ request: borrowing TransferRequest, of decision: Decision?, from client: Client?) -> SimulationPlan? {
+    func plan(
+        _ request: borrowing TransferRequest, of decision: Decision?, from client: Client?
+    ) -> (plan: SimulationPlan, tape: RouteTape?)? {
         // Nearly all configurations simulate nothing.
         if self.routes.isEmpty { return nil }
         guard let route = self.routes[decision?.route?.index ?? self.routes.count - 1] else { return nil }
-        return route.plan(
+        let plan = route.plan(
             SimulatedRequest(
                 method: request.method, scheme: request.scheme, authority: request.authority, path: request.path,
                 fields: request.fields, client: client?.description))
+        return (plan, route.tape)
     }
+}
+
+extension Simulations {
+    /// Returns when the recordings of exchanges that have ended are written.
+    func finish() async { await self.recorder?.finish() }
+
+    /// The number of recordings that were lost.
+    var lostRecordings: Int { self.recorder?.lost ?? 0 }
 }
 
 /// The state of one route's simulation, shared by all loops.
@@ -48,10 +69,15 @@ private final class RouteSimulation: Sendable {
     let name: String
     /// Without their places in the file, which a reload may change.
     let rules: SimulationRules
+    /// The texts that the route puts into requests.
+    let injected: [String]
+    /// The recordings of the route; nil if it has none.
+    let tape: RouteTape?
     private let schedule: Locked<SimulationSchedule>
 
-    init(_ name: String, _ rules: SimulationRules, seed: UInt64) {
-        (self.name, self.rules) = (name, rules.normalized)
+    init(_ name: String, _ rules: SimulationRules, seed: UInt64, injected: [String], _ recorder: TapeRecorder) {
+        (self.name, self.rules, self.injected) = (name, rules.normalized, injected)
+        self.tape = rules.replay.map { RouteTape($0, injected: injected, recorder) }
         // Two routes with the same rules see different numbers.
         let own = name.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         self.schedule = Locked(SimulationSchedule(rules, seed: own))

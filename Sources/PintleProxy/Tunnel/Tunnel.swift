@@ -24,7 +24,7 @@ final class Tunnel: ServedTunnel {
     private var watch: ServerCertificateInspector?
     /// Inspects the ClientHello; nil when done or not needed.
     private var helloInspector: ClientHelloInspector?
-    /// Keeps the messages of a WebSocket; nil when done or not needed.
+    /// Keeps the messages of a WebSocket; nil if none are kept.
     private var messages: MessageWatch?
     private var outcome = Outcome.completed
     private var idle: LoopTimer?
@@ -61,6 +61,7 @@ final class Tunnel: ServedTunnel {
     /// Closes the origin's connection, because the client has left.
     static func giveUp(_ terms: TunnelTerms) {
         let report = terms.report
+        for keeper in report.messageKeepers { keeper.end() }
         terms.origin.close(on: report.worker.loop)
         report.counters.tunnelOpened()
         report.counters.tunnelClosed()
@@ -76,7 +77,7 @@ final class Tunnel: ServedTunnel {
         if let authority = terms.authority, policy.configuration.destinations.requiresSNIMatch {
             self.helloInspector = ClientHelloInspector(policy, tunnelTo: authority)
         }
-        self.messages = terms.head.flatMap { MessageWatch($0, terms.report.capture) }
+        self.messages = terms.head.flatMap { MessageWatch($0, terms.report.messageKeepers) }
         self.worker = worker
         self.active = terms.active
         self.peer = peer
@@ -156,7 +157,6 @@ final class Tunnel: ServedTunnel {
     ) -> ByteBuffer {
         messages.take(bytes, direction)
         if messages.isOver {
-            self.messages = nil
             self.relay.inspect(.up, false)
             self.relay.inspect(.down, false)
         }
@@ -258,6 +258,7 @@ extension Tunnel: SocketRelayDelegate {
         self.idle = nil
         // The bytes in flight at the end are written by now, or never will be.
         self.countBytes()
+        self.messages?.end()
         self.report.counters.tunnelClosed()
         self.report.close(self.outcome, in: self.active)
         if self.ownsConnection { self.worker.limiter.leave(self.peer) }

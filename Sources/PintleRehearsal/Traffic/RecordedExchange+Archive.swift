@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import PintleActivity
 internal import PintleMessage
 internal import PintleSerialization
+internal import PintleTape
 
 /// The program that wrote an HTTP archive, as far as it matters to the reader.
 enum ArchiveCreator: Sendable, Equatable {
@@ -59,8 +59,8 @@ extension RecordedExchange {
         self.takeBody(of: request)
     }
 
-    private mutating func take(_ lines: [(name: String, value: String)], by creator: ArchiveCreator) {
-        for (name, value) in lines {
+    private mutating func take(_ lines: [ArchiveEntry.Line], by creator: ArchiveCreator) {
+        for (name, value) in lines.map({ ($0.name, $0.value) }) {
             // HTTP/2 has the parts of the target as fields; Host is in the head already, and framing is made anew.
             guard !name.hasPrefix(":"), !["host", "content-length", "transfer-encoding"].contains(name.lowercased())
             else { continue }
@@ -77,11 +77,7 @@ extension RecordedExchange {
     private mutating func takeBody(of request: Parameter) {
         if self.head.method == "CONNECT" { return }
         let data = request["postData"]
-        if let text = data?.text("text") {
-            // Chromium says so of binary data; HAR itself has no member for it.
-            let isBase64 = data?.text("encoding") == "base64"
-            self.body = isBase64 ? Data(base64Encoded: text).map { Array($0) } : Array(text.utf8)
-        }
+        if let body = ArchiveEntry.body(data) { self.body = body }
         let size = self.body.map(\.count) ?? request.number("bodySize") ?? -1
         if size > 0 || (size == 0 && self.body != nil) {
             self.head.fields.append("Content-Length", String(size))
@@ -90,23 +86,12 @@ extension RecordedExchange {
         }
     }
 
-    /// Returns the field lines. Chromium joins lines of one name with line feeds.
-    private static func lines(_ headers: [Parameter]) throws(TrafficMismatch) -> [(name: String, value: String)] {
-        var lines: [(name: String, value: String)] = []
-        for header in headers {
-            guard let name = header.text("name"), let value = header.text("value") else {
-                throw .malformed("a header has no name and value")
-            }
-            for part in value.split(separator: "\n", omittingEmptySubsequences: false) {
-                let isName = FieldSyntax.isName(name.hasPrefix(":") ? String(name.dropFirst()) : name)
-                let value = String(part.drop { $0 == " " })
-                guard isName, FieldSyntax.isValue(value) else {
-                    throw .malformed("a header is no field: \(name.debugDescription)")
-                }
-                lines.append((name, value))
-            }
+    private static func lines(_ headers: [Parameter]) throws(TrafficMismatch) -> [ArchiveEntry.Line] {
+        do throws(ArchiveFault) {
+            return try ArchiveEntry.lines(headers)
+        } catch {
+            throw .malformed(error.reason)
         }
-        return lines
     }
 
     /// Returns the target of the request line for a URL.

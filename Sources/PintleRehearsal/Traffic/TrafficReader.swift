@@ -2,6 +2,7 @@
 
 internal import PintleSerialization
 internal import PintleSystem
+internal import PintleTape
 
 /// Reads recorded traffic as it arrives in pieces: lines of Pintle's log, as JSON or text, or an HTTP archive (HAR) of Pintle,
 /// a browser or mitmproxy. The first bytes tell the format.

@@ -3,6 +3,7 @@
 internal import PintleActivity
 package import PintlePolicy
 package import PintleSerialization
+internal import PintleTape
 
 /// An exchange as an entry of an HTTP archive (HAR 1.2), with the members that Chromium's importer reads, and those of Pintle's own
 /// in `_pintle`. A tunnel is one entry, because its content was not seen.
@@ -19,16 +20,7 @@ package struct HAREntry {
 
     /// An archive of entries.
     package static func archive(_ entries: [Parameter], version: String, comment: String? = nil) -> Parameter {
-        .object([
-            (
-                "log",
-                .object([
-                    ("version", "1.2"),
-                    ("creator", .object([("name", "pintle"), ("version", .string(version))])),
-                    ("pages", .array([])), ("entries", .array(entries)), ("comment", comment.map { .string($0) }),
-                ])
-            )
-        ])
+        ArchiveDocument.archive(entries, version: version, comment: comment)
     }
 
     package var parameter: Parameter {
@@ -52,7 +44,7 @@ package struct HAREntry {
         return .object([
             ("method", .string(self.record.method ?? "")), ("url", .string(url)), ("httpVersion", "HTTP/1.1"),
             ("cookies", .array([])), ("headers", Self.headers(self.exchange.requestFields)),
-            ("queryString", .array(Self.query(url))), ("postData", self.bodies?.request.map(Self.postData)),
+            ("queryString", ArchiveDocument.query(url)), ("postData", self.bodies?.request.map(Self.postData)),
             ("headersSize", .integer(-1)),
             ("bodySize", .integer(Int64(self.record.bytesIn ?? -1))),
         ])
@@ -109,21 +101,7 @@ package struct HAREntry {
             })
     }
 
-    private static func headers(_ fields: ShownExchange.Lines) -> Parameter {
-        .array(fields.pairs.map { .object([("name", .string($0.name)), ("value", .string($0.value))]) })
-    }
-
-    /// The parameters of a URL. Secret values in it were already redacted.
-    private static func query(_ url: String) -> [Parameter] {
-        guard let mark = url.firstIndex(of: "?") else { return [] }
-        let query = url[url.index(after: mark)...].prefix { $0 != "#" }
-        return query.split(separator: "&").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return .object([
-                ("name", .string(String(parts[0]))), ("value", .string(parts.count > 1 ? String(parts[1]) : "")),
-            ])
-        }
-    }
+    private static func headers(_ fields: ShownExchange.Lines) -> Parameter { ArchiveDocument.headers(fields.pairs) }
 
     // MARK: Pintle's own
 

@@ -11,10 +11,11 @@ enum PrivatePolicy {
     ///   - place: the address at which the command finds its proxy.
     ///   - hosts: further hosts whose tunnels are intercepted.
     ///   - faults: the names of sets of faults that every route shows, and requests without a route.
+    ///   - tape: the recordings that all exchanges are played from or go into; nil if the routes decide.
     ///   - isLearning: true if clients that pin certificates must be able to continue, whatever the configuration says.
     static func load(
         _ file: String?, listen place: ListenAddress, intercepting hosts: [HostPattern], faults: [String] = [],
-        isLearning: Bool = false
+        tape: RunTape? = nil, isLearning: Bool = false
     ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
         let (policy, origin) = try ConfigurationOptions.load(file, listen: [place])
         var configuration = policy.configuration
@@ -25,9 +26,10 @@ enum PrivatePolicy {
         // Spans are for a service; this proxy would have to wait for their receiver at its end.
         configuration.tracing = nil
         configuration.interception.hosts += hosts
+        if let tape { configuration.use(tape) }
         for name in faults { try configuration.show(name, from: origin) }
         // The summary tells the seed, also if it is a new one.
-        if configuration.simulates, configuration.simulation.seed == nil {
+        if configuration.leavesToChance, configuration.simulation.seed == nil {
             configuration.simulation.seed = UInt64.random(in: 0...UInt64(UInt32.max))
         }
         if isLearning { configuration.interception.passesThroughOnAlert = true }
@@ -40,7 +42,26 @@ enum PrivatePolicy {
     }
 }
 
+/// The tape of a command: `--record` or `--replay`.
+struct RunTape {
+    let path: String
+    let mode: ReplayRules.Mode
+    var miss = ReplayRules.Miss.fail
+}
+
 extension Configuration {
+    /// Has every exchange played from a tape, or recorded. A route that says how its requests are matched keeps that.
+    fileprivate mutating func use(_ tape: RunTape) {
+        let recordings = self.recordings
+        self.simulateAll { rules in
+            var replay = rules.replay ?? ReplayRules(tape: tape.path)
+            (replay.tape, replay.mode, replay.miss, replay.recordings) = (tape.path, tape.mode, tape.miss, recordings)
+            rules.replay = replay
+        }
+        // A tunnel that is only relayed would reach its destination past the recordings.
+        self.simulation.refusesTunnels = tape.mode == .replay && tape.miss == .fail
+    }
+
     /// Adds a named set of faults to every route, and to requests without one.
     fileprivate mutating func show(_ name: String, from origin: ConfigurationOrigin) throws(CommandFailure) {
         guard let set = self.simulation.faultSets.first(where: { $0.name == name }) else {

@@ -12,7 +12,7 @@ struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command with a private proxy, and say afterwards what it did.",
         usage:
-            "pintle run [-c <file>] [--report <format[@filter]=file>]… [--fail-on <what>] [--isolate] [--learn <file>] [--faults <name>]… [--devtools] -- <command> [<argument>…]",
+            "pintle run [-c <file>] [--report <format[@filter]=file>]… [--fail-on <what>] [--isolate] [--learn <file>] [--record <folder>] [--replay <folder> [--miss <what>]] [--faults <name>]… [--devtools] -- <command> [<argument>…]",
         discussion: """
             The proxy is in this process, on a free port of 127.0.0.1, and keeps the configuration; its `listen`, `clients` \
             and `log` count for nothing. The command gets the variables that pintle env prints, and nothing is exempt: \
@@ -59,6 +59,29 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Record every exchange with an origin into a folder. Tunnels are intercepted for it, all of them unless "
+                + "--intercept names some.", valueName: "folder"))
+    var record: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Answer every request with its recording in a folder, or in a HAR file. Tunnels are intercepted for it, all of them "
+                + "unless --intercept names some.", valueName: "folder"))
+    var replay: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The treatment of requests without a recording: fail (without a connection or a look-up), forward, or record.",
+            valueName: "what"))
+    var miss: Miss?
+
+    /// The treatment of requests without a recording.
+    enum Miss: String, ExpressibleByArgument, CaseIterable {
+        case fail, forward, record
+    }
+
+    @Option(
+        help: ArgumentHelp(
             "Show a set of faults of the configuration on every route; repeatable. Tunnels are intercepted for it, all of them "
                 + "unless --intercept names some.", valueName: "name"))
     var faults: [String] = []
@@ -98,7 +121,7 @@ struct Run: AsyncParsableCommand {
         if let obstacle = BuildServer(environment: inherited)?.obstacle { throw self.refusal(obstacle) }
         let (policy, origin) = try PrivatePolicy.load(
             self.configuration.file, listen: self.isolate ? .standard : .loopback, intercepting: try self.hosts(),
-            faults: self.faults, isLearning: self.learn != nil)
+            faults: self.faults, tape: try self.tape(), isLearning: self.learn != nil)
         var learning: RunLearning?
         if let learn { learning = try RunLearning(learn, policy, origin) }
         let trust = try RunTrust.prepare(policy, inherited)
@@ -162,10 +185,32 @@ struct Run: AsyncParsableCommand {
         }
     }
 
+    private func tape() throws(CommandFailure) -> RunTape? {
+        if self.miss != nil, self.replay == nil { throw self.refusal("--miss belongs to --replay") }
+        switch (self.record, self.replay) {
+        case (nil, nil): return nil
+        case (.some, .some):
+            throw self.refusal("--record and --replay: take one; --replay with --miss record records what is missing")
+        case (.some(let folder), nil):
+            if folder.hasSuffix(".har") {
+                throw self.refusal("--record \(folder): an archive is only played; name a folder")
+            }
+            return RunTape(path: folder, mode: .record)
+        case (nil, .some(let path)):
+            let miss = ReplayRules.Miss(rawValue: (self.miss ?? .fail).rawValue) ?? .fail
+            if miss == .record, path.hasSuffix(".har") {
+                throw self.refusal("--replay \(path): an archive is only played; name a folder, or --miss forward")
+            }
+            return RunTape(path: path, mode: .replay, miss: miss)
+        }
+    }
+
     private func hosts() throws(CommandFailure) -> [HostPattern] {
         var hosts: [HostPattern] = []
         // Rules cannot reach the requests in a tunnel that is only relayed.
-        let needsAll = self.intercept.isEmpty && (self.learn != nil || !self.faults.isEmpty)
+        let needsAll =
+            self.intercept.isEmpty
+            && (self.learn != nil || self.record != nil || self.replay != nil || !self.faults.isEmpty)
         for text in needsAll ? ["*"] : self.intercept {
             do throws(Malformed) {
                 hosts.append(try HostPattern(text))

@@ -16,6 +16,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
     case destinationDenied = 310
     case failed = 311
     case earlyRetry = 312
+    case recordingDiffers = 313
 
     init(_ kind: ViolationKind) {
         switch kind {
@@ -28,6 +29,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .unserializableRequest: self = .unserializableRequest
         case .destinationDenied: self = .destinationDenied
         case .earlyRetry: self = .earlyRetry
+        case .recordingDiffers: self = .recordingDiffers
         }
     }
 
@@ -50,6 +52,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .destinationDenied: "would-deny"
         case .failed: "failed"
         case .earlyRetry: ViolationKind.earlyRetry.rawValue
+        case .recordingDiffers: ViolationKind.recordingDiffers.rawValue
         }
     }
 
@@ -68,6 +71,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .destinationDenied: "A rule that only reports would not allow the request."
         case .failed: "The request had no proper answer."
         case .earlyRetry: "The program asked again before the time that Retry-After named."
+        case .recordingDiffers: "The answer differs from its recording."
         }
     }
 
@@ -85,6 +89,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .destinationDenied:
             "Allow the destination in the configuration, or name it under `trust`, before the rule is enforced."
         case .earlyRetry: "Have the program wait as long as Retry-After says."
+        case .recordingDiffers: "See if the program can do with the new answer, and record it anew."
         case .failed: "The reason says where it failed; see that the server is there and can be reached from here."
         case .pastProxy: "See how the program is told of a proxy (docs/clients.md), or run it with --isolate."
         }

@@ -3,9 +3,9 @@
 /// Cuts an HTTP archive that arrives in pieces into its entries. It keeps no more of the file than the current entry.
 ///
 /// It follows only the brackets and strings of JSON: each entry is checked when it is read as a document of its own.
-struct ArchiveCutter {
+package struct ArchiveCutter: Sendable {
     /// A part of the archive that is cut out.
-    enum Part: Equatable {
+    package enum Part: Sendable, Equatable {
         /// `log.creator`.
         case creator
         /// An element of `log.entries`.
@@ -32,17 +32,17 @@ struct ArchiveCutter {
     /// - Parameters:
     ///   - limit: the maximum size of a part in bytes.
     ///   - line: the number of the line in which the bytes begin.
-    init(limit: Int, line: Int = 1) { (self.limit, self.line) = (limit, line) }
+    package init(limit: Int, line: Int = 1) { (self.limit, self.line) = (limit, line) }
 
     /// True if the document has begun and not ended.
-    var isOpen: Bool { self.depth > 0 || self.isInString }
+    package var isOpen: Bool { self.depth > 0 || self.isInString }
     /// The number of the line that was read last.
-    var lastLine: Int { self.line }
+    package var lastLine: Int { self.line }
 
     /// Takes the next bytes.
     ///
     /// - Parameter each: gets each part with the line in which it begins; nil for the bytes of a part over the limit.
-    mutating func feed(_ bytes: UnsafeRawBufferPointer, _ each: (Part, [UInt8]?, Int) -> Void) {
+    package mutating func feed(_ bytes: UnsafeRawBufferPointer, _ each: (Part, [UInt8]?, Int) -> Void) {
         for byte in bytes {
             if byte == UInt8(ascii: "\n") { self.line += 1 }
             self.take(byte)

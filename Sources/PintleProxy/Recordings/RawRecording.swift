@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleActivity
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSerialization
+internal import PintleSession
+internal import PintleTape
+
+/// An exchange with an origin as it passed, with its secrets: what becomes a recording on another thread.
+struct RawRecording: Sendable {
+    var time = Timestamp.now()
+    var request: TapeRequest
+    var response: TapeResponse
+    var headTime = 0
+    var endTime = 0
+    /// The rules for the response; nil if there are none.
+    let judge: ResponseValidator?
+    /// The reason why a body is not there; nil if all is there.
+    var gap: String?
+
+    init(_ request: TapedRequest) {
+        self.request = TapeRequest(method: request.transfer.method, url: request.url, fields: request.transfer.fields)
+        self.response = TapeResponse(head: ResponseHead(status: 0))
+        self.judge = request.judge
+    }
+
+    /// The memory of its bodies.
+    var bytes: Int {
+        let messages = (self.response.messages ?? []).reduce(0) { $0 + $1.bytes.count }
+        return self.request.body.count + self.response.body.count + messages
+    }
+
+    /// Fields of the connection, and those that are made anew when it is played.
+    private static let framing = [
+        "Connection", "Keep-Alive", "Transfer-Encoding", "Proxy-Connection", "Upgrade", "Sec-WebSocket-Accept",
+        "Sec-WebSocket-Extensions",
+    ]
+
+    /// Unpacks the bodies, and judges the response. Takes milliseconds.
+    ///
+    /// - Parameter limit: the most bytes of a body.
+    func recording(limit: Int) -> Recording {
+        var (request, requestGap) = ContentUnpacking.request(self.request, limit: limit)
+        // Pintle adds it, and `pintle run` with another name each time.
+        request.fields.remove("Via")
+        var response = self.response
+        let isStream = StreamParts.isStream(response.head.fields[.contentType])
+        let content = ContentUnpacking.unpack(
+            response.body, isStream ? response.pieces : [], response.head.fields, limit: limit)
+        (response.body, response.pieces) = (content.bytes, content.pieces)
+        let judged = self.judge?.verdict(on: self.response.head, body: self.response.body, bodyBuffer: limit)
+        if content.wasPacked { ContentUnpacking.removeCoding(from: &response.head.fields) }
+        for name in Self.framing { response.head.fields.remove(name) }
+        // A response without a body declares the length of another one's.
+        if !response.head.forbidsBody(to: request.method) { response.head.fields.remove("Content-Length") }
+        var recording = Recording(
+            time: self.time, request: request, response: response, headTime: self.headTime, endTime: self.endTime)
+        recording.gap = self.gap ?? requestGap ?? content.gap
+        if recording.gap != nil {
+            (recording.request.body, recording.response.body, recording.response.pieces) = ([], [], [])
+        } else if response.messages == nil {
+            recording.violations = (judged?.kinds ?? []).map(\.rawValue)
+        }
+        return recording
+    }
+}
