@@ -56,7 +56,7 @@ package struct BodyRedaction: Sendable {
     /// Masks the secrets that were given, wherever they stand.
     ///
     /// - Parameters:
-    ///   - isCut: true if the bytes may end within a secret, whose beginning is then masked, too.
+    ///   - isCut: true if the bytes may end within a secret; its beginning is then masked, too.
     ///   - keepsLength: true to replace each byte, so that lengths within the body stay true.
     package func maskedSecrets(_ bytes: [UInt8], isCut: Bool = true, keepsLength: Bool = false) -> [UInt8] {
         guard !self.secrets.isEmpty else { return bytes }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PintleSystem
+
 /// Secrets of known shapes, made at random so that none of them is one.
 struct PlantedSecrets {
-    private var random: SplitMix
+    private var random: SplitMix64
 
-    init(seed: UInt64) { self.random = SplitMix(seed) }
+    init(seed: UInt64) { self.random = SplitMix64(seed: seed) }
 
     private static let alphanumeric = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
     private static let upper = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
@@ -39,19 +41,5 @@ struct PlantedSecrets {
             ("Mailgun", "key-" + self.text(32, of: hex)), ("Shopify", "shpat_" + self.text(32, of: hex)),
             ("age", "AGE-SECRET-KEY-1" + self.text(58, of: Self.upper)), ("Vault", "hvs." + self.text(90)),
         ]
-    }
-
-    private struct SplitMix: RandomNumberGenerator {
-        private var state: UInt64
-
-        init(_ seed: UInt64) { self.state = seed }
-
-        mutating func next() -> UInt64 {
-            self.state &+= 0x9E37_79B9_7F4A_7C15
-            var value = self.state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return value ^ (value >> 31)
-        }
     }
 }

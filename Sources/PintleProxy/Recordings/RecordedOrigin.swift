@@ -37,7 +37,7 @@ final class RecordedOrigin {
     private var isSearching = false
     private var hasToldToContinue = false
     private var hasRoom = true
-    /// The stream that answers, whose verdicts outlive it.
+    /// The stream that answers. Its verdicts are asked for after its end, too.
     private var stream: (any OriginStream)?
     /// The recording that answers.
     private var recording: Recording?
@@ -133,6 +133,8 @@ final class RecordedOrigin {
         }
         (self.stream, self.state) = (answer, .open(answer))
         if !self.hasRoom { answer.pauseReading() }
+        // The rest of the body, which waited for the search, is dropped.
+        self.delegate?.originTookBody(0)
     }
 
     private func answer(_ recording: Recording, by answer: LocalAnswer) {
@@ -177,7 +179,14 @@ extension RecordedOrigin: OriginStream {
     var responseVersion: String { self.recording?.response.version ?? self.stream?.responseVersion ?? "1.1" }
     var metrics: TransferMetrics { self.stream?.metrics ?? TransferMetrics() }
 
-    var unsentBodyBytes: Int { if case .open(let stream) = self.state { stream.unsentBodyBytes } else { 0 } }
+    var unsentBodyBytes: Int {
+        switch self.state {
+        case .open(let stream): stream.unsentBodyBytes
+        // The client waits until the search says where the rest of the body goes.
+        case .waiting where self.isSearching: self.bodyCount
+        case .waiting, .over: 0
+        }
+    }
 
     var heldBodyBytes: Int {
         if case .open(let stream) = self.state { return stream.heldBodyBytes }
@@ -187,7 +196,7 @@ extension RecordedOrigin: OriginStream {
     func send(_ bytes: ByteBuffer) {
         switch self.state {
         case .waiting:
-            // Of a body that is too long for a recording, only an origin needs the rest: it waits for the search.
+            // A body that is too long for a recording is kept only for an origin, which may get it after the search.
             if self.keepsBody { self.body?.append(bytes) }
             self.bodyCount += bytes.readableBytes
             self.delegate?.originTookBody(bytes.readableBytes)
@@ -197,7 +206,7 @@ extension RecordedOrigin: OriginStream {
         }
     }
 
-    /// True if somebody may need the body.
+    /// True if the search, or an origin, may need the body.
     private var keepsBody: Bool { !self.tape.ignoresBodies || self.tape.rules.miss != .fail }
 
     func moveBody(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling {

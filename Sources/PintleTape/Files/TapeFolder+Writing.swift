@@ -6,7 +6,7 @@ internal import PintleSerialization
 internal import PintleSystem
 
 extension TapeFolder {
-    /// Adds a recording, whose secrets must be masked already.
+    /// Adds a recording. Its secrets must be masked already.
     ///
     /// A lock on the folder keeps the numbers of two processes apart. All of a recording is written, or nothing.
     ///

@@ -263,7 +263,7 @@ private struct SecretScan {
 
     private static func isSeparator(_ byte: UInt8) -> Bool { " \t\"'\\:=>{,".utf8.contains(byte) }
 
-    /// The addresses of webhooks, whose paths are secrets.
+    /// The addresses of webhooks: their paths are secrets.
     private mutating func webhook(_ index: Int) -> SecretShapes.Match? {
         for (address, kind) in Self.webhooks where self.has(address, at: index) {
             let start = index + address.count

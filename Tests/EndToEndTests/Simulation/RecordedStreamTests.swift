@@ -121,7 +121,7 @@ struct RecordedStreamTests {
         server.listen(0, "127.0.0.1", () => console.log("port " + server.address().port));
         """
 
-    /// The suite of a product: forty requests to three origins, whose answers it prints.
+    /// Makes the suite of a product: forty requests to three origins. It prints their answers.
     private static func suite(_ rest: Int, _ events: Int, _ calls: Substring) -> String {
         """
         set -e

@@ -155,7 +155,7 @@ struct RecordingTests {
             detail.contains("0001-POST-p.json differs only in its body: it has 7 bytes here and 7 there")
                 || detail.contains("/n is 2 here and 1 there"), "\(detail)")
         #expect(origin.requests.count == 1)
-        // The same trace shows what another rule does.
+        // `forward` shows in the same trace that the test would notice a connection.
         let (forwarded, others) = try calls("forward")
         #expect(
             forwarded[0].status == 200 && forwarded[0]["Pintle-Simulated"] == nil && !others.isEmpty, "\(forwarded)")
@@ -266,7 +266,7 @@ struct RecordingTests {
         }
         let lost = try pintle.waitForMessages("a recording is lost", 1)
         #expect("\(lost)".contains("no space left on the device"), "\(lost)")
-        // What was complete is there, and nothing else.
+        // The folder has the complete recordings, and nothing else.
         let view = "/proc/\(pintle.process.pid)/root\(disk.path)/t"
         let names = try FileManager.default.contentsOfDirectory(atPath: view)
         let documents = names.filter { $0.hasSuffix(".json") }

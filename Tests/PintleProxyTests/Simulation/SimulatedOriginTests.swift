@@ -153,7 +153,8 @@ private final class SimulationStage: TransferDelegate {
         let isCut = self.limit.map { $0 < self.response.count } ?? false
         let fault: ClientFault? =
             self.plan.answer == .reset ? .reset : isCut ? (self.plan.cut == .within ? .reset : .cut) : nil
-        if self.origin?.clientFault != fault || (error != nil) != (fault != nil) {
+        let found = self.origin?.clientFault
+        if "\(String(describing: found))" != "\(String(describing: fault))" || (error != nil) != (fault != nil) {
             self.faults.append("ends by \(String(describing: self.origin?.clientFault)), \(String(describing: error))")
         }
         let expected = self.plan.answer == .reset ? 0 : min(self.limit ?? .max, self.response.count)

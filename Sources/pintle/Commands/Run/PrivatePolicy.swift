@@ -50,7 +50,7 @@ struct RunTape {
 }
 
 extension Configuration {
-    /// Has every exchange played from a tape, or recorded. A route that says how its requests are matched keeps that.
+    /// Plays every exchange from a tape, or records it. A route that says how its requests are matched keeps that.
     fileprivate mutating func use(_ tape: RunTape) {
         let recordings = self.recordings
         self.simulateAll { rules in
