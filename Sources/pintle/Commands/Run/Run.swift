@@ -35,9 +35,10 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Make the exit code 1 when something was denied or violated (violation), had no answer (failure) or went past "
-                + "the proxy (bypass); several with commas, as in violation,bypass; never for none.",
+                + "the proxy (bypass); several with commas, as in violation,bypass; never for none. Default: violation; with "
+                + "--replay also failure, which a missing recording is.",
             valueName: "what"))
-    var failOn = "violation"
+    var failOn: String?
 
     @Flag(help: "Leave no_proxy to the command as it is, instead of having nothing exempt.")
     var inheritNoProxy = false
@@ -178,10 +179,12 @@ struct Run: AsyncParsableCommand {
     }
 
     private func concerns() throws(CommandFailure) -> Set<RunConcern> {
+        // A suite that is played is meant to be whole: a missing recording must not pass unseen.
+        let words = self.failOn ?? (self.replay == nil ? "violation" : "violation,failure")
         do throws(Malformed) {
-            return try RunConcern.list(self.failOn)
+            return try RunConcern.list(words)
         } catch {
-            throw self.refusal("--fail-on \(self.failOn): \(error.reason)")
+            throw self.refusal("--fail-on \(words): \(error.reason)")
         }
     }
 
@@ -200,6 +203,10 @@ struct Run: AsyncParsableCommand {
             let miss = ReplayRules.Miss(rawValue: (self.miss ?? .fail).rawValue) ?? .fail
             if miss == .record, path.hasSuffix(".har") {
                 throw self.refusal("--replay \(path): an archive is only played; name a folder, or --miss forward")
+            }
+            // A folder for recordings may be new.
+            if miss != .record, access(path, R_OK) != 0 {
+                throw self.refusal("--replay \(path): it cannot be read: \(SystemError.last)")
             }
             return RunTape(path: path, mode: .replay, miss: miss)
         }
