@@ -239,6 +239,11 @@ let package = Package(
             name: "PintleCacheTrial", dependencies: ["PintleCacheStore", "PintleSystem", nio],
             path: "Tests/Programs/CacheTrial",
             swiftSettings: house),
+        // A captured network without a proxy, for the tests of its rules.
+        .executableTarget(
+            name: "PintleNetworkTrial", dependencies: ["CPintleProcess", "PintleSystem", "PintleMessage"],
+            path: "Tests/Programs/NetworkTrial",
+            swiftSettings: house),
         // Certificates, origins and clients for the tests.
         .target(
             name: "PintleTesting", dependencies: ["PintleTrust", "CPintleOpenSSL"], path: "Tests/PintleTesting",
@@ -324,7 +329,8 @@ let package = Package(
             "PintleCommandTests",
             [
                 "pintle", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleSchema", "PintlePolicy",
-                "PintleSession", "PintleProxy", "PintleTrust", "PintleWatch", "CPintleProcess", nio, logging, arguments,
+                "PintleSession", "PintleProxy", "PintleTrust", "PintleWatch", "PintleNetworkTrial", "CPintleProcess",
+                nio, logging, arguments,
             ]),
         // The binaries themselves are what these tests start.
         tests(

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
 #include "CPintleProcess.h"
+#include "network.h"
 #include "sockets.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -127,78 +123,53 @@ static void fail(int control, pintle_child_step step) {
     _exit(127);
 }
 
-static int write_file(const char *path, const char *text) {
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0) return -1;
-    ssize_t length = (ssize_t)strlen(text);
-    int failed = write(file, text, length) != length;
-    int code = errno;
-    close(file);
-    errno = code;
-    return failed ? -1 : 0;
-}
+/// A report, and with a step of 0 the sockets of the network, whose descriptors come beside it in their order.
+typedef struct {
+    report report;
+    uint32_t flags;
+    int32_t rules_code;
+    /// The sockets that there are, as bits.
+    uint32_t present;
+} handover;
 
-/// `id id 1`: the same user outside and inside.
-static void map_line(unsigned id, char *line) {
-    char digits[16];
-    int count = 0;
-    do {
-        digits[count++] = '0' + id % 10;
-        id /= 10;
-    } while (id > 0);
-    int at = 0;
-    for (int i = count; i > 0; i--) line[at++] = digits[i - 1];
-    line[at++] = ' ';
-    for (int i = count; i > 0; i--) line[at++] = digits[i - 1];
-    memcpy(line + at, " 1", 3);
-}
+typedef union {
+    char space[CMSG_SPACE(PINTLE_SOCKET_COUNT * sizeof(int))];
+    struct cmsghdr header;
+} rights;
 
-/// A network of its own. Root needs no users of its own for that, and keeps its groups and its power over files.
-static void leave_network(int control, unsigned user, unsigned group) {
-    if (user == 0 && unshare(CLONE_NEWNET) == 0) return;
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) fail(control, PINTLE_CHILD_NAMESPACE);
-    char line[64];
-    map_line(user, line);
-    if (write_file("/proc/self/uid_map", line) != 0) fail(control, PINTLE_CHILD_USER);
-    // Kernels before 3.19 have no such file, and need none.
-    if (write_file("/proc/self/setgroups", "deny") != 0 && errno != ENOENT) fail(control, PINTLE_CHILD_USER);
-    map_line(group, line);
-    if (write_file("/proc/self/gid_map", line) != 0) fail(control, PINTLE_CHILD_USER);
-}
-
-static void switch_loopback_on(int control) {
-    int link = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    struct ifreq request;
-    memset(&request, 0, sizeof request);
-    memcpy(request.ifr_name, "lo", 3);
-    if (link < 0 || ioctl(link, SIOCGIFFLAGS, &request) != 0) fail(control, PINTLE_CHILD_LOOPBACK);
-    request.ifr_flags |= IFF_UP;
-    if (ioctl(link, SIOCSIFFLAGS, &request) != 0) fail(control, PINTLE_CHILD_LOOPBACK);
-    close(link);
-}
-
-static void hand_over_listener(int control, int port) {
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 4096) != 0)
-        fail(control, PINTLE_CHILD_LISTENER);
-    report ready = {0};
-    struct iovec bytes = {.iov_base = &ready, .iov_len = sizeof ready};
-    union {
-        char space[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr header;
-    } rights;
+static int hand_over(int control, const pintle_network *network) {
+    handover made = {.flags = network->flags, .rules_code = network->rules_code};
+    int descriptors[PINTLE_SOCKET_COUNT], count = 0;
+    for (int index = 0; index < PINTLE_SOCKET_COUNT; index++) {
+        if (network->sockets[index] < 0) continue;
+        made.present |= 1u << index;
+        descriptors[count++] = network->sockets[index];
+    }
+    struct iovec bytes = {.iov_base = &made, .iov_len = sizeof made};
+    rights rights;
     memset(&rights, 0, sizeof rights);
     struct msghdr message = {
-        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &rights, .msg_controllen = sizeof rights};
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &rights, .msg_controllen = CMSG_SPACE(count * sizeof(int))};
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof listener);
-    memcpy(CMSG_DATA(header), &listener, sizeof listener);
-    if (sendmsg(control, &message, MSG_NOSIGNAL) < 0) fail(control, PINTLE_CHILD_LISTENER);
-    close(listener);
+    header->cmsg_len = CMSG_LEN(count * sizeof(int));
+    memcpy(CMSG_DATA(header), descriptors, count * sizeof(int));
+    ssize_t sent = sendmsg(control, &message, MSG_NOSIGNAL);
+    int code = errno;
+    for (int index = 0; index < count; index++) close(descriptors[index]);
+    errno = code;
+    return sent < 0 ? -1 : 0;
+}
+
+/// Moves into a network of its own, from which nothing that the program does leads out.
+static void enter_network(const pintle_child *child, int control, unsigned user, unsigned group) {
+    pintle_network network;
+    int step = pintle_leave_network(user, group);
+    if (step == 0) step = pintle_open_network(child, &network);
+    if (step != 0) fail(control, (pintle_child_step)step);
+    if (pintle_drop_capabilities() != 0) fail(control, PINTLE_CHILD_CAPABILITIES);
+    if (hand_over(control, &network) != 0) fail(control, PINTLE_CHILD_LISTENER);
 }
 
 static void do_nothing(int number) { (void)number; }
@@ -227,11 +198,7 @@ static void end_with(pid_t parent) {
 }
 
 static void run_child(const pintle_child *child, int control, pid_t parent, unsigned user, unsigned group) {
-    if (child->port != 0) {
-        leave_network(control, user, group);
-        switch_loopback_on(control);
-        hand_over_listener(control, child->port);
-    }
+    if (child->port != 0) enter_network(child, control, user, group);
     char go;
     ssize_t count;
     do {
@@ -255,22 +222,42 @@ static void reap(const pintle_forked *forked) {
     while (waitpid(forked->process, NULL, 0) < 0 && errno == EINTR) {}
 }
 
-/// Reads a report and the descriptor that may come with it. Returns its length; 0 when the child has closed its end.
-static ssize_t receive(int control, report *answer, int *descriptor) {
+/// Reads a report, and the descriptors that may come with it, of which it takes as many as there are sockets. Returns its length; 0
+/// when the child has closed its end.
+static ssize_t receive(int control, handover *answer, int *descriptors, int *count) {
     struct iovec bytes = {.iov_base = answer, .iov_len = sizeof *answer};
-    union {
-        char space[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr header;
-    } rights;
+    rights rights;
+    memset(&rights, 0, sizeof rights);
     struct msghdr message = {
         .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &rights, .msg_controllen = sizeof rights};
-    ssize_t count;
+    ssize_t length;
     do {
-        count = recvmsg(control, &message, MSG_CMSG_CLOEXEC);
-    } while (count < 0 && errno == EINTR);
-    struct cmsghdr *header = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (descriptor && header && header->cmsg_type == SCM_RIGHTS) memcpy(descriptor, CMSG_DATA(header), sizeof(int));
-    return count;
+        length = recvmsg(control, &message, MSG_CMSG_CLOEXEC);
+    } while (length < 0 && errno == EINTR);
+    struct cmsghdr *header = length > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    *count = 0;
+    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+        *count = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        memcpy(descriptors, CMSG_DATA(header), *count * sizeof(int));
+    }
+    return length;
+}
+
+/// Gives each descriptor its place. Returns -1 if some did not come, as when this process may open no more.
+static int take_sockets(pintle_forked *forked, const handover *made, const int *descriptors, int count) {
+    int32_t *places[PINTLE_SOCKET_COUNT] = {
+        &forked->listener, &forked->captures[0], &forked->captures[1], &forked->resolvers_udp[0],
+        &forked->resolvers_udp[1], &forked->resolvers_tcp[0], &forked->resolvers_tcp[1], &forked->diagnosis};
+    int taken = 0;
+    if (__builtin_popcount(made->present) != count) {
+        while (taken < count) close(descriptors[taken++]);
+        return -1;
+    }
+    for (int index = 0; index < PINTLE_SOCKET_COUNT; index++)
+        if (made->present & 1u << index) *places[index] = descriptors[taken++];
+    forked->flags = made->flags;
+    forked->rules_code = made->rules_code;
+    return 0;
 }
 
 static int failed(pintle_forked *forked, report failure) {
@@ -282,7 +269,9 @@ static int failed(pintle_forked *forked, report failure) {
 }
 
 int pintle_fork(const pintle_child *child, pintle_forked *forked) {
-    *forked = (pintle_forked){.process = -1, .control = -1, .listener = -1};
+    *forked = (pintle_forked){
+        .process = -1, .control = -1, .listener = -1, .captures = {-1, -1}, .resolvers_udp = {-1, -1},
+        .resolvers_tcp = {-1, -1}, .diagnosis = -1};
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
         forked->step = PINTLE_CHILD_FORK;
@@ -312,10 +301,12 @@ int pintle_fork(const pintle_child *child, pintle_forked *forked) {
     forked->process = process;
     forked->control = ends[0];
     if (child->port == 0) return 0;
-    report answer = {.step = PINTLE_CHILD_NAMESPACE, .code = ECHILD};
-    ssize_t count = receive(forked->control, &answer, &forked->listener);
-    if (count <= 0 || answer.step != 0 || forked->listener < 0) return failed(forked, answer);
-    return 0;
+    handover answer = {.report = {.step = PINTLE_CHILD_NAMESPACE, .code = ECHILD}};
+    int descriptors[PINTLE_SOCKET_COUNT], received = 0;
+    ssize_t count = receive(forked->control, &answer, descriptors, &received);
+    if (count <= 0 || answer.report.step != 0) return failed(forked, answer.report);
+    if (take_sockets(forked, &answer, descriptors, received) == 0) return 0;
+    return failed(forked, (report){.step = PINTLE_CHILD_LISTENER, .code = EMFILE});
 }
 
 int pintle_execute(pintle_forked *forked) {
@@ -323,7 +314,11 @@ int pintle_execute(pintle_forked *forked) {
     report answer = {.step = PINTLE_CHILD_PROGRAM, .code = ECHILD};
     if (send(forked->control, &go, 1, MSG_NOSIGNAL) != 1) return failed(forked, answer);
     // Its end closes with exec.
-    if (receive(forked->control, &answer, NULL) > 0) return failed(forked, answer);
+    ssize_t count;
+    do {
+        count = recv(forked->control, &answer, sizeof answer, 0);
+    } while (count < 0 && errno == EINTR);
+    if (count > 0) return failed(forked, answer);
     close(forked->control);
     return 0;
 }

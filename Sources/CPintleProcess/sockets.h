@@ -3,7 +3,7 @@
 #define PINTLE_SOCKETS_H
 
 /// Leaves this thread, and what it starts, the sockets that stay inside a network namespace: Unix, IPv4, IPv6 and netlink.
-/// Needs CAP_SYS_ADMIN in the user namespace. Returns 0, or -1 with errno.
+/// The thread has no new privileges (pintle_drop_capabilities). Returns 0, or -1 with errno.
 int pintle_keep_to_network_sockets(void);
 
 #endif

@@ -49,9 +49,17 @@ typedef struct {
     char *const *environment;
     /// The terminal in whose foreground it runs with a process group of its own; -1 to stay in this process's group.
     int32_t terminal;
-    /// A port of 127.0.0.1 to listen on inside a network of its own, with no sockets but Unix, IPv4, IPv6 and netlink; 0 to stay
-    /// in this process's network.
+    /// A port of 127.0.0.1 to listen on inside a network of its own, with no sockets but Unix, IPv4, IPv6 and netlink, and without
+    /// capabilities for networks and for others' processes; 0 to stay in this process's network.
     int32_t port;
+    /// 1 if every address is to lead to sockets that are handed over, else 0: then only 127.0.0.1 and ::1 are reached. Needs a port.
+    int32_t captures;
+    /// Addresses of 127.0.0.0/8, in the processor's byte order, whose port 53 leads to the resolver, as on every address that
+    /// is not a loopback: those that the system's resolver asks (resolv.conf(5)).
+    const uint32_t *resolvers;
+    int32_t resolver_count;
+    /// 1 if ::1 is one of them, else 0.
+    int32_t asks_v6_loopback;
 } pintle_child;
 
 /// The step at which a child failed.
@@ -64,22 +72,49 @@ typedef enum {
     PINTLE_CHILD_TERMINAL,
     PINTLE_CHILD_SOCKETS,
     PINTLE_CHILD_PROGRAM,
+    PINTLE_CHILD_ROUTES,
+    PINTLE_CHILD_RESOLVER,
+    PINTLE_CHILD_CAPABILITIES,
 } pintle_child_step;
+
+/// Properties of a network that is captured.
+enum {
+    /// The kernel has nftables: every port is captured. Without it TCP arrives on the ports 80 and 443 alone, connections to other
+    /// ports and datagrams reach the command's own sockets, and it cannot listen on 80, 443 and 53 of all addresses.
+    PINTLE_NETWORK_NFT = 1,
+    /// The kernel has IPv6. Else no address of it can be reached.
+    PINTLE_NETWORK_IPV6 = 2,
+};
 
 /// A child between fork and exec.
 typedef struct {
     int32_t process;
     /// The socket to it.
     int32_t control;
-    /// The listener inside its network; -1 where it has none of its own.
+    /// The proxy's listener inside its network; -1 if it has none of its own. Sockets belong to the caller from then on.
     int32_t listener;
+    /// Listeners for what is captured: IPv4 and IPv6, or the ports 80 and 443 without PINTLE_NETWORK_NFT, each for both families;
+    /// -1 if there is none. The destination that the command asked for is SO_ORIGINAL_DST of a socket that is accepted, and without
+    /// PINTLE_NETWORK_NFT its own address (getsockname(2)). The command may name 127.0.0.1, and addresses of this network
+    /// that no name has.
+    int32_t captures[2];
+    /// Sockets of the resolver for IPv4 and IPv6; -1 if there is none. Without PINTLE_NETWORK_NFT datagrams come with their destination
+    /// (IP_PKTINFO, IPV6_PKTINFO), which the answer must be sent with.
+    int32_t resolvers_udp[2];
+    int32_t resolvers_tcp[2];
+    /// A socket for questions about sockets of the network (sock_diag(7)); -1 if there is none.
+    int32_t diagnosis;
+    /// PINTLE_NETWORK_NFT and PINTLE_NETWORK_IPV6.
+    uint32_t flags;
+    /// The error (errno) for which there are no rules of nftables; 0 if there are, or if nothing is captured.
+    int32_t rules_code;
     /// The step at which it failed, with errno; 0 where it has not.
     int32_t step;
     int32_t code;
 } pintle_forked;
 
 /// Forks. The child's program gets SIGTERM when the calling thread ends: call from one that outlives it. A child in a network
-/// of its own hands over its listener; every child then waits to be told to go on, and ends when nobody can tell it any
+/// of its own hands over its sockets; every child then waits to be told to go on, and ends when nobody can tell it any
 /// more. Returns 0, or -1 with step and code; there is no child then.
 int pintle_fork(const pintle_child *child, pintle_forked *forked);
 /// Lets the child run its program. Returns 0 when it does, else -1 with step and code; there is no child then.

@@ -5,16 +5,6 @@ import Glibc
 import PintleTesting
 import Testing
 
-/// Networks of commands' own.
-enum OwnNetworks {
-    /// True if unshare(1) can do what Pintle does.
-    static let isAvailable: Bool = {
-        let options = geteuid() == 0 ? ["--net"] : ["--user", "--map-current-user", "--net"]
-        let process = try? ChildProcess("/usr/bin/unshare", options + ["/bin/true"])
-        return (try? process?.waitForExit()) == 0
-    }()
-}
-
 /// `pintle run --isolate`: a network whose only way out is the proxy.
 @Suite(.enabled(if: OwnNetworks.isAvailable, "this system lets nobody make network namespaces"))
 struct RunIsolationTests {
@@ -107,8 +97,22 @@ struct RunIsolationTests {
         guard try process.waitForExit() != 1 else { return }
         #expect(process.exitCode == 125, "\(process.lines)")
         #expect(
-            process.errors.last?.hasPrefix("pintle run: there is no network of its own for the command: ") == true
-                && process.errors.last?.hasSuffix("which this system does not let this user make") == true,
-            "\(process.lines)")
+            process.errors.last
+                == "pintle run: there is no network of its own for the command: no space left on the device; --isolate needs "
+                + "network namespaces (unshare(2)), which the limit user.max_net_namespaces does not let this user make: "
+                + "raise it (sysctl(8))", "\(process.lines)")
+    }
+
+    @Test func `the command has no power over its network, not even as root`() throws {
+        let script = """
+            import os, socket
+            caps = [line.split()[1] for line in open("/proc/self/status") if line.startswith("CapEff")][0]
+            raw = "none"
+            try: socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+            except PermissionError: raw = "refused"
+            os.write(1, b"%d %s" % (int(caps, 16) & (1 << 12 | 1 << 13 | 1 << 21), raw.encode()))
+            """
+        let process = try self.stage.run(["--isolate"], ["/usr/bin/python3", "-c", script])
+        #expect(process.output == ["0 refused"], "\(process.lines)")
     }
 }

@@ -60,7 +60,8 @@ struct Child {
                 variables.withUnsafeBufferPointer { variables in
                     var child = pintle_child(
                         program: program, arguments: words.baseAddress, environment: variables.baseAddress,
-                        terminal: self.terminal?.descriptor ?? -1, port: Int32(self.command.port ?? 0))
+                        terminal: self.terminal?.descriptor ?? -1, port: Int32(self.command.port ?? 0), captures: 0,
+                        resolvers: nil, resolver_count: 0, asks_v6_loopback: 0)
                     return pintle_fork(&child, &self.forked)
                 }
             }

@@ -172,8 +172,7 @@ extension CommandFailure {
     /// Creates an error that says why the command was not started.
     fileprivate init(_ failure: Child.Failure, running program: String) {
         let cause = failure.cause
-        let remedy =
-            "; --isolate needs network namespaces (unshare(2)), which this system does not let this user make"
+        let remedy = "; \(NamespaceObstacle(cause).remedy)"
         switch failure.step {
         case PINTLE_CHILD_PROGRAM where cause.code == ENOENT:
             // The file existed when it was looked for.
@@ -186,7 +185,16 @@ extension CommandFailure {
         case PINTLE_CHILD_USER:
             self.init(.incomplete, "pintle run: the user cannot be told to the command's namespace: \(cause)\(remedy)")
         case PINTLE_CHILD_LOOPBACK:
-            self.init(.incomplete, "pintle run: the loopback of the command's network cannot be switched on: \(cause)")
+            self.init(
+                .incomplete,
+                "pintle run: the loopback of the command's network cannot be switched on: \(cause)\(remedy)")
+        case PINTLE_CHILD_ROUTES:
+            self.init(
+                .incomplete, "pintle run: the command's network cannot be given all addresses: \(cause)\(remedy)")
+        case PINTLE_CHILD_RESOLVER:
+            self.init(.incomplete, "pintle run: nothing can answer for names in the command's network: \(cause)")
+        case PINTLE_CHILD_CAPABILITIES:
+            self.init(.incomplete, "pintle run: the command cannot be kept from changing its network: \(cause)")
         case PINTLE_CHILD_LISTENER:
             self.init(.incomplete, "pintle run: nothing can listen in the command's network: \(cause)")
         case PINTLE_CHILD_SOCKETS:
