@@ -121,6 +121,7 @@ let package = Package(
         room("PintleSerialization", ["PintleSystem", "PintleCoding", "PintleMessage"]),
         room("PintleSchema", ["PintleSystem", "PintleMessage", "PintleSerialization", "CPintlePCRE2"], small),
         room("PintleImage", ["PintleMessage", "PintleSerialization", "PintleCoding"], small),
+        room("PintleStub", ["PintleSystem", "PintleMessage"], small),
         room("PintleCache", ["PintleSystem", "PintleMessage"]),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio]),
         room("PintleActivity", ["PintleSystem", logging]),
@@ -241,7 +242,8 @@ let package = Package(
             swiftSettings: house),
         // A captured network without a proxy, for the tests of its rules.
         .executableTarget(
-            name: "PintleNetworkTrial", dependencies: ["CPintleProcess", "PintleSystem", "PintleMessage"],
+            name: "PintleNetworkTrial",
+            dependencies: ["PintleSystem", "PintleMessage", "PintleStub", "CPintleProcess"],
             path: "Tests/Programs/NetworkTrial",
             swiftSettings: house),
         // Certificates, origins and clients for the tests.
@@ -255,6 +257,7 @@ let package = Package(
         tests("PintleSerializationTests", ["PintleSerialization", "PintleMessage"]),
         tests("PintleSchemaTests", ["PintleSchema", "PintleSerialization"]),
         tests("PintleImageTests", ["PintleImage", "PintleMessage", "PintleSerialization"]),
+        tests("PintleStubTests", ["PintleStub", "PintleMessage", "PintleSystem"]),
         tests("PintleCacheTests", ["PintleCache", "PintleMessage"]),
         tests(
             "PintleTapeTests",

@@ -5,7 +5,7 @@ internal import Glibc
 package import NIOCore
 internal import PintleSystem
 
-/// Asks the kernel for TCP sockets of this machine (sock_diag(7)).
+/// Asks the kernel for TCP sockets of this process's network (sock_diag(7)), or of another.
 ///
 /// The kernel finds a socket by both of its addresses, however many sockets there are. /proc/net/tcp lists all of them each time.
 package final class SocketQuery: Sendable {
@@ -16,6 +16,9 @@ package final class SocketQuery: Sendable {
         self.descriptor = DescriptorReserve.admitted(pintle_socket_query())
         guard self.descriptor >= 0 else { return nil }
     }
+
+    /// Asks about another network, by a socket (NETLINK_SOCK_DIAG) that was made there and belongs to this object from then on.
+    package init(adopting descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(self.descriptor) }
 

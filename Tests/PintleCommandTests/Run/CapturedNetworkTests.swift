@@ -12,7 +12,7 @@ struct CapturedNetworkTests {
     /// As the user of the tests, and as one without privileges.
     static let launchers = OwnNetworks.launchers(for: Self.trial)
 
-    /// Runs a Python script in a captured network, in which `tcp`, `udp` and `told` ask for connections and answers.
+    /// Runs a Python script in a captured network, in which `tcp`, `udp` and `stream` ask for connections and names.
     private func run(
         _ script: String, by launcher: [String], resolvers: [String] = [], behind program: [String] = []
     ) throws -> ChildProcess {
@@ -31,11 +31,19 @@ struct CapturedNetworkTests {
         def family(host): return socket.AF_INET6 if ":" in host else socket.AF_INET
         def tcp(host, port):
             with socket.create_connection((host, port)) as one: return one.makefile().readline().strip()
-        def udp(host, port):
+        def question(name):
+            labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
+            return struct.pack(">6H", 7, 256, 1, 0, 0, 0) + labels + bytes([0, 0, 1, 0, 1])
+        def address(answer): return socket.inet_ntoa(answer[-4:]) if answer[3] == 128 else "code %d" % (answer[3] & 15)
+        def udp(host, port, name="one.example"):
             with socket.socket(family(host), socket.SOCK_DGRAM) as one:
                 one.connect((host, port))
-                one.send(b"question")
-                return one.recv(100).decode()
+                one.send(question(name))
+                return address(one.recv(512))
+        def stream(host, name="one.example"):
+            with socket.create_connection((host, 53)) as one:
+                one.send(struct.pack(">H", len(question(name))) + question(name))
+                with one.makefile("rb") as file: return address(file.read(struct.unpack(">H", file.read(2))[0]))
         def told(action, *words):
             try: return action(*words)
             except OSError as error: return errno.errorcode[error.errno]
@@ -100,7 +108,7 @@ struct CapturedNetworkTests {
                 for host, place in (("127.0.0.1", servers), ("::1", more), ("198.18.0.1", servers)):
                     with socket.create_connection((host, port)) as one:
                         assert place[port].accept()[1][:2] == one.getsockname()[:2], (host, port)
-                say(tcp("192.0.2.1", port), tcp("2001:db8::1", port))
+                if port != 53: say(tcp("192.0.2.1", port), tcp("2001:db8::1", port))
             datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             datagrams.bind(("0.0.0.0", 53))
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
@@ -109,8 +117,8 @@ struct CapturedNetworkTests {
             """, by: launcher)
         #expect(
             process.output.dropFirst() == [
-                "resolver resolver", "192.0.2.1 80 2001:db8::1 80", "192.0.2.1 443 2001:db8::1 443",
-                "192.0.2.1 3128 2001:db8::1 3128", "own question",
+                "192.0.2.1 80 2001:db8::1 80", "192.0.2.1 443 2001:db8::1 443",
+                "192.0.2.1 3128 2001:db8::1 3128", "own 198.18.0.2",
             ], "\(process.lines)")
     }
 
@@ -120,11 +128,32 @@ struct CapturedNetworkTests {
     ) throws {
         let process = try self.run(
             """
-            for host in ("192.0.2.53", "127.0.0.53", "2001:db8::53", "::1"): say(told(udp, host, 53), told(tcp, host, 53))
-            say(told(udp, "127.0.0.1", 53), told(tcp, "127.0.0.1", 53))
+            for host in ("192.0.2.53", "127.0.0.53", "2001:db8::53", "::1"):
+                say(udp(host, 53), stream(host), udp(host, 53, "one.test"))
+            say(told(udp, "127.0.0.9", 53), told(stream, "127.0.0.9"))
             """, by: launcher, resolvers: ["127.0.0.53", "::1"])
-        let both = [String](repeating: "question resolver", count: 4)
-        #expect(process.output.dropFirst() == both + ["ECONNREFUSED ECONNREFUSED"], "\(process.lines)")
+        let answers = [String](repeating: "198.18.0.2 198.18.0.2 code 3", count: 4)
+        #expect(process.output.dropFirst() == answers + ["ECONNREFUSED ECONNREFUSED"], "\(process.lines)")
+        #expect(process.errors == [String](repeating: "denied one.test", count: 4))
+    }
+
+    @Test(arguments: Self.launchers)
+    func `names are found as everywhere, and connections to them have their names`(launcher: [String]) throws {
+        let process = try self.run(
+            """
+            def found(name): return {entry[4][0] for entry in socket.getaddrinfo(name, 80, flags=socket.AI_ADDRCONFIG)}
+            say(*sorted(found("one.example")))
+            say(tcp("one.example", 5432), tcp("two.example", 22), tcp("fd70:696e:746c:e000::2", 25))
+            try: found("one.test")
+            except socket.gaierror as error: say(error.errno == socket.EAI_NONAME)
+            say(socket.gethostbyaddr("198.18.0.2")[0])
+            say(len({address for number in range(1000) for address in found("n%d.example" % number)}))
+            """, by: launcher)
+        #expect(
+            process.output.dropFirst() == [
+                "198.18.0.2 fd70:696e:746c:e000::2", "one.example 5432 two.example 22 one.example 25", "True",
+                "one.example", "2000",
+            ], "\(process.lines)")
     }
 
     @Test(arguments: Self.launchers)
@@ -220,15 +249,15 @@ struct CapturedNetworkTests {
         let process = try self.run(
             """
             for host in ("192.0.2.1", "2001:db8::1"):
-                for port in (80, 443, 53, 22): say(told(tcp, host, port))
-                say(told(udp, host, 53), told(udp, host, 443))
-            say(told(udp, "127.0.0.53", 53))
+                for port in (80, 443, 22): say(told(tcp, host, port))
+                say(udp(host, 53), stream(host), told(udp, host, 443))
+            say(udp("127.0.0.53", 53), tcp("one.example", 80))
             """, by: launcher, behind: ["/usr/bin/python3", "-c", filter])
         #expect(
             process.output == [
-                "network nft=false ipv6=true rules=93 diagnosis=true", "192.0.2.1 80", "192.0.2.1 443", "resolver",
-                "ECONNREFUSED", "question ECONNREFUSED", "2001:db8::1 80", "2001:db8::1 443", "resolver",
-                "ECONNREFUSED", "question ECONNREFUSED", "question",
+                "network nft=false ipv6=true rules=93 diagnosis=true", "192.0.2.1 80", "192.0.2.1 443", "ECONNREFUSED",
+                "198.18.0.2 198.18.0.2 ECONNREFUSED", "2001:db8::1 80", "2001:db8::1 443", "ECONNREFUSED",
+                "198.18.0.2 198.18.0.2 ECONNREFUSED", "198.18.0.2 one.example 80",
             ], "\(process.lines)")
     }
 

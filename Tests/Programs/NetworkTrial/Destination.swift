@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import PintleMessage
+internal import PintleStub
 
 /// The destination of a captured connection.
 enum Destination {
@@ -9,7 +10,7 @@ enum Destination {
     private static let original: Int32 = 80
 
     /// - Parameter isTranslated: true if the kernel has led the connection to a listener elsewhere.
-    static func text(of connection: Int32, isTranslated: Bool) -> String {
+    static func text(of connection: Int32, isTranslated: Bool, _ names: CapturedNames) -> String {
         var address = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let code = withUnsafeMutablePointer(to: &address) { address in
@@ -22,7 +23,7 @@ enum Destination {
         }
         return withUnsafeBytes(of: &address) { bytes in
             guard code == 0, let ip = IPAddress(socketAddress: bytes) else { return "no destination: errno \(errno)" }
-            return "\(ip) \(UInt16(bytes[2]) << 8 | UInt16(bytes[3]))"
+            return "\(names.name(of: ip) ?? ip.description) \(UInt16(bytes[2]) << 8 | UInt16(bytes[3]))"
         }
     }
 }

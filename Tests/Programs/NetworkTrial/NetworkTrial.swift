@@ -2,11 +2,13 @@
 
 internal import CPintleProcess
 internal import Glibc
+internal import PintleMessage
+internal import PintleStub
 internal import PintleSystem
 
 /// Runs a command in a captured network: `PintleNetworkTrial [--resolver ADDRESS]… -- PROGRAM [ARGUMENT]…`. The first line
-/// of output describes the network. A captured connection receives its destination as a line; a question to the resolver
-/// comes back.
+/// of output describes the network. A captured connection receives its destination as a line, with the name if the address
+/// has one. Names that end in `.example` are allowed; standard error tells of others.
 @main struct NetworkTrial {
     static func main() throws {
         let words = CommandLine.arguments.dropFirst()
@@ -18,16 +20,18 @@ internal import PintleSystem
         self.say(
             "network nft=\(isTranslated) ipv6=\(forked.flags & UInt32(PINTLE_NETWORK_IPV6) != 0)"
                 + " rules=\(SystemError(forked.rules_code).code) diagnosis=\(forked.diagnosis >= 0)")
+        let names = CapturedNames()
         for listener in [forked.captures.0, forked.captures.1] where listener >= 0 {
-            try self.serve(listener) { Destination.text(of: $0, isTranslated: isTranslated) }
+            try self.serve(listener) { Destination.text(of: $0, isTranslated: isTranslated, names) }
         }
-        for listener in [forked.resolvers_tcp.0, forked.resolvers_tcp.1] where listener >= 0 {
-            try self.serve(listener) { _ in "resolver" }
-        }
-        for socket in [forked.resolvers_udp.0, forked.resolvers_udp.1] where socket >= 0 { try self.echo(socket) }
+        let resolver = try StubResolver(
+            datagrams: [forked.resolvers_udp.0, forked.resolvers_udp.1].filter { $0 >= 0 },
+            listeners: [forked.resolvers_tcp.0, forked.resolvers_tcp.1].filter { $0 >= 0 }, names: names,
+            judge: { $0.hasSuffix(".example") }, denied: { Self.say("denied \($0)", to: 2) })
         guard pintle_execute(&forked) == 0 else { self.end("step \(forked.step): \(SystemError(forked.code))") }
         var status: Int32 = 0
         while waitpid(forked.process, &status, 0) < 0, errno == EINTR {}
+        resolver.end()
         exit(status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F))
     }
 
@@ -37,11 +41,9 @@ internal import PintleSystem
     private static func fork(_ command: [String], asking resolvers: [String]) -> pintle_forked {
         let words = command.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
-        let addresses = resolvers.filter { $0 != "::1" }.map { text in
-            var address = in_addr()
-            guard inet_pton(AF_INET, text, &address) == 1 else { self.end("\(text) is no address") }
-            return UInt32(bigEndian: address.s_addr)
-        }
+        let servers =
+            resolvers.compactMap(IPAddress.init) + ResolverFile.loopbackServers(in: FileBytes.text("/etc/resolv.conf"))
+        let addresses = servers.filter { $0.family == .v4 }.map { UInt32($0.low) }
         var forked = pintle_forked()
         let code = command[0].withCString { program in
             words.withUnsafeBufferPointer { words in
@@ -49,7 +51,8 @@ internal import PintleSystem
                     var child = pintle_child(
                         program: program, arguments: words.baseAddress, environment: pintle_environment(), terminal: -1,
                         port: self.proxyPort, captures: 1, resolvers: addresses.baseAddress,
-                        resolver_count: Int32(addresses.count), asks_v6_loopback: resolvers.contains("::1") ? 1 : 0)
+                        resolver_count: Int32(addresses.count),
+                        asks_v6_loopback: servers.contains { $0.family == .v6 } ? 1 : 0)
                     return pintle_fork(&child, &forked)
                 }
             }
@@ -67,30 +70,6 @@ internal import PintleSystem
                 guard connection >= 0 else { return }
                 self.say(answer(connection), to: connection)
                 close(connection)
-            }
-        }
-    }
-
-    /// Sends datagrams back from the address that they were sent to.
-    private static func echo(_ socket: Int32) throws {
-        try SystemThread.start {
-            let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 16)
-            while true {
-                // The sender, the text and the destination, each in a place of its own.
-                var text = iovec(iov_base: space.baseAddress?.advanced(by: 512), iov_len: 512)
-                let isAnswered = withUnsafeMutablePointer(to: &text) { text in
-                    var message = msghdr()
-                    message.msg_name = space.baseAddress
-                    message.msg_namelen = 128
-                    message.msg_control = space.baseAddress?.advanced(by: 128)
-                    message.msg_controllen = 256
-                    message.msg_iov = text
-                    message.msg_iovlen = 1
-                    let count = recvmsg(socket, &message, 0)
-                    text.pointee.iov_len = max(0, count)
-                    return count >= 0 && sendmsg(socket, &message, 0) == count
-                }
-                guard isAnswered else { self.end("a datagram cannot be answered: \(SystemError.last)") }
             }
         }
     }
