@@ -144,14 +144,13 @@ static int open_resolver(pintle_network *network, int family, int has_rules) {
     return udp < 0 || tcp < 0 ? -1 : 0;
 }
 
-/// Opens the listeners of captures: one for each family behind rules, else one for each of the ports 80 and 443.
+/// Opens the listeners of captures on all addresses: one for each family behind rules, else one for each of the ports 80 and 443.
 static int open_captures(pintle_network *network, int has_rules, int has_ipv6) {
     for (int index = 0; index < 2; index++) {
         bound bound = {.type = SOCK_STREAM, .is_dual = !has_rules};
         if (has_rules) {
             if (index == 1 && !has_ipv6) break;
             bound.family = index == 0 ? AF_INET : AF_INET6;
-            bound.address = index == 0 ? own_v4 : own_v6;
             bound.port = PINTLE_CAPTURE_PORT;
         } else {
             bound.family = has_ipv6 ? AF_INET6 : AF_INET;
@@ -164,13 +163,6 @@ static int open_captures(pintle_network *network, int has_rules, int has_ipv6) {
     return 0;
 }
 
-/// Lets the kernel forget translations of what has ended sooner than by itself (30 and 120 s): a program that asks or connects without
-/// end would fill its table. If /proc cannot be written, the table is as it is.
-static void shorten_memory(void) {
-    pintle_write_file("/proc/sys/net/netfilter/nf_conntrack_udp_timeout", "10");
-    pintle_write_file("/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_time_wait", "10");
-}
-
 static int capture(const pintle_child *child, pintle_network *network) {
     if (route(AF_INET, own_v4, sizeof own_v4) != 0) return PINTLE_CHILD_ROUTES;
     // Without IPv6 in the kernel, or where it is switched off, nothing can leave by it.
@@ -181,7 +173,9 @@ static int capture(const pintle_child *child, pintle_network *network) {
     if (open_captures(network, has_rules, has_ipv6) != 0) return PINTLE_CHILD_LISTENER;
     if (open_resolver(network, AF_INET, has_rules) != 0) return PINTLE_CHILD_RESOLVER;
     if (has_ipv6 && open_resolver(network, AF_INET6, has_rules) != 0) return PINTLE_CHILD_RESOLVER;
-    if (has_rules) shorten_memory();
+    // The kernel remembers each question for 30 seconds if nothing is said. It is answered at once, and a program that asks
+    // without end would fill the kernel's table. Connections stay there for longer than in TIME_WAIT, as they must.
+    if (has_rules) pintle_write_file("/proc/sys/net/netfilter/nf_conntrack_udp_timeout", "10");
     return 0;
 }
 

@@ -164,19 +164,17 @@ static void accept_packet(rule rule) {
     end_expression(rule, places);
 }
 
-/// Leads a connection or datagram to a port of our own address. It keeps its destination in the kernel's table (SO_ORIGINAL_DST), and
-/// answers come from there.
-static void lead(rule rule, family family, uint16_t port) {
+/// Leads a connection or datagram to a port: of the address that it goes to, or of our own. It keeps its destination in the
+/// kernel's table (SO_ORIGINAL_DST), and answers come from there.
+static void lead(rule rule, family family, uint16_t port, int is_to_own) {
     uint16_t bytes = htons(port);
-    if (family == V6)
-        load(rule, NFT_REG_1, own_v6, sizeof own_v6);
-    else
-        load(rule, NFT_REG_1, own_v4, sizeof own_v4);
+    if (is_to_own && family == V6) load(rule, NFT_REG_1, own_v6, sizeof own_v6);
+    if (is_to_own && family == V4) load(rule, NFT_REG_1, own_v4, sizeof own_v4);
     load(rule, NFT_REG_2, &bytes, sizeof bytes);
     expression places = begin_expression(rule, "nat");
     pintle_add_number(rule.batch, NFTA_NAT_TYPE, NFT_NAT_DNAT);
     pintle_add_number(rule.batch, NFTA_NAT_FAMILY, family);
-    pintle_add_number(rule.batch, NFTA_NAT_REG_ADDR_MIN, NFT_REG_1);
+    if (is_to_own) pintle_add_number(rule.batch, NFTA_NAT_REG_ADDR_MIN, NFT_REG_1);
     pintle_add_number(rule.batch, NFTA_NAT_REG_PROTO_MIN, NFT_REG_2);
     end_expression(rule, places);
 }
@@ -215,7 +213,7 @@ static void lead_names(pintle_messages *batch, family family, const void *addres
         else
             match_family(rule, family);
         match_port(rule, protocols[index], DNS);
-        lead(rule, family, PINTLE_RESOLVER_PORT);
+        lead(rule, family, PINTLE_RESOLVER_PORT, 1);
         end_rule(rule);
     }
 }
@@ -233,7 +231,9 @@ static void add_leads(pintle_messages *batch, const pintle_child *child, int has
         rule rule = begin_rule(batch, LED);
         match_family(rule, family);
         match_protocol(rule, IPPROTO_TCP);
-        lead(rule, family, PINTLE_CAPTURE_PORT);
+        // The kernel changes a source port that leads to one place twice, and its process could not be found then. With the
+        // address it is one place only for two ports of one address.
+        lead(rule, family, PINTLE_CAPTURE_PORT, 0);
         end_rule(rule);
     }
 }
@@ -242,9 +242,13 @@ static void add_leads(pintle_messages *batch, const pintle_child *child, int has
 /// one of this network. It is refused on its arrival, for the sender is then told by ICMP at once; what may not leave is an
 /// error of send(2) that programs do not expect.
 static void add_refusals(pintle_messages *batch, int has_ipv6) {
+    rule rule = begin_rule(batch, ADMITTED);
+    match_port(rule, IPPROTO_TCP, PINTLE_CAPTURE_PORT);
+    accept_packet(rule);
+    end_rule(rule);
     accept_own(batch, ADMITTED, has_ipv6);
     uint8_t code = NFT_REJECT_ICMPX_PORT_UNREACH;
-    rule rule = begin_rule(batch, ADMITTED);
+    rule = begin_rule(batch, ADMITTED);
     expression places = begin_expression(rule, "reject");
     pintle_add_number(batch, NFTA_REJECT_TYPE, NFT_REJECT_ICMPX_UNREACH);
     pintle_add_attribute(batch, NFTA_REJECT_ICMP_CODE, &code, sizeof code);
