@@ -243,7 +243,7 @@ let package = Package(
         // A captured network without a proxy, for the tests of its rules.
         .executableTarget(
             name: "PintleNetworkTrial",
-            dependencies: ["PintleSystem", "PintleMessage", "PintleStub", "CPintleProcess"],
+            dependencies: ["PintleSystem", "PintleMessage", "PintleStub", "PintleLoop", "CPintleProcess", nio],
             path: "Tests/Programs/NetworkTrial",
             swiftSettings: house),
         // Certificates, origins and clients for the tests.
@@ -352,7 +352,7 @@ package.targets.append(
         name: "PintleFuzzing", dependencies: ["PintleMessage", "PintleSerialization"], path: "Fuzz/Support",
         swiftSettings: house))
 for name in [
-    "Address", "Cache", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "DiskCache",
+    "Address", "Cache", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "DNS", "DiskCache",
     "Form", "HTTP2", "Image", "JSON",
     "Leaf", "Multipart", "OpenAPI", "PinFile", "PropertyList", "Response", "Revocation", "Schema", "ServerFlight",
     "StapledStatus", "Stream", "WebSocket", "Wire", "XML",
@@ -362,7 +362,7 @@ for name in [
         [
             "PintleFuzzing", "PintleMessage", "PintleSerialization", "PintleCoding", "PintleSchema", "PintleImage",
             "PintleCache", "PintleTrust", "PintleWebSocket", "PintleSession", "PintlePolicy", "PintlePins",
-            "PintleCacheStore", nio,
+            "PintleCacheStore", "PintleStub", nio,
         ]
             + (name == "HTTP2"
                 ? [

@@ -4,15 +4,23 @@ internal import PintleMessage
 
 /// Answers the questions of a captured network. Nothing is looked up: a name that is allowed has an address of its own, and
 /// the proxy looks the name up when a connection to it comes.
-struct NameService: Sendable {
+package struct NameService: Sendable {
     let names: CapturedNames
     /// True if a name may be used.
     let judge: @Sendable (String) -> Bool
     /// Called with each name that may not.
     let denied: @Sendable (String) -> Void
 
+    package init(
+        names: CapturedNames, judge: @escaping @Sendable (String) -> Bool, denied: @escaping @Sendable (String) -> Void
+    ) {
+        self.names = names
+        self.judge = judge
+        self.denied = denied
+    }
+
     /// Returns the answer to a message; nil if it gets none.
-    func answer(_ message: some RandomAccessCollection<UInt8>) -> [UInt8]? {
+    package func answer(_ message: some RandomAccessCollection<UInt8>) -> [UInt8]? {
         do throws(DNSQuery.Failure) {
             let query = try DNSQuery(message)
             return self.answer(query).bytes(to: query)

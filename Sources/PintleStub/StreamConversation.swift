@@ -2,18 +2,20 @@
 
 /// One client that asks over TCP: messages with their lengths before them (RFC 1035 §4.2.2), as many at a time as it likes
 /// (RFC 7766 §6.2.1.1). Bytes in, bytes out.
-struct StreamConversation {
+package struct StreamConversation {
     /// The length of the longest message that is read. A question with all that EDNS adds to it is far shorter.
     static let longestMessage = 2048
 
     private var input: [UInt8] = []
     /// Bytes to be sent. While there are any, nothing more should be received.
-    private(set) var output: [UInt8] = []
+    package private(set) var output: [UInt8] = []
+
+    package init() {}
 
     /// Takes bytes of the client, and answers the messages that are complete.
     ///
     /// - Returns: false if a message is too long, and the connection has to be closed.
-    mutating func receive(_ bytes: some Sequence<UInt8>, answer: (ArraySlice<UInt8>) -> [UInt8]?) -> Bool {
+    package mutating func receive(_ bytes: some Sequence<UInt8>, answer: (ArraySlice<UInt8>) -> [UInt8]?) -> Bool {
         self.input += bytes
         var start = 0
         defer { self.input.removeFirst(start) }

@@ -55,7 +55,7 @@ typedef struct {
     /// 1 if every address is to lead to sockets that are handed over, else 0: then only 127.0.0.1 and ::1 are reached. Needs a port.
     int32_t captures;
     /// Addresses of 127.0.0.0/8, in the processor's byte order, whose port 53 leads to the resolver, as on every address that
-    /// is not a loopback: those that the system's resolver asks (resolv.conf(5)).
+    /// is not a loopback: those that the system's resolver asks (resolv.conf(5)); at most 8.
     const uint32_t *resolvers;
     int32_t resolver_count;
     /// 1 if ::1 is one of them, else 0.
@@ -93,10 +93,10 @@ typedef struct {
     int32_t control;
     /// The proxy's listener inside its network; -1 if it has none of its own. Sockets belong to the caller from then on.
     int32_t listener;
-    /// Listeners for what is captured: IPv4 and IPv6, or the ports 80 and 443 without PINTLE_NETWORK_NFT, each for both families;
+    /// Listeners for what is captured: for IPv4 and IPv6, or without PINTLE_NETWORK_NFT for the ports 80 and 443 of both families;
     /// -1 if there is none. The destination that the command asked for is SO_ORIGINAL_DST of a socket that is accepted, and without
-    /// PINTLE_NETWORK_NFT its own address (getsockname(2)). The command may name 127.0.0.1, and addresses of this network
-    /// that no name has.
+    /// PINTLE_NETWORK_NFT its own address (getsockname(2)); its peer is the command's own socket. The destination may also be
+    /// 127.0.0.1 or an address of this network that no name has: a command can connect to a listener's port directly.
     int32_t captures[2];
     /// Sockets of the resolver for IPv4 and IPv6; -1 if there is none. Without PINTLE_NETWORK_NFT datagrams come with their destination
     /// (IP_PKTINFO, IPV6_PKTINFO), which the answer must be sent with.

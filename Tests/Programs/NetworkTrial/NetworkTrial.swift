@@ -2,13 +2,14 @@
 
 internal import CPintleProcess
 internal import Glibc
+internal import PintleLoop
 internal import PintleMessage
 internal import PintleStub
 internal import PintleSystem
 
 /// Runs a command in a captured network: `PintleNetworkTrial [--resolver ADDRESS]… -- PROGRAM [ARGUMENT]…`. The first line
-/// of output describes the network. A captured connection receives its destination as a line, with the name if the address
-/// has one. Names that end in `.example` are allowed; standard error tells of others.
+/// of output describes the network. A captured connection receives a line with its destination and the inode of its socket in the
+/// command. Names that end in `.example` are allowed; standard error tells of others.
 @main struct NetworkTrial {
     static func main() throws {
         let words = CommandLine.arguments.dropFirst()
@@ -21,8 +22,10 @@ internal import PintleSystem
             "network nft=\(isTranslated) ipv6=\(forked.flags & UInt32(PINTLE_NETWORK_IPV6) != 0)"
                 + " rules=\(SystemError(forked.rules_code).code) diagnosis=\(forked.diagnosis >= 0)")
         let names = CapturedNames()
+        let arrivals = Arrivals(
+            isTranslated: isTranslated, names: names, sockets: SocketQuery(adopting: forked.diagnosis))
         for listener in [forked.captures.0, forked.captures.1] where listener >= 0 {
-            try self.serve(listener) { Destination.text(of: $0, isTranslated: isTranslated, names) }
+            try self.serve(listener) { arrivals.text(of: $0) }
         }
         let resolver = try StubResolver(
             datagrams: [forked.resolvers_udp.0, forked.resolvers_udp.1].filter { $0 >= 0 },
