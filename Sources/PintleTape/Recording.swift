@@ -47,6 +47,20 @@ package struct TapeResponse: Sendable, Equatable {
     }
 }
 
+extension TapeResponse {
+    /// - Parameter isWebSocket: true if the response has messages.
+    /// - Returns: the reason why a response with this status cannot be played, as a clause; nil if it can.
+    static func fault(ofStatus status: Int, isWebSocket: Bool) -> String? {
+        switch (status, isWebSocket) {
+        case (101, true), (200..., false): nil
+        case (_, true): "the status is \(status), but messages of a WebSocket follow a 101 only"
+        // A client that gets one waits for another response (RFC 9110 §15.2).
+        case (_, false):
+            "the status is \(status), which ends no exchange: give one from 200 to 999, or 101 with the messages of a WebSocket"
+        }
+    }
+}
+
 /// A message of a WebSocket.
 package struct TapeMessage: Sendable, Equatable {
     /// In milliseconds from the handshake.

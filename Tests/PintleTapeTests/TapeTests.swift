@@ -66,6 +66,7 @@ extension Recording {
     @Test func `a recording is read back as it was written`() throws {
         let folder = try TemporaryFolder()
         var recording = Recording("POST", "/users/17?a=b", body: "{\"name\":\"Ada\"}", type: "application/json")
+        recording.response.head.status = 101
         recording.response.trailers.append("grpc-status", "0")
         recording.response.pieces = [.init(time: 4, end: 1), .init(time: 9, end: 2)]
         recording.response.messages = [

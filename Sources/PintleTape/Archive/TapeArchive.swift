@@ -66,9 +66,11 @@ extension Recording {
         guard let request = entry["request"], let method = request.text("method"), let url = request.text("url") else {
             throw ArchiveFault("an entry has no request with a method and a url")
         }
-        guard let response = entry["response"], let status = response.number("status"), (200...999).contains(status),
+        guard let response = entry["response"], let status = response.number("status"), (100...999).contains(status),
             let target = try? HTTPURL(url), method != "CONNECT"
         else { return nil }
+        // Archives have no messages in a form that programs agree on.
+        if let reason = TapeResponse.fault(ofStatus: Int(status), isWebSocket: false) { throw ArchiveFault(reason) }
         let time = entry.text("startedDateTime").flatMap { ISO8601.seconds(Array($0.utf8)) } ?? 0
         var head = ResponseHead(status: UInt16(status), reason: response.text("statusText") ?? "")
         // Archives have bodies without their content codings.

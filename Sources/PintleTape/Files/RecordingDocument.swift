@@ -130,6 +130,9 @@ extension RecordingDocument {
         }
         let (request, response) = (try reader.members("request"), try reader.members("response"))
         let status = try response.number("status", in: 100...999)
+        if let reason = TapeResponse.fault(ofStatus: status, isWebSocket: try response.file("messages") != nil) {
+            throw TapeError(name, reason)
+        }
         var head = ResponseHead(status: UInt16(status), reason: response.optionalText("reason") ?? "")
         head.fields = try response.fields("fields")
         var answer = TapeResponse(head: head, version: response.optionalText("http") ?? "1.1")

@@ -42,8 +42,9 @@ extension TapeFolder {
         document.responseBody = try self.create(
             "\(name).response", Self.ending(response.head.fields, response.body), response.body, &written)
         if let messages = response.messages {
-            document.messages = try self.create(
-                "\(name).messages", "jsonl", RecordingDocument.lines(of: messages), &written)
+            // Without a message, too: the file says that it is a WebSocket.
+            document.messages = try self.createFile(
+                "\(name).messages.jsonl", RecordingDocument.lines(of: messages), &written)
         }
         do throws(SystemError) {
             try FileWriting.replace("\(self.path)/\(name).json", with: Array(document.text.utf8))
@@ -57,7 +58,12 @@ extension TapeFolder {
         _ stem: String, _ ending: String, _ bytes: [UInt8], _ written: inout [String]
     ) throws(TapeError) -> RecordingDocument.BodyFile? {
         if bytes.isEmpty { return nil }
-        let name = "\(stem).\(ending)"
+        return try self.createFile("\(stem).\(ending)", bytes, &written)
+    }
+
+    private func createFile(
+        _ name: String, _ bytes: [UInt8], _ written: inout [String]
+    ) throws(TapeError) -> RecordingDocument.BodyFile {
         do throws(SystemError) {
             try FileWriting.create("\(self.path)/\(name)", with: bytes)
         } catch {

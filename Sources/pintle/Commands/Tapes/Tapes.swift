@@ -29,6 +29,13 @@ struct TapeArgument: ParsableArguments {
             throw CommandFailure(.incomplete, "pintle tapes: \(error)")
         }
     }
+
+    /// Reads the tape, and tells on standard error what cannot be read.
+    func readWhole(_ command: String) throws(CommandFailure) -> TapeContent {
+        let content = try self.read()
+        for finding in content.findings { Output.error("\(command): \(finding.file): \(finding.message)") }
+        return content
+    }
 }
 
 enum TapeFormat: String, ExpressibleByArgument, CaseIterable {
@@ -45,8 +52,7 @@ struct TapesList: ParsableCommand {
     var format = TapeFormat.text
 
     func run() throws {
-        let content = try self.tape.read()
-        for finding in content.findings { Output.error("pintle tapes: \(finding.file): \(finding.message)") }
+        let content = try self.tape.readWhole("pintle tapes list")
         switch self.format {
         case .json:
             try Output.bytes(Array(Parameter.array(content.recordings.map(Self.document)).jsonText.utf8))
@@ -95,7 +101,7 @@ struct TapesShow: ParsableCommand {
     var number: Int
 
     func run() throws {
-        let content = try self.tape.read()
+        let content = try self.tape.readWhole("pintle tapes show")
         guard content.recordings.indices.contains(self.number - 1) else {
             throw CommandFailure(
                 .usage,
@@ -135,8 +141,7 @@ struct TapesExport: ParsableCommand {
     @OptionGroup var tape: TapeArgument
 
     func run() throws {
-        let content = try self.tape.read()
-        for finding in content.findings { Output.error("pintle tapes: left out: \(finding.file): \(finding.message)") }
+        let content = try self.tape.readWhole("pintle tapes export: left out")
         let whole = content.recordings.map(\.recording).filter { $0.gap == nil }
         try Output.bytes(Array(TapeArchive.document(whole, version: Version.number).jsonText.utf8))
     }
