@@ -248,8 +248,8 @@ let package = Package(
             swiftSettings: house),
         // Certificates, origins and clients for the tests.
         .target(
-            name: "PintleTesting", dependencies: ["PintleTrust", "CPintleOpenSSL"], path: "Tests/PintleTesting",
-            swiftSettings: house),
+            name: "PintleTesting", dependencies: ["PintleSystem", "PintleTrust", "CPintleOpenSSL"],
+            path: "Tests/PintleTesting", swiftSettings: house),
 
         tests("PintleSystemTests", ["PintleSystem"]),
         tests("PintleCodingTests", ["PintleCoding"]),
