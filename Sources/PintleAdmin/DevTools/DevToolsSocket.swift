@@ -7,8 +7,8 @@ internal import PintleProxy
 internal import PintleSystem
 internal import PintleWebSocket
 
-/// The WebSocket of one client of the Chrome DevTools Protocol. Its pipeline keeps it until the connection is closed.
-final class DevToolsSocket: ChannelInboundHandler {
+/// The WebSocket of one client of the Chrome DevTools Protocol.
+final class DevToolsSocket: ServiceSocket {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
@@ -18,11 +18,11 @@ final class DevToolsSocket: ChannelInboundHandler {
     /// The most bytes of a command. The front end sends scripts of some 100 KB, which are not run.
     private static let messageLimit = 1 << 20
 
-    private let channel: SocketChannel
+    let channel: SocketChannel
     private let program: any AdminProgram
     private var machine = WebSocketMachine(role: .server, messageLimit: DevToolsSocket.messageLimit)
     private var session: DevToolsSession
-    private var timer: LoopTimer?
+    var timer: LoopTimer?
     private var round = 0
     /// The received beginning of a frame.
     private var held = ByteBuffer()
@@ -57,13 +57,8 @@ final class DevToolsSocket: ChannelInboundHandler {
     }
 
     private func start() {
-        do {
-            try self.channel.pipeline.syncOperations.addHandler(self)
-        } catch {
-            preconditionFailure("BUG: a new channel takes no handlers: \(error)")
-        }
         self.timer = LoopTimer { [weak self] in self?.tick() }
-        self.channel.start()
+        self.open()
         self.arm()
     }
 
@@ -117,22 +112,5 @@ final class DevToolsSocket: ChannelInboundHandler {
         // A client may send commands behind its Close; they have no answers.
         guard self.machine.takesOutput else { return }
         self.machine.write(WebSocketPayload(isText: true, bytes: ByteBuffer(bytes: message)), into: &output)
-    }
-
-    private func send(_ output: ByteBuffer) {
-        if output.readableBytes > 0 {
-            self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(output), promise: nil)
-        }
-    }
-
-    // MARK: The end
-
-    func channelInactive(context: ChannelHandlerContext) {
-        if let timer { self.channel.loop.disarm(timer) }
-        self.timer = nil
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The channel closes itself after an error of its socket. The client has left.
     }
 }

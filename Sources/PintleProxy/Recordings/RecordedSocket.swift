@@ -10,12 +10,12 @@ internal import PintleTape
 internal import PintleWebSocket
 
 /// Plays the server of a recorded WebSocket: its messages behind the client's n-th message come behind the n-th one now, whatever
-/// that says. The pipeline of the connection keeps it until the connection is closed.
-final class RecordedSocket: ChannelInboundHandler {
+/// that says.
+final class RecordedSocket: ServiceSocket {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let channel: SocketChannel
+    let channel: SocketChannel
     private let messages: [TapeMessage]
     private let timing: ReplayRules.Timing
     private var machine = WebSocketMachine(role: .server, messageLimit: RecordedSocket.messageLimit)
@@ -24,7 +24,7 @@ final class RecordedSocket: ChannelInboundHandler {
     private var number = 0
     /// The messages of the client that were not counted yet.
     private var received = 0
-    private var timer: LoopTimer?
+    var timer: LoopTimer?
 
     private static let messageLimit = 16 << 20
 
@@ -60,12 +60,7 @@ final class RecordedSocket: ChannelInboundHandler {
     }
 
     private func start() {
-        do {
-            try self.channel.pipeline.syncOperations.addHandler(self)
-        } catch {
-            preconditionFailure("BUG: a new channel takes no handlers: \(error)")
-        }
-        self.channel.start()
+        self.open()
         self.play()
     }
 
@@ -140,22 +135,5 @@ final class RecordedSocket: ChannelInboundHandler {
         guard payload.count >= 2 else { return WebSocketClose(.noStatus) }
         let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
         return WebSocketClose(code, String(decoding: payload[2...], as: UTF8.self))
-    }
-
-    private func send(_ output: ByteBuffer) {
-        if output.readableBytes > 0 {
-            self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(output), promise: nil)
-        }
-    }
-
-    // MARK: The end
-
-    func channelInactive(context: ChannelHandlerContext) {
-        if let timer { self.channel.loop.disarm(timer) }
-        self.timer = nil
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The channel closes itself after an error of its socket. The client has left.
     }
 }
