@@ -42,10 +42,10 @@ public func fuzzOpenAPI(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private func read(_ document: Parameter) throws(SchemaError) -> OpenAPIDocument {
-    try OpenAPIDocument(document, name: "fuzz.json", options: SchemaOptions(assertsFormats: true)) {
-        name throws(SchemaError) in
-        throw SchemaError(name, "there are no other files.")
-    }
+    try OpenAPIDocument(
+        document, name: "fuzz.json", options: SchemaOptions(assertsFormats: true),
+        resolve: { name throws(SchemaError) in throw SchemaError(name, "there are no other files.") },
+        examples: { name in throw SchemaError(name, "there are no other files.") })
 }
 
 private let houseContract: OpenAPIDocument = {

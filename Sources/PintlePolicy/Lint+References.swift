@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Findings about values that look like references and are not.
+/// Findings about values that look like references and are not, and references that lead nowhere.
 extension Lint {
+    /// Examples of contracts in files that cannot be read.
+    var unreadExamples: [LintFinding] {
+        let routes = self.policy.routes.routes.map { route in
+            (route.configuration.contract, route.apiContract, "routes[\(route.index)].contract")
+        }
+        let all = [(self.configuration.contract, self.policy.apiContract, "contract")] + routes
+        return all.flatMap { configuration, contract, path in
+            (contract?.unreadExamples ?? []).compactMap { sentence in
+                configuration.map { self.warning($0.file.position, path, sentence) }
+            }
+        }
+    }
+
     var unreadReferences: [LintFinding] {
         self.policy.routes.routes.flatMap { route in
             let (request, response) = (route.configuration.request.headers, route.configuration.response.headers)

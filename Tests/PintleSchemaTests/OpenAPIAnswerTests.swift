@@ -41,7 +41,8 @@ import Testing
         """##
 
     private func operation(_ method: String, _ path: String) throws -> OpenAPIOperation {
-        let document = try OpenAPIDocument(json(Self.shop), name: "api.json", resolve: reader(of: [:]))
+        let document = try OpenAPIDocument(
+            json(Self.shop), name: "api.json", resolve: reader(of: [:]), examples: bytes(of: [:]))
         return try document.operation(method: method, path: path).operation
     }
 
@@ -208,7 +209,7 @@ import Testing
                 ##"""
                 {"openapi":"3.0.3","paths":{"/a":{"get":{"responses":{"200":{"content":{"application/json":{"schema":
                 {"type":"object","required":["n"],"properties":{"n":{"type":"integer","nullable":true,"example":4}}}}}}}}}}}
-                """##), name: "api.json", resolve: reader(of: [:]))
+                """##), name: "api.json", resolve: reader(of: [:]), examples: bytes(of: [:]))
         let operation = try document.operation(method: "GET", path: "/a").operation
         let answer = try #require(self.answer(.generated, of: operation, seed: 3))
         #expect(String(decoding: answer.body, as: UTF8.self) == #"{"n":4}"#)

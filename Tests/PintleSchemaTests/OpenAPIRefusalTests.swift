@@ -10,7 +10,7 @@ import Testing
             {"openapi":"\##(version)","paths":{"/a":{"get":{"responses":{"200":{"content":{"application/json":{"schema":\##(schema)}}}}}}},
              "components":{"schemas":{"S":{"type":"string"}}}}
             """##
-        return try OpenAPIDocument(json(text), name: "api.json") { _ in throw NoSuchFile() }
+        return try OpenAPIDocument(json(text), name: "api.json", resolve: reader(of: [:]), examples: bytes(of: [:]))
             .operation(method: "GET", path: "/a").operation
     }
 
@@ -105,7 +105,7 @@ import Testing
     ])
     func `a document that is wrong is refused with its place and a remedy`(_ text: String, _ sentence: String) {
         #expect {
-            _ = try OpenAPIDocument(json(text), name: "api.json") { _ in throw NoSuchFile() }
+            _ = try OpenAPIDocument(json(text), name: "api.json", resolve: reader(of: [:]), examples: bytes(of: [:]))
         } throws: { "\($0)" == sentence }
     }
 }

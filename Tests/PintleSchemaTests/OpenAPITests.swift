@@ -46,7 +46,7 @@ import Testing
     ]
 
     private func document(_ text: String = Self.shop) throws -> OpenAPIDocument {
-        try OpenAPIDocument(json(text), name: "api.json", resolve: reader(of: Self.files))
+        try OpenAPIDocument(json(text), name: "api.json", resolve: reader(of: Self.files), examples: bytes(of: [:]))
     }
 
     private func operation(_ method: String, _ path: String) throws -> OpenAPIOperation {

@@ -28,9 +28,9 @@ package struct APIContract: Sendable {
         let file = configuration.file.value
         let document = try DocumentFile.read(file, surroundings)
         do throws(SchemaError) {
-            self.document = try OpenAPIDocument(document, name: file, options: options) {
-                try DocumentFile.read($0, surroundings)
-            }
+            self.document = try OpenAPIDocument(
+                document, name: file, options: options, resolve: { try DocumentFile.read($0, surroundings) },
+                examples: { try DocumentFile.bytes($0, surroundings) })
             self.origins = isGlobal ? try self.document.origins() : nil
         } catch {
             throw Malformed(error.description)
@@ -49,6 +49,9 @@ package struct APIContract: Sendable {
     package func covers(_ scheme: Scheme, _ authority: Authority) -> Bool {
         self.origins?.contains(Origin(scheme, authority)) ?? true
     }
+
+    /// The examples in other files that could not be read, each as a sentence with its place.
+    var unreadExamples: [String] { self.document.unreadExamples.map(\.description) }
 
     /// The names of all operations, as in `GET /pets/{id}`.
     package var operationNames: [String] { self.document.operationNames }

@@ -9,17 +9,21 @@ enum DocumentFile {
     ///
     /// - Throws: the reason, with the file and, if known, the place in it.
     static func read(_ path: String, _ surroundings: LoaderEnvironment) throws(Malformed) -> Parameter {
-        let bytes: [UInt8]
-        do throws(LoaderEnvironment.ReadingError) {
-            bytes = try surroundings.read(path, YAMLDocument.byteLimit)
-        } catch {
-            throw Malformed(error.words(for: path, limit: YAMLDocument.byteLimit))
-        }
+        let bytes = try Self.bytes(path, surroundings)
         guard path.lowercased().hasSuffix(".json") else { return try Self.yaml(bytes, path, surroundings) }
         do throws(JSONSyntaxError) {
             return try JSONScanner(fragmentsAllowed: true).parse(bytes)
         } catch {
             throw Malformed("the file \(path) is not valid JSON: \(error)")
+        }
+    }
+
+    /// - Throws: the reason, with the file.
+    static func bytes(_ path: String, _ surroundings: LoaderEnvironment) throws(Malformed) -> [UInt8] {
+        do throws(LoaderEnvironment.ReadingError) {
+            return try surroundings.read(path, YAMLDocument.byteLimit)
+        } catch {
+            throw Malformed(error.words(for: path, limit: YAMLDocument.byteLimit))
         }
     }
 
@@ -32,7 +36,6 @@ enum DocumentFile {
         }
         return value
     }
-
 }
 
 extension StrictNode {

@@ -43,6 +43,7 @@ struct SchemaCompiler {
                     let annotations = SchemaAnnotations(entries)
                     self.graph.annotations[number] = annotations
                     if annotations?.isWriteOnly == true { self.graph.hasWriteOnly = true }
+                    self.graph.discriminators[number] = self.discriminator(of: source)
                 }
             }
             for (name, source) in self.dynamicAnchors where self.dynamicNames.contains(name) {
@@ -199,6 +200,9 @@ struct SchemaCompiler {
 
     /// The schema at a place; nil if that is not indexed.
     func source(at place: SchemaPlace) -> SchemaSource? { self.sources[place] }
+
+    /// The number of the schema at a place; nil if it was not asked for.
+    func knownNumber(at place: SchemaPlace) -> Int? { self.numbers[place] }
 
     /// The number of a schema, which is read when its turn comes.
     mutating func number(of source: SchemaSource) -> Int {

@@ -16,6 +16,8 @@ struct SchemaGraph: Sendable {
     var dynamicAnchors: [DynamicAnchor: Int] = [:]
     /// By the numbers of schemas. Apart from the nodes, as only the making of values needs them.
     var annotations: [Int: SchemaAnnotations] = [:]
+    /// By the numbers of the schemas that have the branches; for the making of values, too.
+    var discriminators: [Int: Discriminator] = [:]
     /// True if a schema is `writeOnly`.
     var hasWriteOnly = false
 }

@@ -44,6 +44,8 @@ struct Demands {
     var unevaluatedProperties: [Int] = []
     /// Names that must not be there.
     var forbiddenNames: [ExactName] = []
+    /// The members that tell which branches were chosen, each with the values that do.
+    private(set) var selectors: [(name: ExactName, values: [String])] = []
     /// Members and items that must be there and must not keep to a schema.
     var avoidedMembers: [(name: ExactName, schema: Int)] = []
     var avoidedItems: [(index: Int, schema: Int)] = []
@@ -65,6 +67,13 @@ struct Demands {
         if self.minLength > self.maxLength { self.types.remove(.string) }
         if self.minItems > self.maxItems { self.types.remove(.array) }
         if max(self.minProperties, self.required.isEmpty ? 0 : 1) > self.maxProperties { self.types.remove(.object) }
+    }
+
+    /// Demands the member that selects a branch, if the value is an object.
+    mutating func select(_ branch: Int, by discriminator: Discriminator?) {
+        guard let discriminator, let values = discriminator.values[branch] else { return }
+        self.selectors.append((discriminator.property, values))
+        self.required.append(discriminator.property)
     }
 
     mutating func add(_ assertion: Assertion) {

@@ -41,7 +41,8 @@ extension Sampler {
                 case .assertion(let assertion): demands.add(assertion)
                 case .applicator(let applicator):
                     Self.add(applicator, to: &demands)
-                    open += self.schemasInPlace(of: applicator, in: &demands, depth: depth).reversed()
+                    let discriminator = self.graph.discriminators[number]
+                    open += self.schemasInPlace(of: applicator, discriminator, in: &demands, depth: depth).reversed()
                 }
             }
         }
@@ -78,7 +79,9 @@ extension Sampler {
     }
 
     /// The schemas that shall hold for the value itself, by a choice among the branches.
-    private mutating func schemasInPlace(of applicator: Applicator, in demands: inout Demands, depth: Int) -> [Int] {
+    private mutating func schemasInPlace(
+        of applicator: Applicator, _ discriminator: Discriminator?, in demands: inout Demands, depth: Int
+    ) -> [Int] {
         switch applicator {
         case .reference(let schema): return [schema]
         case .dynamicReference(let reference):
@@ -89,11 +92,14 @@ extension Sampler {
         case .allOf(let schemas): return schemas
         case .anyOf(let schemas):
             demands.branchCount += schemas.count
-            return [self.branch(among: schemas, "anyOf", depth: depth)]
+            let chosen = self.branch(among: schemas, discriminator, "anyOf", depth: depth)
+            demands.select(chosen, by: discriminator)
+            return [chosen]
         case .oneOf(let schemas):
             demands.branchCount += schemas.count
             demands.isHard = true
-            let chosen = self.branch(among: schemas, "oneOf", depth: depth)
+            let chosen = self.branch(among: schemas, discriminator, "oneOf", depth: depth)
+            demands.select(chosen, by: discriminator)
             // Mostly the others do not hold anyway.
             if self.choices.isOne(in: 2) { demands.avoided += schemas.prefix(16).filter { $0 != chosen } }
             return [chosen]
@@ -114,7 +120,12 @@ extension Sampler {
     }
 
     /// Chooses a branch: a common one, a small one in depth, or any if the unusual is asked for.
-    private mutating func branch(among schemas: [Int], _ keyword: String, depth: Int) -> Int {
+    private mutating func branch(
+        among all: [Int], _ discriminator: Discriminator?, _ keyword: String, depth: Int
+    ) -> Int {
+        // Beside a discriminator, programs do not find branches without a name.
+        let named = discriminator.map { discriminator in all.filter { discriminator.values[$0] != nil } } ?? []
+        let schemas = named.isEmpty ? all : named
         var usual: [Int] = []
         var small: [Int] = []
         for schema in schemas where self.budget.spend(2) {
@@ -125,7 +136,7 @@ extension Sampler {
         }
         if self.isFrugal(at: depth), let schema = self.choices.pick(small) { return schema }
         if self.isUnusual(), let index = schemas.indices.last.map({ self.choices.number(below: $0 + 1) }), index > 0 {
-            self.note("branch \(index + 1) of \(keyword)")
+            self.note("branch \((all.firstIndex(of: schemas[index]) ?? index) + 1) of \(keyword)")
             return schemas[index]
         }
         return self.choices.pick(usual.isEmpty ? schemas : usual) ?? schemas[0]

@@ -26,6 +26,8 @@ package struct OpenAPIDocument: Sendable {
     /// In the order in which they are tried.
     private let paths: [Path]
     private let servers: [ServerURL]
+    /// The examples in other files that could not be read, with their places; they count as no examples.
+    package let unreadExamples: [SchemaError]
 
     /// Reads a document and all documents that it refers to.
     ///
@@ -33,15 +35,18 @@ package struct OpenAPIDocument: Sendable {
     ///   - document: the value that ``PintleSerialization/JSONScanner/parse(_:)`` or a YAML reader makes.
     ///   - name: the document's path. Errors name it, and relative references are resolved against it.
     ///   - resolve: reads other files. It is not called for URLs, which are refused.
+    ///   - examples: reads the files of examples (`externalValue`) below the folder of the document.
     /// - Throws: the first fault.
     package init(
         _ document: Parameter, name: String, options: SchemaOptions = SchemaOptions(),
-        resolve: @escaping SchemaResolver
+        resolve: @escaping SchemaResolver, examples: @escaping (String) throws -> [UInt8]
     ) throws(SchemaError) {
-        var reader = try OpenAPIReader(document, name: name, options: options, resolve: resolve)
+        var reader = try OpenAPIReader(
+            document, name: name, options: options, resolve: resolve, examples: examples)
         let paths = try reader.paths()
         self.paths = paths.sorted { $0.template.precedes($1.template) }
         self.servers = reader.servers
+        self.unreadExamples = reader.external.unread
     }
 
     /// The origins of all servers that have a host: of the document, of paths and of operations.

@@ -7,11 +7,14 @@ struct OpenAPIReader {
     private(set) var compiler: SchemaCompiler
     /// The servers of the document, of paths and of operations, in the order in which they are read.
     private(set) var servers: [ServerURL] = []
+    private(set) var external: ExternalExamples
     private let root: OpenAPIElement
 
     init(
-        _ document: Parameter, name: String, options: SchemaOptions, resolve: @escaping SchemaResolver
+        _ document: Parameter, name: String, options: SchemaOptions, resolve: @escaping SchemaResolver,
+        examples: @escaping (String) throws -> [UInt8]
     ) throws(SchemaError) {
+        self.external = ExternalExamples(of: name, read: examples)
         let dialect = try Self.dialect(of: document, name)
         self.compiler = SchemaCompiler(options: options, resolve: resolve)
         let number = try self.compiler.add(document, name: name, dialect: dialect)
@@ -123,7 +126,8 @@ struct OpenAPIReader {
             let description = try self.resolved(media)
             content.types.append(
                 OpenAPIMediaType(
-                    range: range, schema: try self.schema(description), examples: try self.examples(description)))
+                    range: range, schema: try self.schema(description),
+                    examples: try self.examples(description, isJSON: range.isJSON)))
         }
         return content
     }
@@ -137,24 +141,30 @@ struct OpenAPIReader {
             fields.append(
                 OpenAPIResponse.Field(
                     name: header.key, isRequired: try field.flag("required"), schema: try self.schema(field),
-                    example: try self.examples(field).first?.value))
+                    example: try self.examples(field, isJSON: false).first?.value))
         }
         return OpenAPIResponse(content: try self.content(element), fields: fields)
     }
 
-    /// The examples of a media type or a field. Those in other files by `externalValue` are not read.
+    /// The examples of a media type or a field.
     private mutating func examples(
-        _ element: OpenAPIElement
+        _ element: OpenAPIElement, isJSON: Bool
     ) throws(SchemaError) -> [(name: String?, value: Parameter)] {
         var examples: [(name: String?, value: Parameter)] = []
         if let example = element.child("example") { examples.append((nil, example.value)) }
         guard let named = element.child("examples"), case .dictionary = named.value else { return examples }
         for example in try named.children() {
             // Nothing is judged by an example, so a reference that leads nowhere does not spoil the document.
-            guard case .dictionary = example.value, let value = try? self.resolved(example).child("value") else {
-                continue
+            guard case .dictionary = example.value, let target = try? self.resolved(example) else { continue }
+            if let value = target.child("value") {
+                examples.append((example.key, value.value))
+            } else if let file = target.child("externalValue"), case .string(let reference) = file.value,
+                let value = self.external.value(
+                    of: reference, in: self.compiler.documents[file.place.document].name, isJSON: isJSON,
+                    at: file.location)
+            {
+                examples.append((example.key, value))
             }
-            examples.append((example.key, value.value))
         }
         return examples
     }

@@ -20,6 +20,14 @@ func reader(of files: [String: String]) -> SchemaResolver {
     }
 }
 
+/// Reads the files of examples by their names.
+func bytes(of files: [String: String]) -> @Sendable (String) throws -> [UInt8] {
+    { name in
+        guard let text = files[name] else { throw NoSuchFile() }
+        return Array(text.utf8)
+    }
+}
+
 struct NoSuchFile: Error, CustomStringConvertible { let description = "there is no such file" }
 
 /// Returns the error with which a schema is refused, or nil.
