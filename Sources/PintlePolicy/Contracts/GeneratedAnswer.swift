@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PintleActivity
 package import PintleMessage
 internal import PintleSchema
 package import PintleSerialization
@@ -16,6 +17,14 @@ package struct GeneratedAnswer: Sendable {
         case legal
         /// So that it breaks the contract.
         case broken
+
+        /// The kind of answer, as clients and logs see it.
+        package var simulation: Simulation {
+            switch self {
+            case .examples, .generated: .mock
+            case .legal, .broken: .fault
+            }
+        }
     }
 
     package let status: UInt16

@@ -4,8 +4,8 @@ internal import PintleMessage
 
 extension SimulationRules {
     /// The rules that are for a request, in words, with their places. Counters and chance are not asked: they are told.
-    func words(for request: SimulatedRequest) -> [(text: String, place: SourcePosition)] {
-        var lines: [(String, SourcePosition)] = []
+    func words(for request: SimulatedRequest) -> [(text: String, place: SourcePosition?)] {
+        var lines: [(String, SourcePosition?)] = []
         for (index, fault) in self.faults.enumerated() where fault.when.accepts(request) {
             lines.append(("faults[\(index)] \(fault.words)\(fault.when.restriction)", fault.position))
         }
@@ -14,7 +14,7 @@ extension SimulationRules {
             // The rest is asked only if this one is used up, or not chosen.
             if mock.when.restriction.isEmpty { break }
         }
-        if let replay { lines.append((replay.words, .nowhere)) }
+        if let replay { lines.append(("replay \(replay.words)", nil)) }
         return lines
     }
 }

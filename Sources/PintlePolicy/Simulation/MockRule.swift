@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PintleMessage
+
 /// An answer of a route's own: a member of `mock`.
 package struct MockRule: Sendable, Equatable {
     package enum Answer: Sendable, Equatable {
@@ -26,6 +28,13 @@ package struct FixedAnswer: Sendable, Equatable {
     /// The header fields, in their order; a media type that follows from the content is among them.
     package var fields: [HeaderRules.Line] = []
     package var body: [UInt8] = []
+
+    /// The header fields of the response.
+    package var responseFields: Fields {
+        var fields = Fields()
+        for line in self.fields { fields.append(line.name, line.value) }
+        return fields
+    }
 
     /// The statuses of responses that have no content (RFC 9110 §15.3.5, §15.4.5).
     static let withoutContent: Set<UInt16> = [204, 304]

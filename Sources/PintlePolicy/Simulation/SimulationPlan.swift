@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PintleActivity
+
 /// The treatment of one request that may be answered in the place of its origin.
 package struct SimulationPlan: Sendable, Equatable {
     /// The part of the plan that answers, or breaks off; the origin is not asked.
@@ -58,6 +60,21 @@ package struct SimulationPlan: Sendable, Equatable {
         switch self.answer {
         case .fault, .reset: true
         case .mock, nil: self.isChanged
+        }
+    }
+
+    /// The source of the answer, as the log has it.
+    ///
+    /// - Parameters:
+    ///   - attempt: the one that has succeeded.
+    ///   - rules: of the route.
+    package func source(after attempt: Attempt?, of rules: SimulationRules) -> Simulation? {
+        if self.isChanged { return .fault }
+        if let attempt { return attempt.kind.simulation }
+        switch self.answer {
+        case .mock: return .mock
+        case .fault, .reset: return .fault
+        case nil: return rules.replay?.simulates == true ? .recording : nil
         }
     }
 

@@ -114,6 +114,25 @@ package struct SimulationSchedule: Sendable {
     }
 }
 
+extension SimulationRules {
+    /// Plans a request as the first one of all. Rules that are for a part of the requests by chance do not apply.
+    package func plan(forFirst request: SimulatedRequest) -> SimulationPlan {
+        var certain = self
+        for index in certain.faults.indices where certain.faults[index].when.isChance {
+            certain.faults[index].when.first = 0
+        }
+        for index in certain.mocks.indices where certain.mocks[index].when.isChance {
+            certain.mocks[index].when.first = 0
+        }
+        var schedule = SimulationSchedule(certain, seed: 0)
+        return schedule.plan(for: request, at: .zero)
+    }
+}
+
+extension SimulationCondition {
+    fileprivate var isChance: Bool { self.rate.map { $0 < 1 } ?? false }
+}
+
 /// Counts the requests of one rule.
 private struct RuleCounter: Sendable {
     /// The requests that the rule is for, chance aside.

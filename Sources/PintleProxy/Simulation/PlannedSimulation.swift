@@ -91,25 +91,14 @@ extension Worker {
     }
 }
 
-extension GeneratedAnswer.Kind {
-    /// The kind of answer, as clients and logs see it.
-    var simulation: Simulation {
-        switch self {
-        case .examples, .generated: .mock
-        case .legal, .broken: .fault
-        }
-    }
-}
-
 extension LocalAnswer {
     /// Answers a request in the place of its origin, once it has arrived whole.
     fileprivate convenience init(
         _ answer: FixedAnswer, as simulation: Simulation, to request: TransferRequest,
         for delegate: any TransferDelegate, on loop: Loop
     ) {
-        var fields = Fields()
-        for line in answer.fields { fields.append(line.name, line.value) }
-        self.init(answer.status, fields, answer.body, as: simulation, to: request, for: delegate, on: loop)
+        self.init(
+            answer.status, answer.responseFields, answer.body, as: simulation, to: request, for: delegate, on: loop)
     }
 
     fileprivate convenience init(

@@ -13,6 +13,10 @@ enum PolicyDemandReader {
         case wouldDeny = "would-deny"
     }
 
+    private enum Source: String, CaseIterable {
+        case origin, mock, fault, recording
+    }
+
     private enum PinResult: String, CaseIterable {
         case match, mismatch, none
     }
@@ -53,10 +57,11 @@ enum PolicyDemandReader {
         switch fact {
         case .decision: return node.choice(Decision.self).map { .exact($0.rawValue) }
         case .problem, .would: return node.choice(Problem.Name.self).map { .exact($0.rawValue) }
+        case .source: return node.choice(Source.self).map { .exact($0.rawValue) }
         case .pin: return node.choice(PinResult.self).map { .exact($0.rawValue) }
         case .trusted: return node.bool().map { .exact("\($0)") }
         case .status: return node.int(100...599).map { .exact("\($0)") }
-        case .rule, .route, .upstream, .trust, .method, .error: return self.text(node)
+        case .rule, .route, .upstream, .trust, .method, .simulation, .error: return self.text(node)
         }
     }
 

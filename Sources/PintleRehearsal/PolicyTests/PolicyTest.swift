@@ -25,6 +25,10 @@ package struct PolicyTest: Sendable {
         case would
         /// The status that the client gets.
         case status
+        /// `origin`, `mock`, `fault` or `recording`, as the exchange log names the source of an answer.
+        case source
+        /// The rules that simulate, as `explain` names them: `mock[0]`.
+        case simulation
         /// `match`, `mismatch` or `none`, as filters name it.
         case pin
         case trusted
@@ -34,7 +38,7 @@ package struct PolicyTest: Sendable {
         /// True if the fact is about a request.
         package var isOfRequest: Bool {
             switch self {
-            case .decision, .rule, .problem, .route, .upstream, .method, .would, .status: true
+            case .decision, .rule, .problem, .route, .upstream, .method, .would, .status, .source, .simulation: true
             case .trust, .pin, .trusted, .error: false
             }
         }
@@ -43,7 +47,8 @@ package struct PolicyTest: Sendable {
         package var isOfChain: Bool {
             switch self {
             case .pin, .trusted, .error: true
-            case .decision, .rule, .problem, .route, .upstream, .method, .would, .status, .trust: false
+            case .decision, .rule, .problem, .route, .upstream, .method, .would, .status, .source, .simulation, .trust:
+                false
             }
         }
     }

@@ -33,6 +33,9 @@ package struct RequestRehearsal: Sendable {
     /// The operation of the API contract by which it was judged; nil if none applied.
     package private(set) var judgedOperation: String?
 
+    /// True if a recording answers, which the test's response stands for.
+    private var playsRecording = false
+
     private let redaction: Redaction
     private let bodyBuffer: Int
     /// The plan, as long as the exchange goes on, and the request that is made; nil of a tunnel.
@@ -50,7 +53,7 @@ package struct RequestRehearsal: Sendable {
         }
         do throws(WireError) {
             let plan = RequestPlan(request.head, try request.head.bodyFraming(), by: policy)
-            self.perform(plan, request)
+            self.perform(plan, request, by: policy)
         } catch {
             self.answer(Problem(error))
         }
@@ -66,7 +69,7 @@ package struct RequestRehearsal: Sendable {
         return auth.users.has(user: user) ? nil : auth.refusal(hasTried: true)
     }
 
-    private mutating func perform(_ plan: RequestPlan, _ request: PolicyTest.Request) {
+    private mutating func perform(_ plan: RequestPlan, _ request: PolicyTest.Request, by policy: Policy) {
         self.note(plan)
         switch plan.step {
         case .refuse(let problem): self.answer(problem)
@@ -80,6 +83,7 @@ package struct RequestRehearsal: Sendable {
                 let run = try DryRun(plan, request.head, body: request.body)
                 self.take(run)
                 self.course = (plan, run)
+                self.simulate(run, request, by: policy)
             } catch {
                 self.answer(error)
             }
@@ -132,11 +136,58 @@ package struct RequestRehearsal: Sendable {
         for breach in run.reported { self.report(breach.kind, breach.reason) }
     }
 
+    // MARK: Simulation
+
+    /// Answers in the place of the origin, if the route does that for the first request of all. Recordings are not read, so that a
+    /// response of the test stands for the one that is played.
+    private mutating func simulate(_ run: DryRun, _ request: PolicyTest.Request, by policy: Policy) {
+        let rules = run.decision.route?.configuration.simulation ?? policy.configuration.simulation.unrouted
+        let asked = SimulatedRequest(
+            method: run.head.method, scheme: run.decision.scheme, authority: run.decision.authority,
+            path: run.head.target.path ?? run.decision.path, fields: run.head.fields,
+            client: request.client.address.description)
+        let plan = rules.plan(forFirst: asked)
+        var made: (attempt: SimulationPlan.Attempt, answer: GeneratedAnswer)?
+        var failed: Set<String> = []
+        for attempt in plan.attempts where made == nil {
+            let answer = self.course?.plan.operation?.answer(
+                attempt.kind, accept: run.head.fields["Accept"], prefer: run.head.fields["Prefer"], seed: attempt.seed)
+            if let answer { made = (attempt, answer) } else { failed.insert(attempt.rule) }
+        }
+        let source = plan.source(after: made?.attempt, of: rules)
+        self.facts[.source] = source?.rawValue ?? "origin"
+        var names = plan.rules.filter { !failed.contains($0) }
+        // Later mocks are not asked.
+        if let rule = made?.attempt.rule, let index = names.firstIndex(of: rule), rule.hasPrefix("mock") {
+            names.removeSubrange((index + 1)...)
+        }
+        if source == .recording { names.append("replay") }
+        if !names.isEmpty { self.facts[.simulation] = names.joined(separator: ", ") }
+        if let made {
+            let isJudged = made.attempt.kind.simulation == .mock
+            self.answer(made.answer.status, made.answer.fields, made.answer.body, isJudged: isJudged && plan.cut == nil)
+        } else {
+            switch plan.answer {
+            case .mock(let answer):
+                self.answer(answer.status, answer.responseFields, answer.body, isJudged: plan.cut == nil)
+            case .fault(let answer): self.answer(answer.status, answer.responseFields, answer.body, isJudged: false)
+            case .reset: self.course = nil
+            case nil: self.playsRecording = source == .recording
+            }
+        }
+    }
+
+    private mutating func answer(_ status: UInt16, _ fields: Fields, _ body: [UInt8], isJudged: Bool) {
+        let response = PolicyTest.Response(head: ResponseHead(status: status, fields: fields), body: body)
+        if isJudged { self.receive(response) } else { self.facts[.status] = "\(status)" }
+        self.course = nil
+    }
+
     // MARK: The origin
 
     /// The reason why no chain is judged; nil if the server must show one.
     package var reasonAgainstChain: String? {
-        guard let course else { return "no server is asked" }
+        guard let course, !self.playsRecording else { return "no server is asked" }
         guard course.plan.decision?.trust == nil else { return nil }
         return course.run == nil ? "nothing is verified before the tunnel opens" : "the request goes in clear text"
     }
