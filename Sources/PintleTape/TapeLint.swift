@@ -30,6 +30,28 @@ package struct TapeFinding: Sendable, Equatable {
     package init(_ file: String, _ kind: Kind, _ message: String) {
         (self.file, self.kind, self.message) = (file, kind, message)
     }
+
+    /// - Parameter oldest: the time before which recordings are too old.
+    /// - Returns: nil for a recording that is not too old.
+    fileprivate init?(_ file: String, ageOf recording: Recording, _ oldest: Timestamp?) {
+        guard let oldest, recording.time < oldest else { return nil }
+        self.init(file, .age, "recorded at \(recording.time); record it anew")
+    }
+
+    /// Finds the recordings from before a time, in their order, without reading bodies. Files that cannot be read are passed over.
+    ///
+    /// - Parameter path: of a folder or an archive (`.har`).
+    /// - Throws: if there is no such tape.
+    package static func old(in path: String, before oldest: Timestamp) throws(TapeError) -> [TapeFinding] {
+        if path.hasSuffix(".har") {
+            let recordings = try TapeArchive.read(path).recordings
+            return recordings.enumerated().compactMap { Self("entry \($0.offset + 1)", ageOf: $0.element, oldest) }
+        }
+        let folder = TapeFolder(path)
+        return try folder.names().filter(TapeFolder.isDocument).compactMap { name in
+            (try? folder.document(name)).flatMap { Self(name, ageOf: $0.recording, oldest) }
+        }
+    }
 }
 
 /// A tape read for people: its recordings with their files, and its defects.
@@ -76,9 +98,7 @@ package struct TapeContent: Sendable {
     /// Looks for secrets that were left, and for recordings from before a time.
     package mutating func lint(olderThan oldest: Timestamp?) {
         for (file, recording) in self.recordings {
-            if let oldest, recording.time < oldest {
-                self.findings.append(TapeFinding(file, .age, "recorded at \(recording.time); record it anew"))
-            }
+            if let finding = TapeFinding(file, ageOf: recording, oldest) { self.findings.append(finding) }
             self.lint(recording, file)
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PintleActivity
 package import PintleTape
 
 /// The place and the form of recordings: `recordings`.
@@ -14,6 +15,11 @@ package struct RecordingsConfiguration: Sendable, Equatable {
     package var maxAge: Duration?
 
     package init() {}
+
+    /// The time before which recordings are too old; nil if their age does not matter.
+    package func oldest(at now: Timestamp) -> Timestamp? {
+        self.maxAge.map { Timestamp(milliseconds: now.milliseconds - $0.components.seconds * 1000) }
+    }
 
     static let lengths = 1 << 10...TapeFolder.longestBody
     static let ages: ClosedRange<Duration> = .seconds(1) ... .seconds(3650 * 86_400)

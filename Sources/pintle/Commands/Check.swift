@@ -7,6 +7,7 @@ internal import PintleMessage
 internal import PintlePins
 internal import PintlePolicy
 internal import PintleRehearsal
+internal import PintleTape
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -86,7 +87,25 @@ struct Check: ParsableCommand {
             let place = finding.position.description(inMain: file)
             try Output.prose("\(place): warning: \(finding.path): \(finding.message)".plainLine)
         }
+        try self.tellOldRecordings(policy, file)
         try self.tellUntestedRoutes(policy, file)
+    }
+
+    /// Tells the routes whose recordings are older than `recordings.max_age`, as `pintle tapes lint` does for each recording.
+    private func tellOldRecordings(_ policy: Policy, _ file: String) throws {
+        let recordings = policy.configuration.recordings
+        guard let age = recordings.maxAge, let oldest = recordings.oldest(at: .now()) else { return }
+        for (index, route) in policy.configuration.routes.enumerated() {
+            // A tape that is not there yet has no old recordings.
+            guard let replay = route.simulation.replay, replay.mode != .record,
+                let old = try? TapeFinding.old(in: replay.tape, before: oldest), let first = old.first
+            else { continue }
+            let place = route.position.description(inMain: file)
+            let count = old.count == 1 ? "a recording" : "\(old.count) recordings"
+            try Output.prose(
+                "\(place): warning: routes[\(index)].replay: \(count) in \(replay.tape) \(old.count == 1 ? "is" : "are") older than recordings.max_age (\(age.spelled)): \(first.file) was \(first.message)"
+                    .plainLine)
+        }
     }
 
     /// Names the routes that no test in the folder `tests` reaches.

@@ -29,9 +29,7 @@ struct TapesLint: ParsableCommand {
     func run() throws {
         var content = try self.tape.read()
         let policy = try self.file.map { file throws(CommandFailure) in try ConfigurationOptions.load(file).policy }
-        let age = policy?.configuration.recordings.maxAge
-        content.lint(
-            olderThan: age.map { Timestamp(milliseconds: Timestamp.now().milliseconds - $0.components.seconds * 1000) })
+        content.lint(olderThan: policy?.configuration.recordings.oldest(at: .now()))
         if let policy { RecordingContracts(policy).judge(&content) }
         switch self.format {
         case .json:
