@@ -49,6 +49,8 @@ package struct Counts: Hashable, Sendable {
     package var recordings = 0
     package var mocks = 0
     package var faults = 0
+    /// Recordings that were to be made, and could not be written.
+    package var recordingsLost = 0
     /// Tunnels that were established.
     package var tunnelsOpened = 0
     /// Tunnels that are established and not closed.
@@ -66,6 +68,7 @@ package struct Counts: Hashable, Sendable {
             ("certificates_refused", self.certificatesRefused), ("cache_hits", self.cacheHits),
             ("cache_misses", self.cacheMisses), ("coalesced", self.coalesced),
             ("recordings", self.recordings), ("mocks", self.mocks), ("faults", self.faults),
+            ("recordings_lost", self.recordingsLost),
             ("tunnels_opened", self.tunnelsOpened), ("tunnels_active", self.tunnelsActive),
         ]
     }
@@ -88,6 +91,7 @@ package struct Counts: Hashable, Sendable {
         sum.recordings += other.recordings
         sum.mocks += other.mocks
         sum.faults += other.faults
+        sum.recordingsLost += other.recordingsLost
         sum.tunnelsOpened += other.tunnelsOpened
         sum.tunnelsActive += other.tunnelsActive
     }

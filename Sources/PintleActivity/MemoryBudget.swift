@@ -70,7 +70,7 @@ package final class MemoryBudget: Sendable {
 
 /// The bytes of a ``MemoryBudget`` that one holder has taken, in whole units. The holder must return them by itself: there
 /// is no `deinit` that does, so that a share is no larger than a number.
-package struct MemoryReservation {
+package struct MemoryReservation: Sendable {
     /// The bytes that are taken.
     package private(set) var bytes = 0
 

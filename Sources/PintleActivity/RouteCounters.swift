@@ -36,6 +36,7 @@ package final class RouteCounters: Sendable {
     private let recordings = Atomic<Int>(0)
     private let mocks = Atomic<Int>(0)
     private let faults = Atomic<Int>(0)
+    private let lostRecordings = Atomic<Int>(0)
     private let tunnelOpenings = Atomic<Int>(0)
     private let tunnelClosings = Atomic<Int>(0)
     /// One counter for each kind of violation, by the kind's index.
@@ -104,6 +105,9 @@ package final class RouteCounters: Sendable {
         }
     }
 
+    /// Counts a recording that was to be made, and could not be written.
+    package func lostRecording() { self.lostRecordings.wrappingAdd(1, ordering: .relaxed) }
+
     /// Counts a tunnel that was established.
     package func tunnelOpened() {
         self.tunnelOpenings.wrappingAdd(1, ordering: .relaxed)
@@ -136,6 +140,7 @@ package final class RouteCounters: Sendable {
         counts.recordings = self.recordings.load(ordering: .relaxed)
         counts.mocks = self.mocks.load(ordering: .relaxed)
         counts.faults = self.faults.load(ordering: .relaxed)
+        counts.recordingsLost = self.lostRecordings.load(ordering: .relaxed)
         for kind in ViolationKind.allCases {
             counts.violations[kind] = self.violations[kind.index].load(ordering: .relaxed)
         }

@@ -107,7 +107,7 @@ package final class ActiveConfiguration: Sendable {
                 configuration.interception, by: authority(configuration.interception),
                 continuing: previous?.interception) : nil
         self.cookies = CookieJars(policy.routes, continuing: previous?.cookies)
-        self.simulations = Simulations(policy, logger: logger, continuing: previous?.simulations)
+        self.simulations = Simulations(policy, counters, logger: logger, continuing: previous?.simulations)
         if let seed = self.simulations.seed, seed != previous?.simulations.seed {
             logger.notice(LogKeys.simulation, metadata: [LogKeys.seed: "\(seed)"])
         }

@@ -22,6 +22,7 @@ import Testing
         for _ in 0..<3 { route.coalesced() }
         for kind in Simulation.allCases { route.simulated(kind) }
         route.simulated(.mock)
+        for _ in 0..<4 { route.lostRecording() }
         route.tunnelOpened()
         route.tunnelOpened()
         route.tunnelClosed()
@@ -34,7 +35,7 @@ import Testing
             counts.named.map { "\($0.name)=\($0.value)" } == [
                 "started=5", "active=2", "completed=1", "failed=1", "cancelled=1", "bytes_up=111", "bytes_down=223",
                 "pin_failures=1", "certificates_refused=1", "cache_hits=1", "cache_misses=2", "coalesced=3",
-                "recordings=1", "mocks=2", "faults=1",
+                "recordings=1", "mocks=2", "faults=1", "recordings_lost=4",
                 "tunnels_opened=2", "tunnels_active=1",
             ])
         #expect(ViolationKind.allCases.map { counts.violations[$0] } == Array(1...10))

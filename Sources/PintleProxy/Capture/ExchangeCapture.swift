@@ -94,6 +94,9 @@ final class ExchangeCapture: MessageKeeper {
         return true
     }
 
+    // The messages before are shown.
+    func loseTrack() {}
+
     // The bodies and messages are handed over with the exchange.
     func end() {}
 

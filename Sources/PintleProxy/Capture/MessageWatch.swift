@@ -19,8 +19,18 @@ protocol MessageKeeper: AnyObject {
     ///
     /// - Returns: false if no more messages are kept.
     func keep(_ message: ByteBuffer, _ kind: ShownMessage.Kind, fromClient isFromClient: Bool) -> Bool
+    /// Called when a message cannot be followed; no more are kept.
+    func loseTrack()
     /// Called when the connection has ended, and nothing more comes.
     func end()
+    /// Compares what was kept with a recording, if that is what it is for. Called after the end.
+    ///
+    /// - Parameter proceed: gets a sentence for each difference, now or later.
+    func compare(then proceed: @escaping ([String]) -> Void)
+}
+
+extension MessageKeeper {
+    func compare(then proceed: @escaping ([String]) -> Void) { proceed([]) }
 }
 
 /// Reads the messages of a WebSocket that is relayed, to keep them. It changes nothing on the way, and gives up at the first thing
@@ -97,14 +107,21 @@ final class MessageWatch {
             case .ping(let bytes): (payload, kind) = (bytes, .ping)
             case .pong(let bytes): (payload, kind) = (bytes, .pong)
             case .close(let close): (payload, kind) = (close.payload, .close)
-            case .violation: return false
+            case .violation: return Self.loseTrack(&keepers)
             }
             keepers.removeAll { !$0.keep(payload, kind, fromClient: isFromClient) }
             if keepers.isEmpty { return false }
         }
         reader.rest.discardReadBytes()
         // A bomb, or a piece that is longer than any that the relay reads.
-        return budget > 0
+        return budget > 0 || Self.loseTrack(&keepers)
+    }
+
+    /// - Returns: false: nothing more is read.
+    private static func loseTrack(_ keepers: inout [any MessageKeeper]) -> Bool {
+        for keeper in keepers { keeper.loseTrack() }
+        keepers = []
+        return false
     }
 
     /// Tells those that keep messages that nothing more comes.

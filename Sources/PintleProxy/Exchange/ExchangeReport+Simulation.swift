@@ -48,9 +48,22 @@ extension ExchangeReport {
     /// recording.
     func note(_ metrics: TransferMetrics, endOf origin: (any OriginStream)?) {
         self.note(metrics, origin?.cacheOutcome)
-        if let differences = origin?.differences, !differences.isEmpty {
-            self.violated(.recordingDiffers)
-            self.error = differences.joined(separator: "; ")
+        self.note(differences: origin?.differences ?? [])
+    }
+
+    /// Compares the messages of a WebSocket that has ended with their recording, if that was asked for, and records the differences.
+    func compareMessages(then proceed: @escaping () -> Void) {
+        guard let messageKeeper else { return proceed() }
+        messageKeeper.compare { differences in
+            self.note(differences: differences)
+            proceed()
         }
+    }
+
+    private func note(differences: [String]) {
+        // It is as it was, or nothing was compared.
+        guard !differences.isEmpty else { return }
+        self.violated(.recordingDiffers)
+        self.error = differences.joined(separator: "; ")
     }
 }

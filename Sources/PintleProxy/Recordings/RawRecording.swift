@@ -17,18 +17,58 @@ struct RawRecording: Sendable {
     /// The rules for the response; nil if there are none.
     let judge: ResponseValidator?
     /// The reason why a body is not there; nil if all is there.
-    var gap: String?
+    private(set) var gap: String?
+    /// The reason why it cannot be recorded at all; nil if it can.
+    private(set) var loss: String?
+    private let memory: RecordingMemory
 
-    init(_ request: TapedRequest) {
+    init(_ request: TapedRequest, in memory: RecordingMemory) {
+        self.memory = memory
         self.request = TapeRequest(method: request.transfer.method, url: request.url, fields: request.transfer.fields)
         self.response = TapeResponse(head: ResponseHead(status: 0))
         self.judge = request.judge
     }
 
-    /// The memory of its bodies.
+    /// The memory of its bodies and messages.
     var bytes: Int {
-        let messages = (self.response.messages ?? []).reduce(0) { $0 + $1.bytes.count }
+        let messages = (self.response.messages ?? []).reduce(0) { $0 + $1.bytes.count + Self.messageOverhead }
         return self.request.body.count + self.response.body.count + messages
+    }
+
+    /// The memory of a message beside its bytes.
+    static let messageOverhead = 64
+
+    /// True as long as bodies and messages are kept.
+    var isKept: Bool { self.gap == nil && self.loss == nil }
+
+    /// Takes memory before something is kept.
+    ///
+    /// - Parameter bytes: all bytes of bodies and messages that are kept then.
+    /// - Returns: false from the first time on that there is none; nothing is kept from then on.
+    mutating func hold(_ bytes: Int) -> Bool {
+        guard self.isKept else { return false }
+        if self.memory.hold(bytes) { return true }
+        self.lose("limits.held_bytes has no room for its bodies")
+        return false
+    }
+
+    /// Keeps no bodies and messages, and notes why.
+    mutating func leaveOut(_ reason: String) {
+        if self.gap == nil { self.gap = reason }
+        self.empty()
+    }
+
+    /// Gives the recording up.
+    mutating func lose(_ reason: String) {
+        if self.loss == nil { self.loss = reason }
+        self.empty()
+    }
+
+    private mutating func empty() {
+        (self.request.body, self.response.body, self.response.pieces) = ([], [], [])
+        if self.response.messages != nil { self.response.messages = [] }
+        // A smaller share is never refused.
+        _ = self.memory.hold(0)
     }
 
     /// Fields of the connection, and those that are made anew when it is played.
@@ -59,6 +99,7 @@ struct RawRecording: Sendable {
         recording.gap = self.gap ?? requestGap ?? content.gap
         if recording.gap != nil {
             (recording.request.body, recording.response.body, recording.response.pieces) = ([], [], [])
+            if recording.response.messages != nil { recording.response.messages = [] }
         } else if response.messages == nil {
             recording.violations = (judged?.kinds ?? []).map(\.rawValue)
         }

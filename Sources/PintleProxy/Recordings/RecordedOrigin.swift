@@ -26,6 +26,8 @@ final class RecordedOrigin {
     private let tape: RouteTape
     private let loop: Loop
     private let request: TapedRequest
+    /// For the recording of an answer that was missing.
+    private let memory: RecordingMemory
     private let connect: RouteTape.Connect
     private var delegate: (any TransferDelegate)?
     private var state = State.waiting
@@ -45,9 +47,10 @@ final class RecordedOrigin {
 
     init(
         _ request: TapedRequest, from tape: RouteTape, for delegate: any TransferDelegate, on loop: Loop,
-        _ connect: @escaping RouteTape.Connect
+        in memory: RecordingMemory, _ connect: @escaping RouteTape.Connect
     ) {
-        (self.request, self.tape, self.delegate, self.loop, self.connect) = (request, tape, delegate, loop, connect)
+        (self.request, self.tape, self.delegate, self.loop) = (request, tape, delegate, loop)
+        (self.memory, self.connect) = (memory, connect)
         guard case .stream = request.transfer.body, !tape.ignoresBodies else {
             self.search()
             return
@@ -98,7 +101,9 @@ final class RecordedOrigin {
         case .fail: self.refuse(miss.description)
         case .forward: self.forward { self.connect(self.request.transfer, $0) }
         case .record:
-            self.forward { RecordingOrigin(self.request, on: self.tape, for: $0, on: self.loop, self.connect) }
+            self.forward {
+                RecordingOrigin(self.request, on: self.tape, for: $0, on: self.loop, in: self.memory, self.connect)
+            }
         }
     }
 

@@ -6,7 +6,6 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
-internal import PintleSystem
 internal import PintleTape
 internal import PintleTrust
 
@@ -29,10 +28,10 @@ final class RecordingOrigin {
 
     init(
         _ request: TapedRequest, on tape: RouteTape, for delegate: any TransferDelegate, on loop: Loop,
-        _ connect: RouteTape.Connect
+        in memory: RecordingMemory, _ connect: RouteTape.Connect
     ) {
         (self.tape, self.loop, self.delegate, self.start) = (tape, loop, delegate, loop.turnTime)
-        self.observed = RawRecording(request)
+        self.observed = RawRecording(request, in: memory)
         self.isWebSocket = request.transfer.upgrade?.lowercased() == "websocket"
         if case .bytes(let bytes) = request.transfer.body {
             self.take(request: bytes.readableBytesView)
@@ -48,14 +47,14 @@ final class RecordingOrigin {
     // MARK: Copies
 
     private func take(request bytes: some Collection<UInt8>) {
-        // It is too long to be kept.
-        guard self.hasRoom(self.observed.request.body.count + bytes.count) else { return }
+        // It is too long to be kept, or there is no memory.
+        guard self.hasRoom(for: bytes.count, behind: self.observed.request.body.count) else { return }
         self.observed.request.body.append(contentsOf: bytes)
     }
 
     private func take(response bytes: UnsafeRawBufferPointer) {
-        // It is too long to be kept.
-        guard self.hasRoom(self.observed.response.body.count + bytes.count) else { return }
+        // It is too long to be kept, or there is no memory.
+        guard self.hasRoom(for: bytes.count, behind: self.observed.response.body.count) else { return }
         self.observed.response.body.append(contentsOf: bytes)
         let end = self.observed.response.body.count
         let time = self.elapsed
@@ -66,12 +65,10 @@ final class RecordingOrigin {
         }
     }
 
-    /// False from the first byte on that is over the limit; nothing of the bodies is kept then.
-    private func hasRoom(_ count: Int) -> Bool {
-        guard self.observed.gap == nil else { return false }
-        if count <= self.tape.limit { return true }
-        self.observed.gap = ContentUnpacking.tooLong(self.tape.limit)
-        (self.observed.request.body, self.observed.response.body, self.observed.response.pieces) = ([], [], [])
+    /// False from the first byte on that is over a limit; nothing of the bodies is kept then.
+    private func hasRoom(for more: Int, behind count: Int) -> Bool {
+        if count + more <= self.tape.limit { return self.observed.hold(self.observed.bytes + more) }
+        self.observed.leaveOut(ContentUnpacking.tooLong(self.tape.limit))
         return false
     }
 
@@ -83,21 +80,10 @@ final class RecordingOrigin {
             self.tape.write(self.observed)
             return self.end(nil, metrics)
         }
-        let (tape, observed, box) = (self.tape, self.observed, LoopBound(self, loop: self.loop))
-        let compare: @Sendable () -> Void = {
-            let differences = tape.differences(of: observed)
-            box.run { $0.compared(differences, metrics) }
+        self.tape.compare(self.observed, on: self.loop) { differences in
+            self.differences = differences
+            self.end(nil, metrics)
         }
-        do throws(SystemError) {
-            try ThreadPool.shared.run(compare)
-        } catch {
-            self.compared(["the answer cannot be compared: the system has no thread: \(error)"], metrics)
-        }
-    }
-
-    private func compared(_ differences: [String], _ metrics: TransferMetrics) {
-        self.differences = differences
-        self.end(nil, metrics)
     }
 
     /// Ends the exchange, unless the client has left.
@@ -114,7 +100,7 @@ extension RecordingOrigin: OriginStream {
     var responseVersion: String { self.stream?.responseVersion ?? "" }
     var metrics: TransferMetrics { self.lastMetrics ?? self.stream?.metrics ?? TransferMetrics() }
     var unsentBodyBytes: Int { self.stream?.unsentBodyBytes ?? 0 }
-    var heldBodyBytes: Int { (self.stream?.heldBodyBytes ?? 0) + self.observed.request.body.count }
+    var heldBodyBytes: Int { self.stream?.heldBodyBytes ?? 0 }
 
     func send(_ bytes: ByteBuffer) {
         self.take(request: bytes.readableBytesView)
@@ -123,7 +109,7 @@ extension RecordingOrigin: OriginStream {
 
     // Pipes would move the bytes past the copy.
     func moveBody(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling {
-        self.observed.gap == nil ? .isUnfit : self.live?.moveBody(from: descriptor, atMost: limit) ?? .isUnfit
+        self.observed.isKept ? .isUnfit : self.live?.moveBody(from: descriptor, atMost: limit) ?? .isUnfit
     }
 
     func finishBody(trailers: Fields) {
@@ -131,7 +117,7 @@ extension RecordingOrigin: OriginStream {
         self.live?.finishBody(trailers: trailers)
     }
 
-    func takePipes() { if self.observed.gap != nil { self.live?.takePipes() } }
+    func takePipes() { if !self.observed.isKept { self.live?.takePipes() } }
 
     func pauseReading() { self.live?.pauseReading() }
 
@@ -177,7 +163,7 @@ extension RecordingOrigin: TransferDelegate {
     func bodyBeginsAgain() { self.delegate?.bodyBeginsAgain() }
 
     func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics) {
-        if let head = handoff.head, self.isWebSocket, self.tape.rules.mode != .compare {
+        if let head = handoff.head, self.isWebSocket {
             self.observed.response.head = head
             self.observed.response.version = handoff.version
             self.observed.headTime = self.elapsed

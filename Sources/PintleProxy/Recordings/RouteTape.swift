@@ -3,6 +3,7 @@
 internal import NIOCore
 internal import PintleActivity
 internal import PintleCoding
+internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
@@ -16,14 +17,16 @@ final class RouteTape: Sendable {
 
     let rules: ReplayRules
     let tape: Tape
-    let recorder: TapeRecorder
+    private let recorder: TapeRecorder
+    /// Count the recordings that are lost.
+    private let counters: RouteCounters
 
     /// - Parameters:
     ///   - injected: the texts that the route puts into requests, which are masked.
     ///   - recorder: writes the recordings of all routes.
-    init(_ rules: ReplayRules, injected: [String], _ recorder: TapeRecorder) {
+    init(_ rules: ReplayRules, injected: [String], _ recorder: TapeRecorder, _ counters: RouteCounters) {
         self.rules = rules
-        self.recorder = recorder
+        (self.recorder, self.counters) = (recorder, counters)
         self.tape = Tape(Self.settings(rules, injected: injected))
     }
 
@@ -43,31 +46,38 @@ final class RouteTape: Sendable {
     /// Finds the recording for a request. Blocks.
     func find(_ request: TapeRequest, gap: String?) -> Result<Recording, TapeMiss> {
         if let gap, !self.ignoresBodies { return .failure(TapeMiss(.incomplete, gap)) }
-        let oldest = self.rules.miss == .record ? self.oldest : nil
+        let oldest = self.rules.miss == .record ? self.rules.recordings.oldest(at: .now()) : nil
         return Result { () throws(TapeMiss) in
             try self.tape.find(ContentUnpacking.request(request, limit: self.limit).request, since: oldest)
         }
     }
 
-    /// The time before which recordings are too old; nil for no such time.
-    private var oldest: Timestamp? {
-        self.rules.recordings.maxAge.map { age in
-            Timestamp(milliseconds: Timestamp.now().milliseconds - age.components.seconds * 1000)
-        }
-    }
-
     /// Writes what was observed, on another thread.
     func write(_ observed: RawRecording) {
+        if let loss = observed.loss { return self.recorder.lose(of: self.counters, loss) }
         let (tape, limit) = (self.tape, self.limit)
-        self.recorder.add(bytes: observed.bytes) { () throws(TapeError) in
+        self.recorder.add(bytes: observed.bytes, of: self.counters) { () throws(TapeError) in
             try tape.add(observed.recording(limit: limit))
         }
     }
 
-    /// Compares what was observed with its recording. Blocks.
+    /// Compares what was observed with its recording, on another thread.
     ///
-    /// - Returns: a sentence for each difference.
-    func differences(of observed: RawRecording) -> [String] {
+    /// - Parameter proceed: gets a sentence for each difference, on the loop.
+    func compare(_ observed: RawRecording, on loop: Loop, then proceed: @escaping ([String]) -> Void) {
+        let box = LoopBound(proceed, loop: loop)
+        do throws(SystemError) {
+            try ThreadPool.shared.run {
+                let differences = self.differences(of: observed)
+                box.run { $0(differences) }
+            }
+        } catch {
+            proceed(["the answer cannot be compared: the system has no thread: \(error)"])
+        }
+    }
+
+    private func differences(of observed: RawRecording) -> [String] {
+        if let loss = observed.loss { return ["the answer cannot be compared with its recording: \(loss)"] }
         let recording = observed.recording(limit: self.limit)
         do throws(TapeMiss) {
             let recorded = try self.tape.find(recording.request)

@@ -12,6 +12,7 @@ final class TapeRecorder: Sendable {
 
     private struct Job: Sendable {
         let bytes: Int
+        let counters: RouteCounters
         let work: Work
     }
 
@@ -19,7 +20,6 @@ final class TapeRecorder: Sendable {
         var waiting: [Job] = []
         var bytes = 0
         var isRunning = false
-        var lost = 0
         /// Called when nothing waits.
         var whenIdle: [@Sendable () -> Void] = []
     }
@@ -32,28 +32,29 @@ final class TapeRecorder: Sendable {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// The number of recordings that were lost.
-    var lost: Int { self.state.withLock { $0.lost } }
+    /// Gives a recording up.
+    func lose(of counters: RouteCounters, _ reason: String) {
+        counters.lostRecording()
+        self.logger.error(
+            "a recording is lost", metadata: ["route": "\(counters.name)", "reason": "\(reason)"])
+    }
 
-    /// - Parameter bytes: the memory that the work holds.
-    func add(bytes: Int, _ work: @escaping Work) {
+    /// - Parameters:
+    ///   - bytes: the memory that the work holds.
+    ///   - counters: count the recording if it is lost.
+    func add(bytes: Int, of counters: RouteCounters, _ work: @escaping Work) {
         enum Outcome { case waits, starts, full }
         let outcome = self.state.withLock { state -> Outcome in
             let hasRoom = state.bytes + bytes <= Self.mostBytes || state.waiting.isEmpty
-            guard hasRoom, state.waiting.count < Self.mostWaiting else {
-                state.lost += 1
-                return .full
-            }
-            state.waiting.append(Job(bytes: bytes, work: work))
+            guard hasRoom, state.waiting.count < Self.mostWaiting else { return .full }
+            state.waiting.append(Job(bytes: bytes, counters: counters, work: work))
             state.bytes += bytes
             defer { state.isRunning = true }
             return state.isRunning ? .waits : .starts
         }
         switch outcome {
         case .waits: break
-        case .full:
-            self.logger.error(
-                "a recording is lost", metadata: ["reason": "more wait to be written than may; the disk is too slow"])
+        case .full: self.lose(of: counters, "more wait to be written than may; the disk is too slow")
         case .starts: self.start()
         }
     }
@@ -63,13 +64,10 @@ final class TapeRecorder: Sendable {
             try ThreadPool.shared.run { self.write() }
         } catch {
             let lost = self.state.withLock { state in
-                let lost = state.waiting.count
-                state.lost += lost
-                (state.waiting, state.bytes, state.isRunning) = ([], 0, false)
-                return lost
+                defer { (state.waiting, state.bytes, state.isRunning) = ([], 0, false) }
+                return state.waiting
             }
-            self.logger.error(
-                "recordings are lost", metadata: ["count": "\(lost)", "reason": "the system has no thread: \(error)"])
+            for job in lost { self.lose(of: job.counters, "the system has no thread: \(error)") }
             self.tellIdle()
         }
     }
@@ -79,8 +77,7 @@ final class TapeRecorder: Sendable {
             do throws(TapeError) {
                 try job.work()
             } catch {
-                self.state.withLock { $0.lost += 1 }
-                self.logger.error("a recording is lost", metadata: ["reason": "\(error)"])
+                self.lose(of: job.counters, "\(error)")
             }
         }
         self.tellIdle()

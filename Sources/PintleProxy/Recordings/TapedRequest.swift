@@ -18,9 +18,11 @@ extension Worker {
             Self.open(request, in: session, for: delegate, on: loop, origins, precheck)
         }
         let taped = TapedRequest(consume request, judge: simulation.judge)
+        let memory = RecordingMemory(of: self.memory, limit: self.active.limits.heldBytes)
         switch tape.rules.mode {
-        case .replay: return RecordedOrigin(taped, from: tape, for: delegate, on: loop, connect)
-        case .record, .compare: return RecordingOrigin(taped, on: tape, for: delegate, on: loop, connect)
+        case .replay: return RecordedOrigin(taped, from: tape, for: delegate, on: loop, in: memory, connect)
+        case .record, .compare:
+            return RecordingOrigin(taped, on: tape, for: delegate, on: loop, in: memory, connect)
         }
     }
 }

@@ -2,6 +2,7 @@
 
 internal import Logging
 internal import NIOCore
+internal import PintleActivity
 internal import PintlePolicy
 internal import PintleSession
 internal import PintleSystem
@@ -16,13 +17,15 @@ struct Simulations: Sendable {
     /// Writes the recordings of all routes; nil if there are none.
     private let recorder: TapeRecorder?
 
-    /// - Parameter previous: a route with the same name and rules continues its counters and its tape.
-    init(_ policy: Policy, logger: Logger, continuing previous: Simulations?) {
+    /// - Parameters:
+    ///   - counters: of the routes, in their order.
+    ///   - previous: a route with the same name and rules continues its schedule and its tape.
+    init(_ policy: Policy, _ counters: Counters, logger: Logger, continuing previous: Simulations?) {
         let configuration = policy.configuration.simulation
         let all =
             policy.routes.routes.map {
-                ($0.name, $0.configuration.simulation, $0.configuration.request.injectedTexts)
-            } + [("", configuration.unrouted, [])]
+                ($0.name, $0.configuration.simulation, $0.configuration.request.injectedTexts, counters[$0.index])
+            } + [("", configuration.unrouted, [], counters.unrouted)]
         guard all.contains(where: { !$0.1.isEmpty }) else {
             (self.routes, self.seed, self.recorder) = ([], nil, previous?.recorder)
             return
@@ -33,11 +36,11 @@ struct Simulations: Sendable {
         let known = (previous?.routes ?? []).compactMap(\.self)
         let recorder = previous?.recorder ?? TapeRecorder(logger: logger)
         self.recorder = recorder
-        self.routes = all.map { name, rules, injected in
+        self.routes = all.map { name, rules, injected, counters in
             if rules.isEmpty { return nil }
             let same = known.first { $0.name == name && $0.rules == rules.normalized && $0.injected == injected }
             if seed == previous?.seed, let same { return same }
-            return RouteSimulation(name, rules, seed: chance, injected: injected, recorder)
+            return RouteSimulation(name, rules, seed: chance, injected: injected, recorder, counters)
         }
     }
 
@@ -59,9 +62,6 @@ struct Simulations: Sendable {
 extension Simulations {
     /// Returns when the recordings of exchanges that have ended are written.
     func finish() async { await self.recorder?.finish() }
-
-    /// The number of recordings that were lost.
-    var lostRecordings: Int { self.recorder?.lost ?? 0 }
 }
 
 /// The state of one route's simulation, shared by all loops.
@@ -75,9 +75,12 @@ private final class RouteSimulation: Sendable {
     let tape: RouteTape?
     private let schedule: Locked<SimulationSchedule>
 
-    init(_ name: String, _ rules: SimulationRules, seed: UInt64, injected: [String], _ recorder: TapeRecorder) {
+    init(
+        _ name: String, _ rules: SimulationRules, seed: UInt64, injected: [String], _ recorder: TapeRecorder,
+        _ counters: RouteCounters
+    ) {
         (self.name, self.rules, self.injected) = (name, rules.normalized, injected)
-        self.tape = rules.replay.map { RouteTape($0, injected: injected, recorder) }
+        self.tape = rules.replay.map { RouteTape($0, injected: injected, recorder, counters) }
         // Two routes with the same rules see different numbers.
         let own = name.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         self.schedule = Locked(SimulationSchedule(rules, seed: own))

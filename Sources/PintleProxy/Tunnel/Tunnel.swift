@@ -259,6 +259,11 @@ extension Tunnel: SocketRelayDelegate {
         // The bytes in flight at the end are written by now, or never will be.
         self.countBytes()
         self.messages?.end()
+        // A comparison takes its time, on another thread.
+        self.report.compareMessages { self.close() }
+    }
+
+    private func close() {
         self.report.counters.tunnelClosed()
         self.report.close(self.outcome, in: self.active)
         if self.ownsConnection { self.worker.limiter.leave(self.peer) }

@@ -10,6 +10,7 @@ enum MetricFamily: String, CaseIterable {
     case pinEvaluations = "pintle_pin_evaluations"
     case cacheEvents = "pintle_cache_events"
     case simulated = "pintle_simulated"
+    case recordingsLost = "pintle_recordings_lost"
     case upstreamConnections = "pintle_upstream_connections"
     case processSearches = "pintle_client_process_searches"
     case certificateExpiry = "pintle_certificate_expiry_seconds"
@@ -27,7 +28,9 @@ enum MetricFamily: String, CaseIterable {
 
     var kind: Kind {
         switch self {
-        case .exchanges, .bytes, .violations, .pinEvaluations, .cacheEvents, .simulated, .processSearches: .counter
+        case .exchanges, .bytes, .violations, .pinEvaluations, .cacheEvents, .simulated, .recordingsLost,
+            .processSearches:
+            .counter
         case .exchangeDuration: .histogram
         case .activeExchanges, .upstreamConnections, .certificateExpiry, .lastReloadSuccessful, .lastReloadSuccess:
             .gauge
@@ -40,7 +43,7 @@ enum MetricFamily: String, CaseIterable {
         switch self {
         case .bytes: "bytes"
         case .exchangeDuration, .certificateExpiry, .lastReloadSuccess: "seconds"
-        case .exchanges, .activeExchanges, .violations, .pinEvaluations, .cacheEvents, .simulated,
+        case .exchanges, .activeExchanges, .violations, .pinEvaluations, .cacheEvents, .simulated, .recordingsLost,
             .upstreamConnections, .processSearches, .configuration, .lastReloadSuccessful, .build:
             nil
         }
@@ -50,7 +53,7 @@ enum MetricFamily: String, CaseIterable {
     var labels: [String] {
         switch self {
         case .exchanges: ["route", "method", "status"]
-        case .exchangeDuration, .activeExchanges: ["route"]
+        case .exchangeDuration, .activeExchanges, .recordingsLost: ["route"]
         case .bytes: ["route", "direction"]
         case .violations: ["route", "kind"]
         case .pinEvaluations: ["trust", "verdict"]
@@ -77,6 +80,7 @@ enum MetricFamily: String, CaseIterable {
         case .pinEvaluations: "Exchanges whose certificates were compared with pins, by the verdict."
         case .cacheEvents: "Requests of routes with a cache or with coalescing, by what became of them."
         case .simulated: "Answers that did not come from an origin, or that a fault changed."
+        case .recordingsLost: "Recordings that were to be made, and could not be written."
         case .upstreamConnections: "Connections to origins and upstream proxies."
         case .processSearches: "Searches for the processes of clients on this machine, by the outcome."
         case .certificateExpiry: "Seconds until the certificate expires; negative afterwards."

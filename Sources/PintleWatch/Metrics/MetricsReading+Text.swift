@@ -27,6 +27,7 @@ extension MetricsReading {
         case .pinEvaluations: self.pinSamples
         case .cacheEvents: self.cacheSamples
         case .simulated: self.simulationSamples
+        case .recordingsLost: self.byRoute { [([], $0.recordingsLost)] }
         case .upstreamConnections:
             ConnectionState.allCases.compactMap { state in
                 self.upstreamConnections[state].map { ([state.rawValue], "\($0)") }

@@ -266,6 +266,8 @@ struct RecordingTests {
         }
         let lost = try pintle.waitForMessages("a recording is lost", 1)
         #expect("\(lost)".contains("no space left on the device"), "\(lost)")
+        // All are written, or lost, by now or soon.
+        try Patience.wait(for: "lost recordings") { try pintle.counters()["recordings_lost"] as? Int ?? 0 > 0 }
         // The folder has the complete recordings, and nothing else.
         let view = "/proc/\(pintle.process.pid)/root\(disk.path)/t"
         let names = try FileManager.default.contentsOfDirectory(atPath: view)

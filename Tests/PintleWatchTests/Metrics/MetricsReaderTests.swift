@@ -83,6 +83,7 @@ import Testing
                 "pintle_pin_evaluations counter - -",
                 "pintle_cache_events counter - -",
                 "pintle_simulated counter - -",
+                "pintle_recordings_lost counter - -",
                 "pintle_upstream_connections gauge - -",
                 "pintle_client_process_searches counter - -",
                 "pintle_certificate_expiry_seconds gauge seconds -",
