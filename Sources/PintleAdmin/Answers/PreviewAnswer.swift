@@ -37,7 +37,9 @@ struct PreviewAnswer {
             for kept in self.recent.numbers(slice.startIndex..<slice.endIndex) {
                 all += 1
                 let exchange = kept.exchange
-                let difference = comparison.compare(Self.request(of: exchange))
+                let difference = comparison.compare(Self.request(of: exchange)) {
+                    exchange.judgedResponse(self.program.redaction)
+                }
                 if difference.kinds.isEmpty { same += 1 }
                 for kind in difference.kinds { counts[kind, default: 0] += 1 }
                 if difference.kinds.isEmpty || rows.count == Self.mostRows { continue }
@@ -70,12 +72,21 @@ struct PreviewAnswer {
         ])
     }
 
+    private static func verdict(_ verdict: ResponseVerdict) -> Parameter {
+        .object([
+            ("verdict", .string(verdict.outcome.rawValue)),
+            ("violations", verdict.violations.isEmpty ? nil : .strings(verdict.violations)),
+            ("reason", verdict.reason.map { .string($0) }),
+        ])
+    }
+
     private func side(_ side: PlanComparison.Side) -> Parameter {
         .object([
             ("decision", .string(side.decision)), ("rule", side.rule.map { .string($0) }),
             ("route", side.route.map { .string($0) }), ("trust", side.trust.map { .string($0) }),
             ("way", side.way.map { .string($0) }), ("tunnel", side.tunnel.map { .string($0) }),
             ("contract", side.contract.map { .string($0) }),
+            ("response", side.response.map(Self.verdict)),
             ("sent", side.sent.map { SentAnswer($0, self.program.redaction).parameter }),
         ])
     }

@@ -40,6 +40,15 @@ package struct RouteMeaning: Sendable, Equatable {
         let cache: RouteCachePolicy
         let coalescing: CoalescingRules?
         let simulation: SimulationRules
+
+        /// True if the same responses break both rules, with the same consequences, whatever else they do.
+        package func judgesAlike(_ other: Response) -> Bool {
+            let (left, right) = (self.rules, other.rules)
+            return left.status == right.status && left.contentTypes == right.contentTypes
+                && left.structuredSuffixes == right.structuredSuffixes && left.body == right.body
+                && left.onViolation == right.onViolation && left.maxBody == right.maxBody
+                && self.schemas == other.schemas && self.redirects == other.redirects
+        }
     }
 
     /// - Parameters:

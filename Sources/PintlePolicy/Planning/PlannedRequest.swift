@@ -110,7 +110,7 @@ extension RequestPlan {
         if let operation, operation.checksRequests {
             try self.judge(&made, head, content, operation, shortage: shortage, within: budget ?? .unlimited)
         }
-        if let judge = self.makeJudge(operation, method: head.method) {
+        if let judge = self.validator(operation, method: head.method) {
             judge.prepare(&head.fields)
             made.judge = judge
         }
@@ -205,7 +205,12 @@ extension RequestPlan {
         }
     }
 
-    private func makeJudge(_ operation: ContractedOperation?, method: String) -> ResponseValidator? {
+    /// The rules for the response to a request with this method; nil if it may be anything.
+    package func responseValidator(method: String) -> ResponseValidator? {
+        self.validator(self.operation, method: method)
+    }
+
+    private func validator(_ operation: ContractedOperation?, method: String) -> ResponseValidator? {
         let route = self.decision?.route
         let maxBody = route?.configuration.response.maxBody
         guard route?.contract != nil || maxBody != nil || operation != nil else { return nil }

@@ -33,12 +33,15 @@ package struct ResponseValidator: Sendable {
     /// True if only heads are checked, so that an endless stream may follow.
     package var judgesHeadsOnly: Bool { !self.readsBody && self.maxBody == nil }
 
+    /// True if origins are asked for whole representations only.
+    package var asksForWhole: Bool { self.readsBody && self.onViolation != .report }
+
     /// Asks the origin for a response that can be judged: with codings that can be decoded and, unless violations are only
     /// reported, the whole representation. A proxy may drop Range, since any origin may ignore it (RFC 9110 §14.2).
     package func prepare(_ fields: inout Fields) {
         guard self.readsBody else { return }
         fields.narrowAcceptEncoding()
-        guard self.onViolation != .report else { return }
+        guard self.asksForWhole else { return }
         fields.remove("Range")
         fields.remove("If-Range")
     }

@@ -5,6 +5,7 @@ internal import PintleCoding
 internal import PintleMessage
 package import PintlePolicy
 internal import PintleSystem
+package import PintleWatch
 
 /// The bodies of an exchange that has ended.
 ///
@@ -27,6 +28,8 @@ package final class CapturedBodies: Sendable {
         var messages: [ShownMessage] = []
         /// The Cookie fields that a jar has added to the requests to origins; the fields of the client have none of them.
         var cookies: [String] = []
+        /// True if the route has changed the origin's body of the response.
+        var isChanged = false
 
         /// The bytes in memory, about.
         var size: Int {
@@ -99,6 +102,54 @@ package final class CapturedBodies: Sendable {
         else { return nil }
         return content.request.bytes
     }
+
+    /// The body of the response as it came from the origin, to be judged again; or the reason why that cannot be.
+    ///
+    /// - Parameter redaction: of what is shown. A body with parts that may not be shown is not judged: the verdict, or its words,
+    ///   could tell them, and a mask is not what the origin has sent.
+    package func judgedResponse(of exchange: ObservedExchange, _ redaction: Redaction) -> RecordedResponse.Body {
+        self.settle(exchange)
+        guard case .kept(let content) = self.state.withLock({ $0 }) else { return .unknown(Self.noBody) }
+        let part = content.response
+        guard part.bytes.count == part.size else {
+            return .unknown("only \(part.bytes.count) bytes of its body were kept")
+        }
+        if content.isChanged { return .unknown("the route has changed its body") }
+        guard let plain = Shown.decoded(part), plain.isWhole else { return .unknown("its body cannot be decoded") }
+        let shown = Shown(content, of: exchange, self.rules, redaction).response?.bytes ?? []
+        return shown == plain.bytes ? .whole(part.bytes) : .unknown("the log hides parts of its body (log.redact)")
+    }
+
+    fileprivate static let noBody = "its body was not kept"
+}
+
+extension ObservedExchange {
+    /// The response of the origin, to be judged again.
+    ///
+    /// - Parameter redaction: of what is shown.
+    package func judgedResponse(_ redaction: Redaction) -> RecordedResponse {
+        switch self.record.source {
+        case .origin: break
+        case .cache: return .unknown("it came from the cache")
+        case .recording, .mock, .fault, .pintle: return .unknown("no origin has sent it")
+        case nil: return .unknown("there was none")
+        }
+        guard let status = (self.record.upstreamStatus ?? self.record.status).flatMap(UInt16.init(exactly:)) else {
+            return .unknown("there was none")
+        }
+        let length = self.record.bytesOut ?? 0
+        let body: RecordedResponse.Body =
+            if !self.isComplete {
+                .unknown("it did not come whole")
+            } else if length == 0 {
+                .whole([])
+            } else {
+                self.bodies?.judgedResponse(of: self, redaction) ?? .unknown(CapturedBodies.noBody)
+            }
+        return .received(
+            ResponseHead(status: status, fields: self.responseFields), length: length, body,
+            redirects: self.record.redirects ?? 0)
+    }
 }
 
 /// Decodes and redacts bodies when they are asked for.
@@ -164,7 +215,7 @@ private struct Shown: ShownBodies {
     /// Decodes as far as the bytes go.
     ///
     /// - Returns: nil if a coding is not known.
-    private static func decoded(_ part: CapturedBodies.Part) -> (bytes: [UInt8], isWhole: Bool)? {
+    static func decoded(_ part: CapturedBodies.Part) -> (bytes: [UInt8], isWhole: Bool)? {
         guard let codings = try? ContentCoding.codings(in: part.codings),
             let decoder = try? ContentDecoder(
                 codings, limit: min(max(1 << 16, part.bytes.count * Self.unfolding), Self.longest))

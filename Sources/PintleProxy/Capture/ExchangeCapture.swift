@@ -4,6 +4,7 @@ internal import NIOCore
 internal import PintleActivity
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSerialization
 
 /// Keeps copies of the bodies of an exchange under way. Used on the exchange's event loop.
 final class ExchangeCapture: MessageKeeper {
@@ -38,6 +39,9 @@ final class ExchangeCapture: MessageKeeper {
         self.content.response.type = head.fields[.contentType]
         self.content.response.codings = head.fields.values(of: "Content-Encoding")
     }
+
+    /// Notes that the body that the client gets is not the origin's.
+    func noteChange() { self.content.isChanged = true }
 
     /// Takes a piece of the body that the client gets.
     func take(response piece: UnsafeRawBufferPointer) { self.keep(piece, \.response) }
@@ -112,5 +116,13 @@ final class ExchangeCapture: MessageKeeper {
         self.taken = 0
         self.content = CapturedBodies.Content()
         return CapturedBodies(content, self.rules)
+    }
+}
+
+extension ExchangeReport {
+    /// Records a response that was judged, with the violation despite which it passes.
+    func note(_ judged: HeldResponse, _ violation: ValidationError?) {
+        if let violation { self.violated(violation) }
+        if judged.isReplaced { self.capture?.noteChange() }
     }
 }

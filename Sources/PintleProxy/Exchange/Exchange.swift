@@ -476,7 +476,7 @@ final class Exchange: TransferDelegate {
     }
 
     private func pass(_ held: HeldResponse, _ violation: ValidationError?, _ inspection: ResponseInspection) {
-        if let violation { self.report.violated(violation) }
+        self.report.note(held, violation)
         var length = self.origin == nil && held.need != .nothing ? UInt64(held.body.readableBytes) : held.length
         if !held.trailers.isEmpty, !held.isReplaced {
             // Trailers need chunked framing.

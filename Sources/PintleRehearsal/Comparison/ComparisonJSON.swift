@@ -17,7 +17,9 @@ package enum ComparisonJSON {
 
     /// The members behind the rows of the exchanges: counts, and the differences.
     package static func summary(_ comparison: TrafficComparison, _ read: TrafficReader.Summary) -> Parameter {
-        let kinds = PlanComparison.Kind.allCases.map { kind in
+        // Responses are not judged, since few archives have them as they came.
+        let judging: Set<PlanComparison.Kind> = [.rejected, .accepted]
+        let kinds = PlanComparison.Kind.allCases.filter { !judging.contains($0) }.map { kind in
             (PolicyDifference.Kind.plan(kind).name, Parameter.integer(Int64(comparison.counts[kind] ?? 0)))
         }
         return .object([

@@ -58,6 +58,7 @@ extension PolicyDifference.Side {
         case .way: self.decision = side.way ?? "direct"
         case .tunnel: self.decision = side.tunnel ?? side.decision
         case .contract: self.decision = side.contract ?? "no operation"
+        case .rejected, .accepted: self.decision = side.response?.outcome.rawValue ?? "passes"
         case .request, .response, .unknown: self.decision = side.route ?? "no route"
         }
     }

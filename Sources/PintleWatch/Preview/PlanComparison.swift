@@ -24,6 +24,10 @@ package struct PlanComparison: Sendable {
         case response
         /// Another API contract or operation would apply, or none.
         case contract
+        /// The response that came would break rules, or break them with worse consequences.
+        case rejected
+        /// The response that came breaks rules, and would not, or would with milder consequences.
+        case accepted
         /// A part of the exchange decides that is not known.
         case unknown
     }
@@ -55,12 +59,14 @@ package struct PlanComparison: Sendable {
         package var unresolved: Authority?
         /// True if only the address decides, as no rule about names does.
         package var isUndecided = false
+        /// The verdict on the response that came; nil if there is none, or if both configurations judge it by the same rules.
+        package var response: ResponseVerdict?
 
         /// The rule that decides about one kind of difference; nil if no rule does.
         package func rule(for kind: Kind) -> String? {
             switch kind {
             case .denied, .allowed, .unknown: self.rule ?? self.routeRule
-            case .route, .request, .response, .contract, .tunnel: self.routeRule
+            case .route, .request, .response, .contract, .rejected, .accepted, .tunnel: self.routeRule
             case .trust: self.trustRule
             case .way: self.wayRule
             }
@@ -146,7 +152,10 @@ package struct PlanComparison: Sendable {
     package func compare(_ head: RequestHead) -> Difference { self.compare(Request(head)) }
 
     /// Plans a request anew.
-    package func compare(_ request: Request) -> Difference {
+    ///
+    /// - Parameter response: the response that came, judged as if it came again; nil compares nothing but its rules. Called only if
+    ///   these differ.
+    package func compare(_ request: Request, response: () -> RecordedResponse? = { nil }) -> Difference {
         guard !request.head.method.isEmpty, let framing = try? request.head.bodyFraming() else {
             return Difference(kinds: [], before: Side(), after: Side())
         }
@@ -155,6 +164,11 @@ package struct PlanComparison: Sendable {
         if !request.isRepresentative, !before.sendsAlike(after) {
             before.make(request)
             after.make(request)
+        }
+        if !before.judgesAlike(after), let response = response() {
+            let followsAlike = before.followsAlike(after)
+            before.judge(response, to: request, followsAlike: followsAlike)
+            after.judge(response, to: request, followsAlike: followsAlike)
         }
         let kinds = before.kinds(to: after)
         guard !kinds.isEmpty else { return Difference(kinds: [], before: before.side, after: after.side) }

@@ -16,10 +16,10 @@ struct PlannedSide {
         case unknown
     }
 
-    private(set) var side = PlanComparison.Side()
-    private let plan: RequestPlan
-    private let policy: Policy
-    private let meaning: PolicyMeaning
+    var side = PlanComparison.Side()
+    let plan: RequestPlan
+    let policy: Policy
+    let meaning: PolicyMeaning
     private let isRepresentative: Bool
     private var sent = Sent.nothing
 
@@ -174,7 +174,7 @@ struct PlannedSide {
     }
 
     /// The contract that the messages must keep to.
-    private var contract: ContractMeaning? {
+    var contract: ContractMeaning? {
         guard !self.plan.isTunnel, let decision = self.plan.decision, self.policy.apiContract(for: decision) != nil
         else { return nil }
         return self.meaning.route(decision.route).contract ?? self.meaning.contract
@@ -199,5 +199,6 @@ struct PlannedSide {
         case (.nothing, .made), (.made, .nothing): kinds.append(.request)
         }
         if rules.0.response != rules.1.response { kinds.append(.response) }
+        if let kind = ResponseVerdict.kind(of: self.side.response, after.side.response) { kinds.append(kind) }
     }
 }

@@ -10,7 +10,8 @@ const kinds = [
   ['denied', 'would be denied', 'denied'], ['allowed', 'would be allowed', 'pinned'], ['route', 'other route', 'cached'],
   ['trust', 'other trust', 'would'], ['way', 'other way', 'cached'], ['tunnel', 'other tunnel', 'would'],
   ['request', 'other request', 'cached'], ['response', 'other rules for the response', 'cached'],
-  ['contract', 'other contract', 'rejected'],
+  ['contract', 'other contract', 'rejected'], ['rejected', 'response would be rejected', 'denied'],
+  ['accepted', 'response would be accepted', 'pinned'],
   ['unknown', 'cannot be told', 'unused'], ['same', 'as before', 'allowed'],
 ];
 /** The most rows that are listed. */
@@ -75,8 +76,14 @@ function summary(name, result) {
   ];
 }
 
-/** A side with a part for each field of the request that is sent. */
-function parts({ sent, ...side } = {}) {
+/** A side with parts for the verdict on the response, and one for each field of the request that is sent. */
+function parts({ response, ...side } = {}) {
+  if (typeof response !== 'object') return sentParts(side);
+  const { verdict, violations = [], reason } = response;
+  return sentParts({ ...side, response: [verdict, reason, ...violations].filter(Boolean).join('; ') });
+}
+
+function sentParts({ sent, ...side }) {
   if (typeof sent !== 'object') return { ...side, ...(sent && { sent }) };
   const fields = {};
   for (const [name, value] of sent.fields ?? []) {
