@@ -135,7 +135,7 @@ struct DevToolsSession {
             let events = NetworkEvents(
                 exchange.shown(redaction), number: kept.number, isComplete: exchange.isComplete,
                 port: policy.remotePort(of: exchange.record), certificate: exchange.verdict.flatMap(Self.certificate))
-            messages += events.events.map { Self.message($0.method, $0.parameters) }
+            messages += events.messages
         }
         return messages
     }

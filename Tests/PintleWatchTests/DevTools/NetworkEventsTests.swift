@@ -32,24 +32,51 @@ struct NetworkEventsTests {
     private static func events(
         _ record: ExchangeRecord, _ request: Fields = Self.request, _ response: Fields = Self.response,
         isComplete: Bool = true, certificate: NetworkEvents.Certificate? = nil
-    ) -> [NetworkEvents.Event] {
-        NetworkEvents(
+    ) throws -> [Event] {
+        try NetworkEvents(
             ShownExchange(record, request: request, response: response, redaction: .on), number: 42,
             isComplete: isComplete, port: 443, certificate: certificate
-        ).events
+        ).messages.map { message in
+            let document = try JSONScanner().parse(message)
+            guard case .string(let method)? = document["method"], let parameters = document["params"] else {
+                throw NoEvent()
+            }
+            return Event(method: method, parameters: parameters, text: String(decoding: message, as: UTF8.self))
+        }
     }
 
-    /// Each event on a line of its own.
-    private static func text(_ events: [NetworkEvents.Event]) throws -> String {
-        try events.map { event in
-            "\(event.method) \(String(decoding: try JSONWriter.write(event.parameters), as: UTF8.self))"
+    private struct NoEvent: Error {}
+
+    private struct Event {
+        let method: String
+        let parameters: Parameter
+        let text: String
+    }
+
+    /// Each event on a line of its own, as its method and its parameters.
+    private static func text(_ events: [Event]) -> String {
+        events.map { event in
+            let prefix = #"{"method":"\#(event.method)","params":"#
+            #expect(event.text.hasPrefix(prefix))
+            return "\(event.method) \(event.text.dropFirst(prefix.count).dropLast())"
         }.joined(separator: "\n")
+    }
+
+    @Test func `texts are escaped, and names of fields whose lines are joined`() throws {
+        var record = Self.record
+        record.error = "a \"b\" \\ \n\r\t\u{1}\u{1f} é\u{2028}"
+        let fields: Fields = ["a": "1\"", "B": "2", "A": "3", "b": "4", "X-\"": "5"]
+        let events = try Self.events(record, [:], fields, isComplete: false)
+        #expect(events.last?.parameters["errorText"] == .string(record.error ?? ""))
+        let headers = events[1].parameters["response"]?["headers"]
+        #expect(headers?["a"] == "1\"\n3" && headers?["B"] == "2\n4" && headers?["X-\""] == "5", "\(headers ?? .null)")
+        #expect(headers?["A"] == nil)
     }
 
     @Test func `an exchange has all of its events, with the times at which they happened`() throws {
         let certificate = NetworkEvents.Certificate(
             subject: "CN=api.pay.example", issuer: "CN=Issuer", validity: 1_700_000_000...1_800_000_000)
-        let text = try Self.text(Self.events(Self.record, certificate: certificate))
+        let text = Self.text(try Self.events(Self.record, certificate: certificate))
         #expect(
             text == """
                 Network.requestWillBeSent {"requestId":"42","timestamp":1767225600.25,"loaderId":"pintle","frameId":"pintle",\
@@ -85,13 +112,13 @@ struct NetworkEventsTests {
         (record.decision, record.rule, record.status) = ("deny", "destinations.deny[0]", 403)
         (record.source, record.bytesOut, record.duration) = (.pintle, 0, .milliseconds(1))
         record.error = "x.ads.example is denied by destinations.deny[0]"
-        let events = Self.events(record, [:], [:], isComplete: false)
+        let events = try Self.events(record, [:], [:], isComplete: false)
         #expect(
             events.map(\.method) == [
                 "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFailed",
             ])
         #expect(
-            try Self.text([events[2]]) == """
+            Self.text([events[2]]) == """
                 Network.loadingFailed {"requestId":"42","timestamp":1.001,"type":"Other",\
                 "errorText":"x.ads.example is denied by destinations.deny[0]","canceled":false,"blockedReason":"other"}
                 """)
@@ -100,46 +127,46 @@ struct NetworkEventsTests {
         #expect(response?["securityState"] == "insecure" && response?["remoteIPAddress"] == nil)
     }
 
-    @Test func `an exchange without an answer has failed, and nothing was blocked`() {
+    @Test func `an exchange without an answer has failed, and nothing was blocked`() throws {
         var record = Self.record
         (record.status, record.decision, record.error) = (nil, "error", "api.pay.example cannot be reached")
-        let events = Self.events(record, isComplete: false)
+        let events = try Self.events(record, isComplete: false)
         #expect(events.map(\.method) == ["Network.requestWillBeSent", "Network.loadingFailed"])
         #expect(events[1].parameters["errorText"] == "api.pay.example cannot be reached")
         #expect(events[1].parameters["blockedReason"] == nil)
     }
 
-    @Test func `over a kept connection there was no handshake`() {
+    @Test func `over a kept connection there was no handshake`() throws {
         var record = Self.record
         (record.connect, record.tlsHandshake, record.reused) = (nil, nil, true)
-        let response = Self.events(record)[1].parameters["response"]
+        let response = try Self.events(record)[1].parameters["response"]
         let timing = response?["timing"]
         #expect(response?["connectionReused"] == true)
         #expect(timing?["connectStart"] == -1 && timing?["connectEnd"] == -1 && timing?["sslStart"] == -1)
         #expect(timing?["sendStart"] == .number(0) && timing?["receiveHeadersEnd"] == .number(80.5))
     }
 
-    @Test func `times are in order, whatever the record says`() {
+    @Test func `times are in order, whatever the record says`() throws {
         var record = Self.record
         (record.connect, record.tlsHandshake) = (.seconds(5), .seconds(5))
         record.firstByte = .milliseconds(1)
-        let timing = Self.events(record)[1].parameters["response"]?["timing"]
+        let timing = try Self.events(record)[1].parameters["response"]?["timing"]
         for name in ["connectEnd", "sslEnd", "sendEnd", "receiveHeadersEnd"] {
             #expect(timing?[name] == .number(90), "\(name)")
         }
     }
 
-    @Test func `a tunnel is an exchange with its destination, and a stored response is from a cache`() {
+    @Test func `a tunnel is an exchange with its destination, and a stored response is from a cache`() throws {
         var record = ExchangeRecord(time: Timestamp(milliseconds: 0), id: "a-3")
         (record.method, record.url, record.mode, record.status) = ("CONNECT", "a.example:443", "tunnel", 200)
         record.address = "192.0.2.1"
-        let tunnel = Self.events(record, [:], [:])
+        let tunnel = try Self.events(record, [:], [:])
         #expect(tunnel[0].parameters["request"]?["url"] == "https://a.example:443/")
         #expect(tunnel[1].parameters["response"]?["remoteIPAddress"] == "192.0.2.1")
         #expect(tunnel[1].parameters["response"]?["remotePort"] == 443)
         record = Self.record
         (record.source, record.cache) = (.cache, "hit")
-        let response = Self.events(record)[1].parameters["response"]
+        let response = try Self.events(record)[1].parameters["response"]
         #expect(response?["fromDiskCache"] == true && response?["headers"]?["pintle-cache"] == "hit")
     }
 
@@ -152,9 +179,9 @@ struct NetworkEventsTests {
     ])
     func `the use of a resource is told by the browser, or by its type`(
         destination: String, contentType: String, expected: String
-    ) {
+    ) throws {
         let request: Fields = destination.isEmpty ? [:] : ["Sec-Fetch-Dest": destination]
-        let events = Self.events(Self.record, request, contentType.isEmpty ? [:] : ["Content-Type": contentType])
+        let events = try Self.events(Self.record, request, contentType.isEmpty ? [:] : ["Content-Type": contentType])
         #expect(events[0].parameters["type"] == .string(expected))
     }
 }
