@@ -166,9 +166,12 @@ package struct PlanComparison: Sendable {
             after.make(request)
         }
         if !before.judgesAlike(after), let response = response() {
-            let followsAlike = before.followsAlike(after)
-            before.judge(response, to: request, followsAlike: followsAlike)
-            after.judge(response, to: request, followsAlike: followsAlike)
+            if let doubt = before.doubt(about: response, beside: after) {
+                (before.side.response, after.side.response) = (.unknown(doubt), .unknown(doubt))
+            } else {
+                before.judge(response, to: request)
+                after.judge(response, to: request)
+            }
         }
         let kinds = before.kinds(to: after)
         guard !kinds.isEmpty else { return Difference(kinds: [], before: before.side, after: after.side) }

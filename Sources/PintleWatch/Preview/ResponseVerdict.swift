@@ -25,7 +25,7 @@ package struct ResponseVerdict: Sendable, Equatable {
 
     private init(_ outcome: Outcome) { self.outcome = outcome }
 
-    private static func unknown(_ reason: String) -> ResponseVerdict {
+    static func unknown(_ reason: String) -> ResponseVerdict {
         var verdict = ResponseVerdict(.unknown)
         verdict.reason = reason
         return verdict
@@ -75,9 +75,6 @@ package struct ResponseVerdict: Sendable, Equatable {
         }
     }
 
-    /// The verdict on a response that another request would have had.
-    static let ofOtherRequest = unknown("another number of redirects would be followed")
-
     /// The difference between two verdicts; nil if there is none.
     static func kind(of before: ResponseVerdict?, _ after: ResponseVerdict?) -> PlanComparison.Kind? {
         guard let before, let after else { return nil }
@@ -100,28 +97,27 @@ extension PlannedSide {
             && self.plan.onViolation == other.plan.onViolation && self.bodyBuffer == other.bodyBuffer
     }
 
-    /// True if both sides follow the same redirects.
-    func followsAlike(_ other: PlannedSide) -> Bool {
-        func rule(_ side: PlannedSide) -> RouteConfiguration.Redirects {
-            side.plan.decision?.route?.configuration.redirects ?? .pass
+    /// The reason why the response would not have come under one of the sides, in words that follow "cannot be told:"; nil if nothing
+    /// speaks against it.
+    func doubt(about response: RecordedResponse, beside other: PlannedSide) -> String? {
+        let (left, right) = (self.plan.decision?.route?.configuration, other.plan.decision?.route?.configuration)
+        let simulations = [left, right].map { $0?.simulation ?? SimulationRules() }
+        if simulations.contains(where: \.invents), simulations[0].normalized != simulations[1].normalized {
+            return "a simulation may answer under one of the configurations alone"
         }
-        return rule(self) == rule(other)
+        let followsAlike = (left?.redirects ?? .pass) == (right?.redirects ?? .pass)
+        if !followsAlike, case .received(let head, _, _, let count) = response,
+            count > 0 || (300..<400).contains(head.status)
+        {
+            return "another number of redirects would be followed"
+        }
+        return nil
     }
 
     private var bodyBuffer: Int { self.policy.configuration.limits.bodyBuffer }
 
     /// Judges the response that came.
-    ///
-    /// - Parameter followsAlike: true if both sides follow the same redirects.
-    mutating func judge(
-        _ response: RecordedResponse, to request: PlanComparison.Request, followsAlike: Bool
-    ) {
-        if !followsAlike, case .received(let head, _, _, let redirects) = response,
-            redirects > 0 || (300..<400).contains(head.status)
-        {
-            self.side.response = .ofOtherRequest
-            return
-        }
+    mutating func judge(_ response: RecordedResponse, to request: PlanComparison.Request) {
         self.side.response = ResponseVerdict(
             response, to: request.head, by: self.plan.responseValidator(method: request.head.method),
             bodyBuffer: self.bodyBuffer)

@@ -126,4 +126,11 @@ import Testing
         #expect(try self.difference(follows, self.response()).kinds == [.response])
         #expect(try self.difference(follows, from: "redirects: follow", moved).kinds.last == .rejected)
     }
+
+    @Test func `a response that a simulation may replace cannot be told`() throws {
+        let mocks = "mock: [{status: 200}], response: {status: [404]}"
+        #expect(try self.difference(mocks, self.response()).after.response?.outcome == .unknown)
+        let both = try self.difference(mocks, from: "mock: [{status: 200}]", self.response())
+        #expect(both.after.response?.outcome == .rejected)
+    }
 }
