@@ -13,56 +13,12 @@ internal import PintleWatch
 ///
 /// Its record has a dozen texts that must be made, and most exchanges are only kept, or counted, until they are forgotten. So the
 /// record is made for those who ask.
-package final class EndedExchange: KeepableExchange {
-    let id: ExchangeID
-    let client: Client?
-    let process: ClientProcess?
-    let identity: ProxyIdentity
-    let mode: ExchangeReport.Mode
-    let continuesTunnel: Bool
-    /// Without its fields, unless a sink wanted them.
-    let request: RequestHead
-    let gatewayHost: String?
-    /// The time of the end.
-    package let moment: Timestamp
-    package let duration: Duration
-    /// The counters of the route; those of no route if none matched.
-    package let counters: RouteCounters
-    private let isRouted: Bool
-    package let trust: String?
-    let rule: DecidingRule?
-    /// The revision of the configuration that the exchange was treated by.
-    let revision: String?
-    let problem: Problem.Name?
-    let wouldBeDenied: Bool
-    let verdict: Verdict?
-    let assurance: ExchangeReport.Assurance?
-    /// The status sent to the client; nil without a response.
-    package let status: UInt16?
-    let upstreamStatus: UInt16?
-    let bytesIn: Int
-    let bytesOut: Int
-    let metrics: TransferMetrics
-    let redirects: Int
-    let cache: CacheOutcome?
-    /// The kind of answer, if it was not the origin's own.
-    package let simulation: Simulation?
-    package let violations: [ViolationKind]
-    let error: String?
-    let outcome: Outcome
-    let hasNamelessHello: Bool
-    let response: ObservedResponse?
+package final class EndedExchange: Sendable {
+    let facts: EndedFacts
+    let target: RequestTarget
+    /// Empty, unless a sink wanted them.
+    let requestFields: Fields
     let responseFields: Fields
-    /// Nil if none were kept.
-    let bodies: CapturedBodies?
-    private let trace: Trace?
-
-    /// The place in a trace. It is behind a reference, so that kept exchanges take no room for it if traces are off.
-    private final class Trace: Sendable {
-        let trace: ExchangeTrace
-
-        init(_ trace: ExchangeTrace) { self.trace = trace }
-    }
 
     /// The most keys of a chain in a log line; a peer may send hundreds of certificates.
     private static let longestChain = 16
@@ -71,104 +27,105 @@ package final class EndedExchange: KeepableExchange {
         _ report: ExchangeReport, _ outcome: Outcome, after duration: TimeAmount, _ facts: ExchangeReport.Facts,
         _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ wouldBeDenied: Bool, _ revision: String?
     ) {
-        (self.bodies, self.revision) = (bodies, revision)
-        (self.id, self.client, self.process, self.identity) = (
-            report.id, report.client, report.process, report.identity
-        )
-        (self.mode, self.continuesTunnel) = (report.mode, report.continuesTunnel)
-        (self.request, self.gatewayHost) = (report.request.head, report.request.gatewayHost)
-        (self.moment, self.duration) = (.now(), .nanoseconds(duration.nanoseconds))
-        self.isRouted = facts.route != nil
-        (self.counters, self.trust, self.rule) = (report.counters, report.trust, report.rule)
-        (self.problem, self.wouldBeDenied) = (report.problem, wouldBeDenied)
-        (self.verdict, self.assurance) = (facts.verdict, facts.assurance)
-        (self.status, self.upstreamStatus) = (report.status, report.upstreamStatus)
-        (self.bytesIn, self.bytesOut) = (report.bytesIn, report.bytesOut)
-        (self.metrics, self.redirects, self.cache) = (report.metrics, facts.redirects, facts.cache)
-        (self.violations, self.error, self.outcome) = (facts.violations, report.error, outcome)
-        (self.hasNamelessHello, self.simulation) = (report.hasNamelessHello, report.simulation)
-        (self.response, self.responseFields) = (response, facts.responseFields)
-        self.trace = report.isTraced ? report.trace.map(Trace.init) : nil
+        let extras = EndedExtras(
+            report.identity, gatewayHost: report.request.gatewayHost, error: report.error, response, bodies,
+            report.isTraced ? report.trace : nil)
+        self.facts = EndedFacts(report, outcome, after: duration, facts, extras, wouldBeDenied, revision)
+        (self.target, self.requestFields) = (report.request.head.target, report.request.head.fields)
+        self.responseFields = facts.responseFields
     }
 
-    /// The name of the route; nil if none matched.
-    private var route: String? { self.isRouted ? self.counters.name : nil }
+    init(_ facts: EndedFacts, target: RequestTarget, requestFields: Fields, responseFields: Fields) {
+        (self.facts, self.target) = (facts, target)
+        (self.requestFields, self.responseFields) = (requestFields, responseFields)
+    }
+
+    /// The time of the end.
+    package var moment: Timestamp { self.facts.moment }
+    package var duration: Duration { self.facts.duration }
+    /// The counters of the route; those of no route if none matched.
+    package var counters: RouteCounters { self.facts.counters }
+    package var trust: String? { self.facts.trust }
+    /// The status sent to the client; nil without a response.
+    package var status: UInt16? { self.facts.status }
+    package var violations: [ViolationKind] { self.facts.violations }
     /// The method; empty if the client sent no request.
-    package var method: String { self.request.method }
+    package var method: String { self.facts.method }
     /// The id in problems and logs.
-    package var name: String { self.id.description }
+    package var name: String { self.facts.id.description }
     /// True if a pin of the trust policy has matched.
-    package var matchesPin: Bool { self.verdict?.matchedPin != nil }
-
-    /// The bytes in memory, about: only these parts may be much longer than the others.
-    package var size: Int {
-        1408 + self.request.fields.storedByteCount + self.responseFields.storedByteCount
-            + (self.request.target.path?.utf8.count ?? 0)
-            + (self.error?.utf8.count ?? 0)
-    }
+    package var matchesPin: Bool { self.facts.verdict?.matchedPin != nil }
+    /// Nil if none were kept.
+    var bodies: CapturedBodies? { self.facts.extras?.bodies }
 
     /// The exchange with its record.
     package var observed: ObservedExchange {
         ObservedExchange(
-            record: self.record, target: self.request.target, isComplete: self.outcome == .completed,
-            verdict: self.verdict, hasNamelessHello: self.hasNamelessHello, response: self.response,
-            requestFields: self.request.fields, responseFields: self.responseFields, bodies: self.bodies,
-            trace: self.trace?.trace)
+            record: self.record, target: self.target, isComplete: self.facts.outcome == .completed,
+            verdict: self.facts.verdict, hasNamelessHello: self.facts.hasNamelessHello,
+            response: self.facts.extras?.response, requestFields: self.requestFields,
+            responseFields: self.responseFields, bodies: self.bodies, trace: self.facts.extras?.trace)
     }
 
     private var record: ExchangeRecord {
-        let milliseconds = Int64(self.duration / .milliseconds(1))
+        let facts = self.facts
+        let milliseconds = Int64(facts.duration / .milliseconds(1))
         var record = ExchangeRecord(
-            time: Timestamp(milliseconds: self.moment.milliseconds - milliseconds), id: self.name)
-        record.client = self.client?.description
-        (record.user, record.tag, record.process) = (self.identity.user, self.identity.tag, self.process?.found)
-        (record.mode, record.continuesTunnel) = (self.mode.rawValue, self.continuesTunnel)
-        (record.method, record.url) = (self.method.isEmpty ? nil : self.method, self.request.target.url)
-        record.host = self.request.target.host ?? self.gatewayHost
-        record.address = self.metrics.address.isEmpty ? nil : self.metrics.address
-        (record.route, record.trust) = (self.route, self.trust)
-        (record.rule, record.decision) = (self.rule?.description, self.decision)
-        record.pin = self.verdict?.matchedPin?.description
-        var form: [String] = []
-        for rule in (self.verdict?.form ?? []).map(\.rule.rawValue) where !form.contains(rule) { form.append(rule) }
-        record.form = form
-        if let verdict, verdict.reported?.code == .pinMismatch || verdict.error?.code == .pinMismatch {
-            record.chain = verdict.chain.prefix(Self.longestChain).map(\.spkiPin.description)
-            record.pin = record.chain.first
-        }
-        record.revision = self.revision
-        record.assurance = self.assurance?.rawValue
-        record.status = self.status.map(Int.init)
-        record.upstreamStatus = self.upstreamStatus.map(Int.init)
-        (record.bytesIn, record.bytesOut) = (self.bytesIn, self.bytesOut)
-        record.duration = self.duration
-        if self.metrics.total > .zero { self.fillTimes(of: &record) }
-        record.tls = self.metrics.tlsVersion.isEmpty ? nil : self.metrics.tlsVersion
-        record.http = self.metrics.httpVersion.isEmpty ? nil : self.metrics.httpVersion
-        record.reused = self.metrics.address.isEmpty ? nil : self.metrics.reusedConnection
-        if self.metrics.retries > 0 { record.retries = self.metrics.retries }
-        if self.redirects > 0 { record.redirects = self.redirects }
-        (record.cache, record.source) = (self.cache?.rawValue, self.source)
-        (record.violations, record.error) = (self.violations, self.error)
+            time: Timestamp(milliseconds: facts.moment.milliseconds - milliseconds), id: self.name)
+        record.client = facts.client?.description
+        (record.user, record.tag) = (facts.extras?.identity.user, facts.extras?.identity.tag)
+        record.process = facts.process?.found
+        (record.mode, record.continuesTunnel) = (facts.mode.rawValue, facts.continuesTunnel)
+        (record.method, record.url) = (self.method.isEmpty ? nil : self.method, self.target.url)
+        record.host = self.target.host ?? facts.extras?.gatewayHost
+        record.address = facts.address.isEmpty ? nil : facts.address
+        (record.route, record.trust) = (facts.isRouted ? facts.counters.name : nil, facts.trust)
+        (record.rule, record.decision) = (facts.rule, self.decision)
+        self.fillTrust(of: &record)
+        (record.revision, record.assurance) = (facts.revision, facts.assurance?.rawValue)
+        record.status = facts.status.map(Int.init)
+        record.upstreamStatus = facts.upstreamStatus.map(Int.init)
+        (record.bytesIn, record.bytesOut) = (facts.bytesIn, facts.bytesOut)
+        record.duration = facts.duration
+        if facts.hasTimes { self.fillTimes(of: &record) }
+        record.tls = facts.tlsVersion.isEmpty ? nil : facts.tlsVersion
+        record.http = facts.httpVersion.isEmpty ? nil : facts.httpVersion
+        record.reused = facts.address.isEmpty ? nil : facts.reusedConnection
+        if facts.retries > 0 { record.retries = Int(facts.retries) }
+        if facts.redirects > 0 { record.redirects = Int(facts.redirects) }
+        (record.cache, record.source) = (facts.cache?.rawValue, self.source)
+        (record.violations, record.error) = (facts.violations, facts.extras?.error)
         return record
     }
 
-    private func fillTimes(of record: inout ExchangeRecord) {
-        if !self.metrics.reusedConnection {
-            record.connect = self.metrics.connect
-            record.tlsHandshake = self.metrics.tls.map { $0 - (self.metrics.connect ?? .zero) }
+    private func fillTrust(of record: inout ExchangeRecord) {
+        // Nothing was verified.
+        guard let verdict = self.facts.verdict else { return }
+        record.pin = verdict.matchedPin?.description
+        for rule in verdict.form.map(\.rule.rawValue) where !record.form.contains(rule) { record.form.append(rule) }
+        if verdict.reported?.code == .pinMismatch || verdict.error?.code == .pinMismatch {
+            record.chain = verdict.chain.prefix(Self.longestChain).map(\.spkiPin.description)
+            record.pin = record.chain.first
         }
-        record.firstByte = self.metrics.firstByte
+    }
+
+    private func fillTimes(of record: inout ExchangeRecord) {
+        if !self.facts.reusedConnection {
+            record.connect = self.facts.connect.duration
+            record.tlsHandshake = self.facts.tls.duration.map { $0 - (record.connect ?? .zero) }
+        }
+        record.firstByte = self.facts.firstByte.duration
     }
 
     private var source: ExchangeRecord.Source? {
+        let facts = self.facts
         // A fault may leave the client without a response.
-        if let simulation, self.problem == nil { return simulation.source }
-        if self.status == nil || self.problem != nil { return self.status == nil ? nil : .pintle }
-        if let cache, !cache.isFromOrigin { return .cache }
-        return self.upstreamStatus != nil || self.mode == .tunnel ? .origin : .pintle
+        if let simulation = facts.simulation, facts.problem == nil { return simulation.source }
+        if facts.status == nil || facts.problem != nil { return facts.status == nil ? nil : .pintle }
+        if let cache = facts.cache, !cache.isFromOrigin { return .cache }
+        return facts.upstreamStatus != nil || facts.mode == .tunnel ? .origin : .pintle
     }
 
     /// `allow`, or the decision of the problem in the response; `would-deny` if a report-only destination rule is broken.
-    private var decision: String { self.problem?.decision ?? (self.wouldBeDenied ? "would-deny" : "allow") }
+    private var decision: String { self.facts.problem?.decision ?? (self.facts.wouldBeDenied ? "would-deny" : "allow") }
 }

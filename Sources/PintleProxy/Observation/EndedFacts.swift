@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleActivity
+internal import PintleCache
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSession
+internal import PintleTrust
+internal import PintleWatch
+
+/// The facts of an exchange that has ended, without the target and the fields of its messages.
+///
+/// Tens of thousands are kept, so it is packed: in units and types that need little room, and with ``EndedExtras`` behind a
+/// reference.
+struct EndedFacts: Sendable {
+    /// A duration that may be missing, in half the room of an optional one.
+    struct Time: Sendable {
+        private let attoseconds: Int128
+
+        init(_ duration: Duration?) { self.attoseconds = duration?.attoseconds ?? -1 }
+
+        var duration: Duration? { self.attoseconds < 0 ? nil : Duration(attoseconds: self.attoseconds) }
+    }
+
+    let duration: Duration
+    let connect: Time
+    let tls: Time
+    let firstByte: Time
+    let id: ExchangeID
+    let client: Client?
+    let process: ClientProcess?
+    /// The counters of the route; those of no route if none matched.
+    let counters: RouteCounters
+    let verdict: Verdict?
+    /// Nil if there are none of these parts.
+    let extras: EndedExtras?
+    let violations: [ViolationKind]
+    /// Empty if the client sent no request.
+    let method: String
+    let trust: String?
+    /// The rule that decided.
+    let rule: String?
+    /// The revision of the configuration that the exchange was treated by.
+    let revision: String?
+    /// Empty if no connection was made.
+    let address: String
+    let tlsVersion: String
+    let httpVersion: String
+    /// The time of the end.
+    let moment: Timestamp
+    let bytesIn: Int
+    let bytesOut: Int
+    let retries: UInt32
+    let redirects: UInt32
+    /// The status sent to the client; nil without a response.
+    let status: UInt16?
+    let upstreamStatus: UInt16?
+    let mode: ExchangeReport.Mode
+    let assurance: ExchangeReport.Assurance?
+    let problem: Problem.Name?
+    let cache: CacheOutcome?
+    /// The kind of answer, if it was not the origin's own.
+    let simulation: Simulation?
+    let outcome: Outcome
+    let continuesTunnel: Bool
+    let isRouted: Bool
+    let wouldBeDenied: Bool
+    let hasNamelessHello: Bool
+    let reusedConnection: Bool
+    /// True if the times of the transfer are known.
+    let hasTimes: Bool
+}
+
+extension EndedFacts {
+    init(
+        _ report: ExchangeReport, _ outcome: Outcome, after duration: TimeAmount, _ facts: ExchangeReport.Facts,
+        _ extras: EndedExtras?, _ wouldBeDenied: Bool, _ revision: String?
+    ) {
+        let metrics = report.metrics
+        self.duration = .nanoseconds(duration.nanoseconds)
+        (self.connect, self.tls) = (Time(metrics.connect), Time(metrics.tls))
+        self.firstByte = Time(metrics.firstByte)
+        (self.id, self.client, self.process) = (report.id, report.client, report.process)
+        (self.counters, self.verdict, self.extras) = (report.counters, facts.verdict, extras)
+        (self.violations, self.method) = (facts.violations, report.request.head.method)
+        (self.trust, self.rule, self.revision) = (report.trust, report.rule?.description, revision)
+        self.address = metrics.address
+        (self.tlsVersion, self.httpVersion) = (metrics.tlsVersion, metrics.httpVersion)
+        self.moment = .now()
+        (self.bytesIn, self.bytesOut) = (report.bytesIn, report.bytesOut)
+        (self.retries, self.redirects) = (UInt32(clamping: metrics.retries), UInt32(clamping: facts.redirects))
+        (self.status, self.upstreamStatus) = (report.status, report.upstreamStatus)
+        (self.mode, self.assurance, self.problem) = (report.mode, facts.assurance, report.problem)
+        (self.cache, self.simulation, self.outcome) = (facts.cache, report.simulation, outcome)
+        self.continuesTunnel = report.continuesTunnel
+        self.isRouted = facts.route != nil
+        (self.wouldBeDenied, self.hasNamelessHello) = (wouldBeDenied, report.hasNamelessHello)
+        self.reusedConnection = metrics.reusedConnection
+        self.hasTimes = metrics.total > .zero
+    }
+}
+
+/// Parts that most exchanges lack.
+final class EndedExtras: Sendable {
+    let identity: ProxyIdentity
+    let gatewayHost: String?
+    let error: String?
+    let response: ObservedResponse?
+    let bodies: CapturedBodies?
+    let trace: ExchangeTrace?
+
+    /// - Returns: nil if there are none.
+    init?(
+        _ identity: ProxyIdentity, gatewayHost: String?, error: String?, _ response: ObservedResponse?,
+        _ bodies: CapturedBodies?, _ trace: ExchangeTrace?
+    ) {
+        if identity.user == nil, identity.tag == nil, gatewayHost == nil, error == nil, response == nil, bodies == nil,
+            trace == nil
+        {
+            return nil
+        }
+        (self.identity, self.gatewayHost, self.error) = (identity, gatewayHost, error)
+        (self.response, self.bodies, self.trace) = (response, bodies, trace)
+    }
+
+    /// The bytes in memory, about.
+    var size: Int { 512 + (self.error?.utf8.count ?? 0) }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleActivity
+import PintleMessage
+import PintlePolicy
+import Testing
+
+@testable import PintleProxy
+
+/// Exchanges that are kept for people who look at them afterwards.
+struct RecentExchangesTests {
+    private let counters = Counters(routes: ["site"])
+
+    private func ended(
+        _ number: UInt64, _ target: RequestTarget? = nil, request: Fields = [:], response: Fields = [:],
+        error: String? = nil
+    ) -> EndedExchange {
+        let extras = EndedExtras(ProxyIdentity(), gatewayHost: nil, error: error, nil, nil, nil)
+        let facts = EndedFacts(
+            duration: .milliseconds(7), connect: .init(.milliseconds(1)), tls: .init(nil),
+            firstByte: .init(.microseconds(2500)), id: ExchangeID(instance: 10, sequence: number),
+            client: .user(1000), process: nil, counters: self.counters[0], verdict: nil, extras: extras,
+            violations: [.responseBody], method: "GET", trust: nil, rule: "destinations.default", revision: "r",
+            address: "192.0.2.1", tlsVersion: "", httpVersion: "1.1", moment: Timestamp(milliseconds: 5000),
+            bytesIn: 3, bytesOut: 4, retries: 1, redirects: 2, status: 200, upstreamStatus: 200, mode: .forward,
+            assurance: nil, problem: nil, cache: nil, simulation: nil, outcome: .completed, continuesTunnel: false,
+            isRouted: true, wouldBeDenied: true, hasNamelessHello: false, reusedConnection: false, hasTimes: true)
+        let target =
+            target ?? .absolute(scheme: .http, authority: Authority(host: "a.example", port: 80), path: "/\(number)")
+        return EndedExchange(facts, target: target, requestFields: request, responseFields: response)
+    }
+
+    private func urls(_ recent: RecentExchanges) -> [String?] {
+        recent.numbers(recent.numbers).map { $0.exchange.record.url }
+    }
+
+    @Test func `an exchange comes out as it went in`() throws {
+        let recent = RecentExchanges(exchanges: 10, bytes: 64 << 10)
+        let request: Fields = ["Host": "a.example", "X-Empty": "", "X-Colon": "a: b:c", "x-empty": "ä"]
+        let kept = self.ended(1, request: request, response: ["Content-Type": "text/plain"], error: "it broke")
+        recent.take(kept)
+        let found = try #require(recent.numbers(1..<2).first).exchange
+        #expect(found.record == kept.observed.record && found.target == kept.target && found.isComplete)
+        #expect(found.requestFields == request && found.responseFields == ["Content-Type": "text/plain"])
+        let record = found.record
+        #expect(record.id == "a-1" && record.time == Timestamp(milliseconds: 4993) && record.error == "it broke")
+        #expect((record.connect, record.tlsHandshake, record.firstByte) == (.milliseconds(1), nil, .microseconds(2500)))
+        #expect((record.retries, record.redirects, record.bytesIn, record.bytesOut) == (1, 2, 3, 4))
+        #expect(record.decision == "would-deny" && record.route == "site" && record.violations == [.responseBody])
+    }
+
+    @Test func `every form of a target is kept`() {
+        let recent = RecentExchanges(exchanges: 10, bytes: 64 << 10)
+        let authority = Authority(host: "2001:db8::1", port: 8443)
+        let targets: [RequestTarget] = [
+            .origin(path: "/a?b"), .absolute(scheme: .https, authority: authority, path: "/ä"), .authority(authority),
+            .asterisk,
+        ]
+        for (number, target) in targets.enumerated() { recent.take(self.ended(UInt64(number), target)) }
+        #expect(recent.numbers(recent.numbers).map(\.exchange.target) == targets)
+    }
+
+    @Test func `the oldest are forgotten by number, and found by id until then`() {
+        let recent = RecentExchanges(exchanges: 3, bytes: 64 << 10)
+        for number in 1...5 { recent.take(self.ended(UInt64(number))) }
+        #expect(self.urls(recent) == (3...5).map { "http://a.example/\($0)" } && recent.numbers == 3..<6)
+        #expect(recent.find(id: "a-2") == nil && recent.find(id: "a-03") == nil && recent.find(id: "") == nil)
+        #expect(recent.find(id: "a-4")?.number == 4 && recent.usage.forgotten == 2)
+        #expect(recent.numbers(1..<4).map(\.number) == [3])
+    }
+
+    @Test func `the oldest are forgotten by bytes, and the memory is used again`() {
+        let recent = RecentExchanges(exchanges: 1000, bytes: 10_000)
+        for number in 1...500 {
+            let long = String(repeating: "x", count: number % 7 * 100)
+            recent.take(self.ended(UInt64(number), request: ["X-Long": long], error: number % 3 == 0 ? long : nil))
+            #expect(recent.usage.bytes <= 10_000 && recent.numbers.upperBound == UInt64(number) + 1)
+        }
+        let numbers = recent.numbers
+        #expect(numbers.count > 3 && recent.usage.forgotten + UInt64(numbers.count) == 500)
+        #expect(self.urls(recent) == numbers.map { "http://a.example/\($0)" })
+    }
+
+    @Test func `an exchange that is longer than the memory is not kept, and pushes no other out`() {
+        let recent = RecentExchanges(exchanges: 10, bytes: 4096)
+        recent.take(self.ended(1))
+        recent.take(self.ended(2, request: ["X-Long": String(repeating: "x", count: 5000)]))
+        recent.take(self.ended(3))
+        #expect(self.urls(recent) == ["http://a.example/1", "http://a.example/3"])
+    }
+
+    @Test func `what is forgotten is released`() {
+        final class Watched: Sendable {}
+        weak var counters: Counters?
+        weak var route: RouteCounters?
+        do {
+            let recent = RecentExchanges(exchanges: 2, bytes: 64 << 10)
+            let own = RecentExchangesTests()
+            (counters, route) = (own.counters, own.counters[0])
+            recent.take(own.ended(1))
+            #expect(route != nil)
+        }
+        #expect(counters == nil && route == nil)
+    }
+}
