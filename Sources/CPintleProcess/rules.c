@@ -181,26 +181,22 @@ static void lead(rule rule, family family, uint16_t port, int is_to_own) {
 
 // MARK: Rules
 
+static void accept_destination(
+    pintle_messages *batch, const char *chain, family family, const void *bytes, size_t size) {
+    rule rule = begin_rule(batch, chain);
+    match_destination(rule, family, bytes, size);
+    accept_packet(rule);
+    end_rule(rule);
+}
+
 /// Lets pass what goes to the command's own servers: on the loopback, and on the network's own addresses.
 static void accept_own(pintle_messages *batch, const char *chain, int has_ipv6) {
     static const unsigned char net[] = {127};
-    rule rule = begin_rule(batch, chain);
-    match_destination(rule, V4, net, sizeof net);
-    accept_packet(rule);
-    end_rule(rule);
-    rule = begin_rule(batch, chain);
-    match_destination(rule, V4, own_v4, sizeof own_v4);
-    accept_packet(rule);
-    end_rule(rule);
+    accept_destination(batch, chain, V4, net, sizeof net);
+    accept_destination(batch, chain, V4, own_v4, sizeof own_v4);
     if (!has_ipv6) return;
-    rule = begin_rule(batch, chain);
-    match_destination(rule, V6, &in6addr_loopback, sizeof in6addr_loopback);
-    accept_packet(rule);
-    end_rule(rule);
-    rule = begin_rule(batch, chain);
-    match_destination(rule, V6, own_v6, sizeof own_v6);
-    accept_packet(rule);
-    end_rule(rule);
+    accept_destination(batch, chain, V6, &in6addr_loopback, sizeof in6addr_loopback);
+    accept_destination(batch, chain, V6, own_v6, sizeof own_v6);
 }
 
 /// Leads questions for names to the resolver: those to an address, or without one those to any of the family.
