@@ -24,6 +24,8 @@ final class RecordedSocket: ServiceSocket {
     private var number = 0
     /// The messages of the client that were not counted yet.
     private var received = 0
+    /// True once the client's close of the recording is passed.
+    private var isEndedByClient = false
     var timer: LoopTimer?
 
     private static let messageLimit = 16 << 20
@@ -61,7 +63,9 @@ final class RecordedSocket: ServiceSocket {
 
     private func start() {
         self.open()
-        self.play()
+        var output = ByteBuffer()
+        self.play(into: &output)
+        self.send(output)
     }
 
     // MARK: Messages
@@ -73,28 +77,31 @@ final class RecordedSocket: ServiceSocket {
         var budget = Int.max
         while let event = self.machine.next(&self.held, budget: &budget) {
             self.machine.answer(event, into: &output)
-            if case .message = event { self.received += 1 }
+            guard case .message = event else { continue }
+            self.received += 1
+            // Now, because the client's close may be in the same piece.
+            self.play(into: &output)
         }
         self.held.discardReadBytes()
         self.send(output)
-        guard self.machine.takesInput else { return self.channel.close(promise: nil) }
-        self.play()
+        if !self.machine.takesInput { self.channel.close(promise: nil) }
     }
 
-    /// Sends the messages that are due, and waits for the next one's time, or for the client.
-    private func play() {
+    /// Writes the messages that are due, and waits for the next one's time, or for the client.
+    private func play(into output: inout ByteBuffer) {
         // It waits already.
         guard self.timer == nil else { return }
-        var output = ByteBuffer()
         while self.number < self.messages.count, self.machine.takesOutput {
             let message = self.messages[self.number]
             if message.isFromClient {
                 // Its close comes whenever the client ends the connection.
                 guard self.received > 0 || message.kind == .close else { break }
-                if message.kind != .close { self.received -= 1 }
+                if message.kind == .close { self.isEndedByClient = true } else { self.received -= 1 }
                 self.number += 1
                 continue
             }
+            // The server's close was only the answer to it.
+            if self.isEndedByClient, message.kind == .close { break }
             let wait = self.number > 0 ? message.time - self.messages[self.number - 1].time : message.time
             if self.timing == .recorded, wait > 0 {
                 self.arm(wait)
@@ -102,7 +109,6 @@ final class RecordedSocket: ServiceSocket {
             }
             self.write(message, into: &output)
         }
-        self.send(output)
     }
 
     private func arm(_ milliseconds: Int) {
@@ -116,8 +122,8 @@ final class RecordedSocket: ServiceSocket {
         self.timer = nil
         var output = ByteBuffer()
         if self.machine.takesOutput { self.write(self.messages[self.number], into: &output) }
+        self.play(into: &output)
         self.send(output)
-        self.play()
     }
 
     private func write(_ message: TapeMessage, into output: inout ByteBuffer) {

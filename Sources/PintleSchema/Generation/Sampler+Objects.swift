@@ -18,7 +18,7 @@ extension Sampler {
             let schemas = self.schemas(of: name, demands)
             let avoided = demands.avoidedMembers.filter { $0.name == name }.map(\.schema)
             let value =
-                self.selector(name, schemas, avoiding: avoided, demands)
+                self.selector(name, schemas, demands)
                 ?? self.part(.key(name.string)) { $0.value(for: schemas, avoiding: avoided, depth: depth + 1) }
             guard let value else {
                 // An optional member is left out if there is no value for it.
@@ -43,12 +43,10 @@ extension Sampler {
     /// The value by which a discriminator selects the branches that were chosen.
     ///
     /// - Returns: nil if the member is no discriminator, or if the schemas of the document allow none of its values.
-    private func selector(
-        _ name: ExactName, _ schemas: [Int], avoiding avoided: [Int], _ demands: Demands
-    ) -> Parameter? {
+    private func selector(_ name: ExactName, _ schemas: [Int], _ demands: Demands) -> Parameter? {
         let selectors = demands.selectors.filter { $0.name == name }
         return selectors.first?.values.lazy.filter { value in selectors.allSatisfy { $0.values.contains(value) } }
-            .map { .string($0) }.first { self.isValid($0, for: schemas, avoiding: avoided) }
+            .map { .string($0) }.first { self.isValid($0, for: schemas) }
     }
 
     // MARK: Names
