@@ -36,9 +36,9 @@ struct DevToolsSessionTests {
 
     /// The messages of the next interval.
     private func events(_ session: inout DevToolsSession, _ redaction: Redaction = .on) throws -> [Parameter] {
-        try session.events(under: try Self.policy(""), redaction, at: Timestamp(milliseconds: 7000)).map {
-            try JSONScanner().parse($0)
-        }
+        var messages: [[UInt8]] = []
+        session.events(under: try Self.policy(""), redaction, at: Timestamp(milliseconds: 7000)) { messages.append($0) }
+        return try messages.map { try JSONScanner().parse($0) }
     }
 
     private static func policy(_ rules: String) throws -> Policy {

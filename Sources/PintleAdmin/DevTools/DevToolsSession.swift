@@ -122,22 +122,25 @@ struct DevToolsSession {
 
     // MARK: Events
 
-    /// Takes the next exchanges, as messages for the client; none unless it has asked for them.
+    /// Takes the next exchanges, as messages for the client; does nothing unless it has asked for them.
     ///
-    /// - Parameter policy: the policy in force.
-    mutating func events(under policy: Policy, _ redaction: Redaction, at now: Timestamp) -> [[UInt8]] {
-        guard case .on(var place) = self.following else { return [] }
+    /// - Parameters:
+    ///   - policy: the policy in force.
+    ///   - send: gets each message. They are not gathered, since memory for all of them would be asked for, and given back, each time.
+    mutating func events(
+        under policy: Policy, _ redaction: Redaction, at now: Timestamp, to send: ([UInt8]) -> Void
+    ) {
+        guard case .on(var place) = self.following else { return }
         let (lost, kept) = place.next(of: self.recent)
         self.following = .on(place)
-        var messages = lost > 0 ? [Self.note(lost: lost, at: now)] : []
+        if lost > 0 { send(Self.note(lost: lost, at: now)) }
         for kept in kept {
             let exchange = kept.exchange
             let events = NetworkEvents(
                 exchange.shown(redaction), number: kept.number, isComplete: exchange.isComplete,
                 port: policy.remotePort(of: exchange.record), certificate: exchange.verdict.flatMap(Self.certificate))
-            messages += events.messages
+            for message in events.messages { send(message) }
         }
-        return messages
     }
 
     private static func certificate(of verdict: Verdict) -> NetworkEvents.Certificate? {

@@ -99,9 +99,10 @@ final class DevToolsSocket: ServiceSocket {
         // A client that does not read is told later how much it has missed.
         if self.channel.isWritable {
             let policy = self.program.active.policy
-            for message in self.session.events(under: policy, self.program.redaction, at: .now()) {
-                self.write(message, into: &output)
-            }
+            // Moved out, because the closure uses the machine beside it.
+            var session = self.session
+            session.events(under: policy, self.program.redaction, at: .now()) { self.write($0, into: &output) }
+            self.session = session
             if self.round.isMultiple(of: Self.intervalsOfPings) { self.machine.writePing(ByteBuffer(), into: &output) }
         }
         self.arm()
