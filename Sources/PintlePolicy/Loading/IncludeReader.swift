@@ -27,6 +27,10 @@ struct IncludeReader {
         guard let node = map["include"], !node.isNull, let nodes = node.oneOrMore() else { return }
         for node in nodes {
             guard let pattern = node.nonEmptyString() else { continue }
+            if pattern.hasPrefix(Preset.prefix) {
+                self.include(preset: pattern, node)
+                continue
+            }
             for path in self.paths(node, node.context.resolve(pattern)) { self.include(path, node, way) }
         }
     }
@@ -39,6 +43,24 @@ struct IncludeReader {
         let folder = path[..<star].lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         surroundings.noteListing(folder)
         return surroundings.matches(path)
+    }
+
+    private mutating func include(preset entry: String, _ node: StrictNode) {
+        guard let bytes = Preset.bytes(of: entry) else {
+            let names = Preset.all.map(\.name)
+            let hint = entry.dropFirst(Preset.prefix.count).description.nearest(of: names)
+            return node.report(
+                "\"\(entry)\" is no preset; "
+                    + (hint.map { "did you mean \"\(Preset.prefix)\($0)\"?" }
+                        ?? "there are \(names.joined(separator: ", "))"))
+        }
+        guard self.seen.insert(entry).inserted else { return node.report("\(entry) is included before") }
+        let context = LoadingContext(of: entry, includedBy: node.context)
+        guard let map = YAMLDocument.compose(bytes, context)?.map(.included) else {
+            preconditionFailure("BUG: \(entry) is no configuration")
+        }
+        self.files.append(entry)
+        self.maps.append(map)
     }
 
     private mutating func include(_ path: String, _ node: StrictNode, _ way: [String]) {

@@ -12,7 +12,7 @@ package struct RulePlaces: Sendable {
     package init(_ policy: Policy, file: String?, surroundings: LoaderEnvironment) {
         guard let file else { return }
         for (index, path) in ([file] + policy.configuration.includedFiles).enumerated() {
-            guard let bytes = try? surroundings.read(path, 16 << 20),
+            guard let bytes = Preset.bytes(of: path) ?? (try? surroundings.read(path, 16 << 20)),
                 let document = try? LocatedValue.read(bytes, file: path)
             else { continue }
             self.add(document, "", path, isIncluded: index > 0)

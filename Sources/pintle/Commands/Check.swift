@@ -48,6 +48,9 @@ struct Check: ParsableCommand {
             valueName: "file"))
     var traffic: String?
 
+    @Flag(help: "Print the lists of destinations that come with the program, for include: [\"preset:NAME\"].")
+    var presets = false
+
     @Option(help: "The form of differences.")
     var format = Format.text
 
@@ -67,6 +70,7 @@ struct Check: ParsableCommand {
     }
 
     func run() throws {
+        if self.presets { return try Self.tellPresets() }
         let (policy, origin) = try ConfigurationOptions.load(self.file ?? self.configuration.file)
         Output.error("configuration: \(origin)")
         for file in policy.configuration.includedFiles { Output.error("included: \(file)") }
@@ -89,6 +93,13 @@ struct Check: ParsableCommand {
         }
         try self.tellOldRecordings(policy, file)
         try self.tellUntestedRoutes(policy, file)
+    }
+
+    private static func tellPresets() throws {
+        for (index, preset) in Preset.all.enumerated() {
+            try Output.data("\(index > 0 ? "\n" : "")preset:\(preset.name): \(preset.summary)")
+            for host in preset.allow { try Output.data("  \(host)") }
+        }
     }
 
     /// Tells the routes whose recordings are older than `recordings.max_age`, as `pintle tapes lint` does for each recording.
