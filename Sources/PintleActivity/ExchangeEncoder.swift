@@ -33,6 +33,7 @@ package struct ExchangeEncoder: Sendable {
         line.optional("process", record.process?.name)
         line.optional("pid", (record.process?.number).map(Int.init))
         line.optional("mode", record.mode)
+        if record.isCaptured { line.field("captured", true) }
         line.optional("method", record.method)
         line.optional("url", record.url.map(self.redaction.url))
         line.optional("host", record.host)

@@ -47,6 +47,8 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var mode: String?
     /// True for the second record of a tunnel that was opened to be intercepted and could not be. Not in the log.
     package var continuesTunnel = false
+    /// True if the client has not asked the proxy: its connection was captured.
+    package var isCaptured = false
     /// The request's method.
     package var method: String?
     /// The request's target as a URL; `host:port` for a tunnel.

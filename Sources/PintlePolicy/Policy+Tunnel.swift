@@ -2,6 +2,18 @@
 
 package import PintleMessage
 
+/// The things that are known of a tunnel beside its destination.
+package struct TunnelKind: Sendable, Hashable {
+    /// True if it carries neither TLS nor HTTP, or its client waits for the server to speak.
+    package var isOpaque: Bool
+    /// True if its client did not ask for it: the connection was captured on its way to the destination.
+    package var isCaptured: Bool
+
+    package init(isOpaque: Bool = false, isCaptured: Bool = false) {
+        (self.isOpaque, self.isCaptured) = (isOpaque, isCaptured)
+    }
+}
+
 extension Policy {
     /// Decides about a CONNECT. The tunnel goes to the host that it was requested for, whatever upstream a route has.
     ///
@@ -13,9 +25,11 @@ extension Policy {
     /// `connect: verify`, or because the policy's `hosts` name it. Other tunnels are not inspected, and a log line that named a
     /// policy would claim a check that did not happen.
     ///
-    /// - Parameter isOpaque: true for a tunnel that should be intercepted and cannot be, because it carries neither TLS nor
-    ///   HTTP: it is judged as if nothing asked for interception. Default false.
-    package func decideTunnel(_ query: RouteQuery, isOpaque: Bool = false) -> Decision {
+    /// - Parameter kind: further properties of the tunnel. An opaque one is judged as if nothing asked for interception, and a
+    ///   rule `tcp://HOST:PORT` lets it pass routes that it cannot keep. One that is captured and opaque needs such a rule,
+    ///   unless `isolate.other_tcp` is `allow`. Default: a CONNECT with any content.
+    package func decideTunnel(_ query: RouteQuery, _ kind: TunnelKind = TunnelKind()) -> Decision {
+        let isOpaque = kind.isOpaque
         let deciding = self.routes.firstDecidingTunnels(to: query.authority, query.headers)
         // CONNECT has no path that could be read in two ways, so this never throws.
         let route = deciding ?? (try? self.routes.first(matching: query)).flatMap { $0 }
@@ -24,7 +38,15 @@ extension Policy {
         let way = self.parents.way(to: query.authority, .https)
         var destination = self.destinations.judge(query.authority, goingBy: way)
         self.judge(query.authority.port, by: self.connectPorts, &destination)
-        if let rule = self.tunnelDenial(of: query, by: deciding, isIntercepted: isIntercepted, isOpaque: isOpaque) {
+        if isOpaque, self.destinations.letsAnyProtocol(to: query.authority) {
+            // The rule is about just such tunnels.
+        } else if isOpaque, kind.isCaptured, self.configuration.isolation.otherTCP == .deny {
+            destination.add(
+                "isolate.other_tcp deny; destinations.allow with \"tcp://\(query.authority)\" lets every protocol through",
+                isReported: self.destinations.areReported)
+        } else if let rule = self.tunnelDenial(
+            of: query, by: deciding, isIntercepted: isIntercepted, isOpaque: isOpaque)
+        {
             destination.add(rule, isReported: false)
         }
         let decided = deciding.flatMap { route in

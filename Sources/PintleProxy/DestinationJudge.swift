@@ -23,7 +23,7 @@ struct DestinationJudge: AddressJudge {
         if let rule = decision.rule, decision.reported == nil, rule != self.rules.judge(host).rule {
             self.counters.count(rule)
         }
-        return decision.denial.map { "\(ip) is denied by \($0)" }
+        return decision.objection.map { "\(ip) is denied by \($0)" }
     }
 
     /// Destination rules do not apply to an upstream proxy, because the operator configured it.

@@ -4,6 +4,7 @@ internal import Glibc
 package import NIOCore
 internal import PintleActivity
 internal import PintleLoop
+internal import PintleMessage
 package import PintlePolicy
 package import PintleSession
 
@@ -14,7 +15,7 @@ package final class Proxy: Sendable {
     private let workers: [Worker]
     private let listeners: ListenerGroup
     private let limiter: ConnectionLimiter
-    private let processes = ProcessSearch()
+    private let processes: ProcessSearch
     private let ownAddresses: OwnAddresses
 
     /// An error for an address on which the proxy cannot listen.
@@ -26,16 +27,24 @@ package final class Proxy: Sendable {
 
     /// Listens on the configuration's addresses and begins to accept.
     ///
-    /// - Parameter given: sockets that already listen, one for each place of the configuration; empty if there are none.
-    package init(active: ActiveConfiguration, engine: Engine, given: [Int32] = []) throws(BindError) {
+    /// - Parameters:
+    ///   - given: sockets that already listen, one for each place of the configuration; empty if there are none.
+    ///   - captured: the sockets of a command's network.
+    package init(
+        active: ActiveConfiguration, engine: Engine, given: [Int32] = [], captured: CapturedSockets = .none
+    ) throws(BindError) {
         let limiter = ConnectionLimiter()
         self.limiter = limiter
         let pool = WorkPool(memory: active.counters.memory)
+        self.processes = ProcessSearch(diagnosis: captured.diagnosis)
         self.workers = engine.loops.map { [processes] loop in
             Worker(loop: loop, active: active, limiter: limiter, pool: pool, processes: processes)
         }
         self.listeners = try ListenerGroup(
-            active.policy.configuration.listen, given: given, on: self.workers, accept: Self.accept)
+            active.policy.configuration.listen, given: given, captured: captured.listeners, on: self.workers
+        ) { descriptor, peer, worker, use in
+            Self.accept(descriptor, from: peer, on: worker, use, captured)
+        }
         self.ownAddresses = active.ownAddresses
         self.ownAddresses.set(self.listeners.addresses)
         self.listeners.start()
@@ -100,12 +109,20 @@ package final class Proxy: Sendable {
     /// The most connections beyond the limit that get a response; further ones are closed without one.
     private static let refusalsAtATime = 256
 
-    @Sendable
-    private static func accept(_ descriptor: Int32, from peer: Listener.Peer, on worker: Worker, isTLS: Bool) {
-        let client = Client(peer)
+    private static func accept(
+        _ descriptor: Int32, from peer: Listener.Peer, on worker: Worker, _ use: ListenAddress.Use,
+        _ captured: CapturedSockets
+    ) {
+        let isTLS = use == .proxyOverTLS
+        let destination = use == .capture ? captured.destination(of: descriptor) : nil
+        // A captured client has whatever address of its machine, but only clients of this machine reach its loopback.
+        let client =
+            use == .capture && captured.isOfMachine(descriptor) ? .address(IPAddress(v4: 0x7F00_0001)) : Client(peer)
         // A connection dealt to a draining worker has sent nothing yet, so its client can retry elsewhere. A TLS listener without
         // a certificate cannot exist.
-        guard !worker.isDraining, !isTLS || worker.active.policy.listenTLS != nil else {
+        guard !worker.isDraining, !isTLS || worker.active.policy.listenTLS != nil,
+            use != .capture || destination != nil
+        else {
             close(descriptor)
             return
         }
@@ -121,14 +138,19 @@ package final class Proxy: Sendable {
         let refusal = overLimit.map {
             Problem(.overloaded, "there are as many connections as \($0) allows")
         }
-        let process = ClientProcess(peer, over: descriptor)
+        let process = ClientProcess(peer, over: descriptor, isOfCommand: captured.diagnosis != nil)
         // As early as possible: a short-lived client is gone after its response.
-        if let process, worker.active.sinks.wantProcesses { process.seek(by: worker.processes) }
-        let connection = ClientConnection(
-            worker: worker, channel: channel, tls: tls, client: client, process: process, refusal: refusal)
+        if let process, worker.active.sinks.wantProcesses || use == .capture { process.seek(by: worker.processes) }
         do {
-            try channel.pipeline.syncOperations.addHandler(connection)
-            channel.start()
+            if let destination {
+                try CapturedConnection.serve(
+                    channel, to: destination, of: client, in: process, on: worker, refusal: refusal)
+            } else {
+                let connection = ClientConnection(
+                    worker: worker, channel: channel, tls: tls, client: client, process: process, refusal: refusal)
+                try channel.pipeline.syncOperations.addHandler(connection)
+                channel.start()
+            }
         } catch {
             worker.limiter.leave(client)
             channel.close0(error: error, mode: .all, promise: nil)

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PintlePolicy
 import Testing
+
+@testable import PintlePolicy
 
 /// Addresses on which clients are served, in the syntax of `listen` and `--listen`.
 struct ListenAddressTests {
     @Test(arguments: [
         "127.0.0.1:3128", "[::1]:0", "https://192.0.2.1:443", "https://[2001:db8::1]:8443", "unix:/run/p.sock",
+        "capture://127.0.0.1:3130", "capture://[::]:3130",
     ])
     func `a place is written as it was read`(text: String) throws {
         let place = try ListenAddress(text)
         #expect(place.description == text)
         #expect(place.isTLS == text.hasPrefix("https://"))
+        #expect((place.use == .capture) == text.hasPrefix("capture://"))
     }
 
     @Test(arguments: [
@@ -28,7 +31,7 @@ struct ListenAddressTests {
         do throws(Malformed) {
             Issue.record("\(try ListenAddress(text))")
         } catch {
-            #expect(error.reason.contains("https://ADDRESS:PORT for TLS, or unix:PATH"))
+            #expect(error.reason.contains("https://ADDRESS:PORT for TLS, capture://ADDRESS:PORT"))
         }
     }
 
@@ -49,6 +52,14 @@ struct ListenAddressTests {
             #expect(found.count == 1 && found[0].hasSuffix("listen[1]: \(message)"), "\(found)")
         }
         #expect(problems("version: 1\nlisten: [\"127.0.0.1:0\", \"127.0.0.1:0\"]").isEmpty)
+    }
+
+    @Test func `clients that are captured show no password, and know no name of the proxy`() throws {
+        let yaml = "listen: [\"127.0.0.1:1\", \"capture://192.0.2.1:2\"]"
+        #expect(try policy(yaml).ownNames.all == ["127.0.0.1", "::1", "localhost"])
+        let found = problems("version: 1\n\(yaml)\nclients: {basic_auth: {users: none}}")
+        let words = "clients of capture://192.0.2.1:2 do not know of the proxy, and show it no password"
+        #expect(found.contains { $0.hasSuffix(words) }, "\(found)")
     }
 
     @Test func `a Unix socket is as far from other machines as loopback is`() throws {

@@ -88,7 +88,7 @@ struct StrictLoadingTests {
             "pintle.yaml:2:1: unknown key \"colour\"; the keys here are version, listen, admin, enforcement, via, "
                 + "engine, log, limits, clients, destinations, activity, contract, trust, routes, tunnels, "
                 + "upstream_proxy, listen_tls, unpinned_hosts, include, interception, cache, admin_hosts, tracing, "
-                + "capture, tests, simulation, faults, recordings"),
+                + "capture, tests, simulation, faults, recordings, isolate"),
         Case("unpined_hosts: deny", "pintle.yaml:2:1: unknown key \"unpined_hosts\"; did you mean \"unpinned_hosts\"?"),
         Case("<<: {}", "pintle.yaml:2:1: unknown key \"<<\": merge keys are not supported; repeat the lines"),
         Case("[a]: b", "pintle.yaml:2:1: a key must be text"),
@@ -126,8 +126,8 @@ struct StrictLoadingTests {
         Case("listen: {a: b}", "pintle.yaml:2:9: listen: must be a list, not a map"),
         Case(
             "admin: https://127.0.0.1:3129",
-            "pintle.yaml:2:8: admin: \"https://127.0.0.1:3129\": the admin endpoint speaks no TLS; write ADDRESS:PORT or "
-                + "unix:PATH"),
+            "pintle.yaml:2:8: admin: \"https://127.0.0.1:3129\": the admin endpoint speaks plain HTTP; write "
+                + "ADDRESS:PORT or unix:PATH"),
         Case("admin: 127.0.0.1:3128", "pintle.yaml:2:8: admin: 127.0.0.1:3128 is taken by listen, 127.0.0.1:3128"),
         Case(
             "admin_hosts: [\"a.example:1\"]",

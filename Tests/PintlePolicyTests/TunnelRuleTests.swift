@@ -178,7 +178,7 @@ struct TunnelRuleTests {
     ) throws {
         let authority = try #require(Authority("api.example:443", defaultPort: nil))
         let query = RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/")
-        let decision = try policy(yaml).decideTunnel(query, isOpaque: true)
+        let decision = try policy(yaml).decideTunnel(query, TunnelKind(isOpaque: true))
         #expect(!decision.isIntercepted && decision.destination.denial == denial && decision.trust?.name == trust)
     }
 

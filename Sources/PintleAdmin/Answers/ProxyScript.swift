@@ -11,7 +11,7 @@ struct ProxyScript {
     init(_ places: [ListenAddress], asked host: String?) throws(AdminGate.Refusal) {
         let asked = host.flatMap { Authority($0, defaultPort: 80) }?.host ?? "127.0.0.1"
         let entries = places.compactMap { place -> String? in
-            guard case .address(let address, let port) = place.place else { return nil }
+            guard case .address(let address, let port) = place.place, place.use != .capture else { return nil }
             // Any address of the machine means the one by which the client came.
             let name = address.isUnspecified ? asked : address.description
             return "\(place.isTLS ? "HTTPS" : "PROXY") \(name.contains(":") ? "[\(name)]" : name):\(port)"

@@ -6,10 +6,14 @@ package struct DecidingRule: Sendable, Hashable, CustomStringConvertible {
     package let description: String
     /// The place in ``Policy/rules``; nil if it is only found by the text.
     package let place: Int?
+    /// The words that the rule has for those that it denies something.
+    package let advice: String?
 
-    package init(_ description: String) { (self.description, self.place) = (description, nil) }
+    package init(_ description: String) { (self.description, self.place, self.advice) = (description, nil, nil) }
 
-    init(_ description: String, place: Int) { (self.description, self.place) = (description, place) }
+    init(_ description: String, place: Int, advice: String? = nil) {
+        (self.description, self.place, self.advice) = (description, place, advice)
+    }
 
     /// The text names the rule; the place only saves looking it up.
     package static func == (left: DecidingRule, right: DecidingRule) -> Bool { left.description == right.description }

@@ -31,6 +31,11 @@ package enum DestinationDecision: Sendable, Equatable {
         }
     }
 
+    /// The rule that refuses, with its advice; nil if none does.
+    package var objection: String? {
+        self.denial.map { denial in self.rule?.advice.map { "\(denial): \($0)" } ?? denial }
+    }
+
     /// The rule that would refuse but only reports; nil if there is none.
     package var reported: String? {
         if case .reported(let rule) = self { rule.description } else { nil }
@@ -61,6 +66,8 @@ package struct DestinationRules: Sendable {
     private let fallback: DestinationDecision
     /// The rule that denies private addresses, as in `destinations.private_addresses deny`; nil if they are allowed.
     private let privateDenial: String?
+    /// The rules `tcp://HOST:PORT` of `allow`.
+    private let opaque: HostIndex
     /// True if a name is looked up because a rule about networks could allow its addresses.
     private let resolvesNames: Bool
     /// True if broken rules are only reported.
@@ -79,8 +86,10 @@ package struct DestinationRules: Sendable {
         self.areReported = enforcement == .report
         self.privateDenialIsReported = self.areReported && configuration.privateAddresses == .deny
         // The order of `Policy.rules`.
-        self.deny = RuleList("destinations.deny", configuration.deny, from: first)
+        self.deny = RuleList(
+            "destinations.deny", configuration.deny.map(\.pattern), from: first, configuration.deny.map(\.reason))
         self.allow = RuleList("destinations.allow", configuration.allow, from: first + configuration.deny.count)
+        self.opaque = HostIndex(configuration.allow.filter(\.takesAnyProtocol))
         self.resolvesNames = configuration.resolvesNames
         let reason = DecidingRule(
             Self.defaultKey, place: first + configuration.deny.count + configuration.allow.count)
@@ -121,6 +130,11 @@ package struct DestinationRules: Sendable {
                 DecidingRule("\(Self.defaultKey), and destinations.resolve is off, so the name is not looked up"))
         }
         return .byAddress
+    }
+
+    /// True if a rule lets every protocol through to this destination (`tcp://HOST:PORT`).
+    package func letsAnyProtocol(to authority: Authority) -> Bool {
+        self.opaque.first(authority) { _ in true } != nil
     }
 
     /// Judges the host of a request that goes this way. An upstream proxy resolves names itself, so a name that only a rule
@@ -191,12 +205,17 @@ private struct RuleList: Sendable {
     /// True for each pattern that says more than a port.
     private let isSpecific: [Bool]
 
-    /// - Parameter first: the place of the first rule in ``Policy/rules``.
-    init(_ name: String, _ patterns: [HostPattern], from first: Int) {
+    /// - Parameters:
+    ///   - first: the place of the first rule in ``Policy/rules``.
+    ///   - advice: the words of each rule; empty if no rule has any.
+    init(_ name: String, _ patterns: [HostPattern], from first: Int, _ advice: [String?] = []) {
         var hosts = HostIndex()
         for (number, pattern) in patterns.enumerated() { hosts.insert(pattern, number: number) }
         self.hosts = hosts
-        self.rules = patterns.enumerated().map { DecidingRule("\(name)[\($0)] \"\($1)\"", place: first + $0) }
+        self.rules = patterns.enumerated().map { index, pattern in
+            DecidingRule(
+                "\(name)[\(index)] \"\(pattern)\"", place: first + index, advice: advice.isEmpty ? nil : advice[index])
+        }
         self.isSpecific = patterns.map { $0.host != .any }
     }
 

@@ -18,7 +18,7 @@ struct OwnNames: Sendable {
     ///   - certificate: the names of the certificate that listeners with TLS show.
     init(_ listeners: [ListenAddress], machine: String?, certificate: [String]) {
         for listener in listeners {
-            guard case .address(let address, _) = listener.place else { continue }
+            guard case .address(let address, _) = listener.place, listener.use != .capture else { continue }
             if address.isUnspecified { self.includesAddresses = true }
             if address.isLoopback { self.names.formUnion(["127.0.0.1", "::1"]) }
             self.names.insert(address.description)

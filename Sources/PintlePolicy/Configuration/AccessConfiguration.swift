@@ -67,7 +67,7 @@ package struct DestinationsConfiguration: Sendable, Equatable {
     /// Destinations that are always allowed, unless denied. Default none.
     package var allow: [HostPattern] = []
     /// Destinations that are never allowed. Default none.
-    package var deny: [HostPattern] = []
+    package var deny: [DeniedDestination] = []
     /// The treatment of addresses that are not globally reachable. Default `auto`: a proxy that other machines can reach must
     /// not let them into the networks that it is in.
     package var privateAddresses: PrivateAddresses = .auto
@@ -84,8 +84,20 @@ package struct DestinationsConfiguration: Sendable, Equatable {
     package var absentSNI: [HostPattern] = []
     /// The places of the written rules in the file.
     package var places = AccessPlaces()
+    /// The patterns of both lists.
+    package var patterns: [HostPattern] { self.allow + self.deny.map(\.pattern) }
 
     package init() {}
+}
+
+/// A destination that is never allowed.
+package struct DeniedDestination: Sendable, Equatable, CustomStringConvertible {
+    package let pattern: HostPattern
+    /// Words for those that are denied it, such as the way to do without it.
+    package var reason: String?
+
+    /// The pattern.
+    package var description: String { self.pattern.description }
 }
 
 /// The places of rules about clients and destinations, by the names that decisions give them: `destinations.deny[0]`.

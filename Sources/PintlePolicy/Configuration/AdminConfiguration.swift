@@ -16,7 +16,9 @@ package struct AdminConfiguration: Sendable, Equatable {
         _ text: String, resolving resolve: (String) -> String = { $0 }
     ) throws(Malformed) -> ListenAddress {
         let place = try ListenAddress(text, resolving: resolve)
-        guard !place.isTLS else { throw Malformed("the admin endpoint speaks no TLS; write ADDRESS:PORT or unix:PATH") }
+        guard place.use == .proxy else {
+            throw Malformed("the admin endpoint speaks plain HTTP; write ADDRESS:PORT or unix:PATH")
+        }
         return place
     }
 }

@@ -27,6 +27,8 @@ package struct Configuration: Sendable, Equatable {
     package var tracing: TracingConfiguration?
     /// The bodies that are kept beside exchanges; nil for none. Default none.
     package var capture: CaptureConfiguration?
+    /// The network of a command that is run in isolation, and connections that are captured.
+    package var isolation = IsolationConfiguration()
     /// Limits for one client, one message and the whole process.
     package var limits = LimitsConfiguration()
     /// The clients that may use the proxy.

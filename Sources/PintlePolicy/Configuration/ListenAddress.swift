@@ -2,7 +2,8 @@
 
 package import PintleMessage
 
-/// A place that clients connect to: an address and a port, in plaintext or over TLS, or a Unix socket.
+/// A place that clients connect to: an address and a port, in plaintext or over TLS, or a Unix socket; or a place that takes
+/// connections to other destinations, which were redirected to it.
 package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     package enum Place: Sendable, Hashable {
         /// A literal address, since a name could come to mean another interface without a change here. The port is 0…65535;
@@ -10,6 +11,16 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         case address(IPAddress, port: UInt16)
         /// The path of a socket, 1 to 107 bytes.
         case unix(String)
+    }
+
+    /// The way in which clients use the place.
+    package enum Use: Sendable, Hashable, CaseIterable {
+        /// They ask the proxy.
+        case proxy
+        /// They ask the proxy over TLS.
+        case proxyOverTLS
+        /// They believe that they are connected with their destination.
+        case capture
     }
 
     /// 127.0.0.1:3128.
@@ -22,21 +33,24 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     private static let longestPath = 107
 
     package let place: Place
-    /// True if clients speak TLS to it; always false for a Unix socket.
-    package let isTLS: Bool
+    /// Always `proxy` for a Unix socket.
+    package let use: Use
+    /// True if clients speak TLS to it.
+    package var isTLS: Bool { self.use == .proxyOverTLS }
 
-    package init(address: IPAddress, port: UInt16, isTLS: Bool = false) {
+    package init(address: IPAddress, port: UInt16, use: Use = .proxy) {
         self.place = .address(address, port: port)
-        self.isTLS = isTLS
+        self.use = use
     }
 
     /// - Parameter path: at most 107 bytes.
     package init(unixSocket path: String) {
         self.place = .unix(path)
-        self.isTLS = false
+        self.use = .proxy
     }
 
-    /// Reads `127.0.0.1:3128`, `[::1]:3128`, `https://127.0.0.1:3128` or `unix:PATH`; `--listen` takes the same forms.
+    /// Reads `127.0.0.1:3128`, `[::1]:3128`, `https://127.0.0.1:3128`, `capture://127.0.0.1:3130` or `unix:PATH`; `--listen`
+    /// takes the same forms.
     ///
     /// - Parameter resolve: turns a path as written into one that the process can open.
     package init(_ text: String, resolving resolve: (String) -> String = { $0 }) throws(Malformed) {
@@ -44,12 +58,15 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
             self.init(unixSocket: try Self.path(String(text.dropFirst(5)), resolve))
             return
         }
-        let isTLS = text.hasPrefix("https://")
-        guard isTLS || !text.contains("://") else {
-            throw Malformed("a place is written ADDRESS:PORT, https://ADDRESS:PORT for TLS, or unix:PATH")
+        let use = Use.allCases.first { text.hasPrefix($0.scheme) && !$0.scheme.isEmpty } ?? .proxy
+        let rest = text.dropFirst(use.scheme.count)
+        guard !rest.contains("://") else {
+            throw Malformed(
+                "a place is written ADDRESS:PORT, https://ADDRESS:PORT for TLS, capture://ADDRESS:PORT for redirected "
+                    + "connections, or unix:PATH")
         }
-        let (address, port) = try Self.addressAndPort(isTLS ? text.dropFirst(8) : text[...])
-        self.init(address: address, port: port, isTLS: isTLS)
+        let (address, port) = try Self.addressAndPort(rest)
+        self.init(address: address, port: port, use: use)
     }
 
     private static func path(_ text: String, _ resolve: (String) -> String) throws(Malformed) -> String {
@@ -114,7 +131,18 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         switch self.place {
         case .unix(let path): "unix:\(path)"
         case .address(let address, let port):
-            (self.isTLS ? "https://" : "") + (address.family == .v6 ? "[\(address)]:\(port)" : "\(address):\(port)")
+            self.use.scheme + (address.family == .v6 ? "[\(address)]:\(port)" : "\(address):\(port)")
+        }
+    }
+}
+
+extension ListenAddress.Use {
+    /// The beginning of the place in the configuration file.
+    fileprivate var scheme: String {
+        switch self {
+        case .proxy: ""
+        case .proxyOverTLS: "https://"
+        case .capture: "capture://"
         }
     }
 }

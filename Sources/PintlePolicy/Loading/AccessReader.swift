@@ -2,13 +2,16 @@
 
 /// Reads the rules about clients and destinations.
 enum AccessReader {
-    static func clients(_ map: StrictMap) -> ClientsConfiguration {
+    static func clients(_ map: StrictMap, of listeners: [ListenAddress]) -> ClientsConfiguration {
         var clients = ClientsConfiguration()
         map.read("allow", into: &clients.allow) { node in
             node.values { $0.parsed { text throws(Malformed) in try CIDR(text) } }
         }
         clients.places = AccessPlaces("clients.allow", map["allow"])
         clients.basicAuth = map["basic_auth"]?.map(.basicAuth).flatMap(Self.basicAuth)
+        if let capture = listeners.first(where: { $0.use == .capture }) {
+            map["basic_auth"]?.report("clients of \(capture) do not know of the proxy, and show it no password")
+        }
         return clients
     }
 
@@ -57,8 +60,8 @@ enum AccessReader {
     static func destinations(_ map: StrictMap) -> DestinationsConfiguration {
         var destinations = DestinationsConfiguration()
         map.read("default", into: &destinations.fallback) { $0.choice() }
-        map.read("allow", into: &destinations.allow) { $0.hostPatterns() }
-        map.read("deny", into: &destinations.deny) { $0.hostPatterns() }
+        map.read("allow", into: &destinations.allow) { $0.destinationPatterns() }
+        map.read("deny", into: &destinations.deny) { $0.deniedDestinations() }
         destinations.places = AccessPlaces("destinations.allow", map["allow"])
         destinations.places.add("destinations.deny", map["deny"])
         destinations.places.add(default: map["default"])
@@ -93,8 +96,8 @@ enum AccessReader {
     static func add(_ map: StrictMap, to destinations: inout DestinationsConfiguration) {
         destinations.places.add("destinations.allow", map["allow"], behind: destinations.allow.count)
         destinations.places.add("destinations.deny", map["deny"], behind: destinations.deny.count)
-        destinations.allow += map["allow"]?.hostPatterns() ?? []
-        destinations.deny += map["deny"]?.hostPatterns() ?? []
+        destinations.allow += map["allow"]?.destinationPatterns() ?? []
+        destinations.deny += map["deny"]?.deniedDestinations() ?? []
     }
 
     private static func ports(_ node: StrictNode) -> DestinationsConfiguration.Ports? {
@@ -136,5 +139,42 @@ extension StrictNode {
     func hostPatterns() -> [HostPattern]? {
         if self.isEmptyList { return [] }
         return self.values { $0.parsed { text throws(Malformed) in try HostPattern(text) } }
+    }
+
+    /// A list of host patterns, each alone or as `{host: PATTERN, reason: TEXT}`.
+    fileprivate func deniedDestinations() -> [DeniedDestination]? {
+        if self.isEmptyList { return [] }
+        return self.values { node in
+            guard node.isMap else { return node.hostPattern().map { DeniedDestination(pattern: $0) } }
+            guard let map = node.map(.deniedDestination) else { return nil }
+            guard let host = map["host"] else {
+                node.report("the key \"host\" is missing: the pattern of the hosts that are denied")
+                return nil
+            }
+            guard let pattern = host.hostPattern() else { return nil }
+            var denied = DeniedDestination(pattern: pattern)
+            map.read("reason", into: &denied.reason) { $0.sentence().map { .some($0) } }
+            return denied
+        }
+    }
+
+    private func hostPattern() -> HostPattern? {
+        self.parsed { text throws(Malformed) in try HostPattern(text) }
+    }
+
+    /// Words that fit into a reason phrase (RFC 9112 §4).
+    private func sentence() -> String? {
+        self.parsed { text throws(Malformed) in
+            guard (1...200).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+                throw Malformed("must be 1 to 200 printable ASCII characters, which fit into a status line")
+            }
+            return text
+        }
+    }
+
+    /// Like ``hostPatterns()``, with `tcp://HOST:PORT` besides.
+    fileprivate func destinationPatterns() -> [HostPattern]? {
+        if self.isEmptyList { return [] }
+        return self.values { $0.parsed { text throws(Malformed) in try HostPattern(destination: text) } }
     }
 }

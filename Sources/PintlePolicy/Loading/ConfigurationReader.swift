@@ -28,8 +28,11 @@ struct ConfigurationReader {
         let listen = reader.configuration.listen
         top.read("tracing", into: &reader.configuration.tracing) { TracingReader.read($0, beside: listen) }
         top.read("capture", into: &reader.configuration.capture, CaptureReader.read)
+        top.read("isolate", into: &reader.configuration.isolation, IsolationReader.read)
         if let map = top["limits"]?.map(.limits) { reader.readLimits(map) }
-        if let map = top["clients"]?.map(.clients) { reader.configuration.clients = AccessReader.clients(map) }
+        if let map = top["clients"]?.map(.clients) {
+            reader.configuration.clients = AccessReader.clients(map, of: listen)
+        }
         if let map = top["destinations"]?.map(.destinations) {
             reader.configuration.destinations = AccessReader.destinations(map)
         }

@@ -23,7 +23,7 @@ extension KeySet {
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
             "include", "interception", "cache", "admin_hosts", "tracing", "capture", "tests",
-            "simulation", "faults", "recordings",
+            "simulation", "faults", "recordings", "isolate",
         ])
     /// The keys of a file that another one includes.
     static let included = KeySet(
@@ -44,6 +44,7 @@ extension KeySet {
     static let log = KeySet("log", ["level", "format", "exchanges", "redact"])
     static let tracing = KeySet("tracing", ["otlp", "sample", "continue"])
     static let capture = KeySet("capture", ["bodies", "when"])
+    static let isolation = KeySet("isolate", ["capture", "other_tcp"])
     static let limits = KeySet(
         "limits",
         [
@@ -60,6 +61,7 @@ extension KeySet {
             "default", "allow", "deny", "private_addresses", "connect_ports", "ports", "resolve", "require_sni_match",
         ])
     static let requireSNIMatch = KeySet("destinations.require_sni_match", ["allow_absent"])
+    static let deniedDestination = KeySet("destinations.deny[]", ["host", "reason"])
     static let activity = KeySet("activity", ["activation_delay", "completion_delay", "log_interval"])
     static let trust = KeySet(
         "trust.NAME",
@@ -127,8 +129,9 @@ extension KeySet {
     /// Every map with fixed keys in the main file. Maps with keys that the user chooses (`trust`, header and parameter maps)
     /// are left out.
     package static let all: [KeySet] = [
-        .top, .listenTLS, .engine, .log, .tracing, .capture, .limits, .clients, .basicAuth, .destinations,
-        .requireSNIMatch,
+        .top, .listenTLS, .engine, .log, .tracing, .capture, .isolation, .limits, .clients, .basicAuth,
+        .destinations,
+        .requireSNIMatch, .deniedDestination,
         .activity,
         .trust,
         .clientCertificate, .tunnels, .contract, .route, .routeContract, .upstreamProxy, .match, .request,

@@ -138,6 +138,7 @@ package struct SettingsComparison {
         if case .file(let file) = logs.1.exchanges { logs.1.exchanges = .file(path(file, of: new) ?? file) }
         self.compare("log", logs.0, logs.1)
         self.compare("tracing", left.tracing, right.tracing)
+        self.compare("isolate", left.isolation, right.isolation)
         self.compare("limits", left.limits, right.limits)
         self.compare("clients.basic_auth", left.clients.basicAuth, right.clients.basicAuth)
         self.compare("enforcement", left.enforcement, right.enforcement)
@@ -146,6 +147,9 @@ package struct SettingsComparison {
             "destinations.require_sni_match",
             names.0.requiresSNIMatch ? Set(names.0.absentSNI.map(HostPatternContent.init)) : nil,
             names.1.requiresSNIMatch ? Set(names.1.absentSNI.map(HostPatternContent.init)) : nil)
+        self.compare(
+            "destinations.allow, tcp://", Self.patternsForAnyProtocol(names.0), Self.patternsForAnyProtocol(names.1))
+        self.compare("destinations.deny, reason", Self.reasons(names.0), Self.reasons(names.1))
         self.compare("tunnels.verify_ttl", left.tunnels.verifyTTL, right.tunnels.verifyTTL)
         switch (left.interception.authority, right.interception.authority) {
         case (.files(let left), .files(let right)): self.compareFiles("interception.ca", left, right)
@@ -167,6 +171,19 @@ package struct SettingsComparison {
         let port: UInt16?
 
         init(_ pattern: HostPattern) { (self.host, self.port) = (pattern.host, pattern.port) }
+    }
+
+    private static func patternsForAnyProtocol(_ destinations: DestinationsConfiguration) -> Set<HostPatternContent> {
+        Set(destinations.allow.filter(\.takesAnyProtocol).map(HostPatternContent.init))
+    }
+
+    /// The reasons of the denials that have one, by their patterns.
+    private static func reasons(_ destinations: DestinationsConfiguration) -> [HostPatternContent: String] {
+        let pairs = destinations.deny.compactMap { denied in
+            denied.reason.map { (HostPatternContent(denied.pattern), $0) }
+        }
+        // The first denial that matches is the one that tells its reason.
+        return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
     private mutating func compare<Value: Equatable>(_ key: String, _ left: Value, _ right: Value) {

@@ -48,6 +48,8 @@ package struct Problem: Error, Sendable {
     package let proxyError: String
     /// A sentence that says what happened, to which host or client, and what to do.
     package let detail: String
+    /// The reason phrase, if it is not the title of the name.
+    package var phrase: String?
     /// Status and media type of an origin's response that was rejected.
     package var upstreamStatus: UInt16?
     package var upstreamContentType: String?

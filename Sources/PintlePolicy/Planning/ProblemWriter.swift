@@ -30,7 +30,7 @@ package enum ProblemWriter {
 
     /// Makes the head, without framing, and the body.
     package static func response(_ problem: Problem, _ context: Context) -> (head: ResponseHead, body: [UInt8]) {
-        var head = ResponseHead(status: problem.status, reason: problem.name.title)
+        var head = ResponseHead(status: problem.status, reason: problem.phrase ?? problem.name.title)
         head.fields.append("Date", HTTPDate.text(context.time.seconds))
         head.fields.append("Content-Type", context.json ? "application/problem+json" : "text/plain; charset=utf-8")
         head.fields.append("Proxy-Status", Self.proxyStatus(problem))

@@ -33,9 +33,11 @@ package final class RequestPlan: Sendable {
     ///
     /// - Parameters:
     ///   - framing: the framing of the body that follows the head.
-    ///   - isOpaque: true for a tunnel that should be intercepted and cannot be. Default false.
-    package convenience init(_ head: RequestHead, _ framing: BodyFraming, by policy: Policy, isOpaque: Bool = false) {
-        var draft = Draft(policy: policy, framing: framing, isOpaque: isOpaque)
+    ///   - tunnel: further properties of a tunnel.
+    package convenience init(
+        _ head: RequestHead, _ framing: BodyFraming, by policy: Policy, tunnel: TunnelKind = TunnelKind()
+    ) {
+        var draft = Draft(policy: policy, framing: framing, tunnelKind: tunnel)
         let step = draft.step(for: head)
         self.init(step, consume draft)
     }
@@ -117,7 +119,7 @@ extension RequestPlan {
     private struct Draft: Sendable {
         let policy: Policy
         let framing: BodyFraming
-        let isOpaque: Bool
+        let tunnelKind: TunnelKind
         var query: RouteQuery?
         var decision: Decision?
         var operation: ContractedOperation?
@@ -201,7 +203,7 @@ extension RequestPlan {
             let query = RouteQuery(
                 method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy,
                 headers: self.policy.routes.fields(of: head))
-            let decision = self.policy.decideTunnel(query, isOpaque: self.isOpaque)
+            let decision = self.policy.decideTunnel(query, self.tunnelKind)
             (self.query, self.decision) = (query, decision)
             return Problem(denying: decision).map { .refuse($0) } ?? .tunnel(to: authority)
         }
@@ -215,11 +217,12 @@ extension Decision {
 extension Problem {
     /// The problem with a destination that the decision denies; nil if it does not.
     fileprivate init?(denying decision: Decision) {
-        guard let rule = decision.destination.denial else { return nil }
+        guard let rule = decision.destination.objection else { return nil }
         let isAddress = if case .prohibited = decision.destination { true } else { false }
         self.init(
             .destinationDenied, "\(decision.authority) is denied by \(rule)",
             proxyError: isAddress ? "destination_ip_prohibited" : nil)
+        self.phrase = decision.destination.rule?.advice
     }
 
     /// The problem with a request that breaks its API contract.

@@ -22,6 +22,8 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     package let host: Host
     /// The only port that matches; nil for every port.
     package let port: UInt16?
+    /// True for `tcp://HOST:PORT`, which lets every protocol through, also one that Pintle cannot read.
+    package let takesAnyProtocol: Bool
     /// The pattern as the configuration spells it; reasons quote it.
     package let description: String
 
@@ -34,9 +36,27 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
             throw Malformed("a host pattern has no scheme: give the host alone, as in api.example.com")
         }
         let (host, port) = try Self.splitPort(text)
-        self.host = try Self.parseHost(host)
-        self.port = port
-        self.description = text
+        self.init(host: try Self.parseHost(host), port: port, takesAnyProtocol: false, description: text)
+    }
+
+    /// Reads the pattern of an allowed destination: one of the forms above, or `tcp://HOST:PORT` with one of them.
+    ///
+    /// - Throws: as above, and for `tcp://` without a port: a host is not trusted with every protocol on every port.
+    package init(destination text: String) throws(Malformed) {
+        guard text.hasPrefix("tcp://") else {
+            try self.init(text)
+            return
+        }
+        let plain = try HostPattern(String(text.dropFirst("tcp://".count)))
+        guard let port = plain.port else {
+            throw Malformed("tcp:// is followed by a host and a port, as in tcp://db.example.com:5432")
+        }
+        self.init(host: plain.host, port: port, takesAnyProtocol: true, description: text)
+    }
+
+    private init(host: Host, port: UInt16?, takesAnyProtocol: Bool, description: String) {
+        (self.host, self.port, self.takesAnyProtocol) = (host, port, takesAnyProtocol)
+        self.description = description
     }
 
     /// The network, if the pattern is about addresses. A name has no address before it is dialled.

@@ -32,7 +32,7 @@ extension ClientConnection {
         _ = self.requests.handOver()
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
         let caller = HTTP2ClientConnection.Caller(
-            client: self.client, process: self.clientProcess, refusal: self.refusal, tunnel: self.tunnel, tls)
+            client: self.client, process: self.clientProcess, refusal: self.refusal, enclosure: self.enclosure, tls)
         HTTP2ClientConnection.begin(on: self.channel, for: caller, on: self.worker, with: bytes)
         self.leave(isClientLeaving: false)
     }

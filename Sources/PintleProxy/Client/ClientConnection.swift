@@ -28,8 +28,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private(set) var refusal: Problem?
     /// Nil for a plaintext connection.
     let tls: TLSTransport?
-    /// The tunnel that contains the requests; nil for requests to the proxy.
-    let tunnel: InterceptedTunnel?
+    /// The connection that contains the requests; nil for requests to the proxy.
+    let enclosure: (any RequestEnclosure)?
     let requests: RequestStream<Exchange>
     var answer = ClientAnswer.toNoRequest
     var output = GatheredOutput()
@@ -43,22 +43,22 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     init(
         worker: Worker, channel: SocketChannel, tls: TLSTransport?, client: Client?, process: ClientProcess? = nil,
-        refusal: Problem? = nil, inside tunnel: InterceptedTunnel? = nil
+        refusal: Problem? = nil, inside enclosure: (any RequestEnclosure)? = nil
     ) {
-        self.tunnel = tunnel
+        self.enclosure = enclosure
         self.worker = worker
         self.channel = channel
         (self.client, self.clientProcess) = (client, process)
         self.tls = tls
         self.refusal = refusal
-        self.requests = RequestStream(limits: worker.active.headLimits, inTunnel: tunnel != nil)
+        self.requests = RequestStream(limits: worker.active.headLimits, inTunnel: enclosure != nil)
     }
 
     // MARK: The channel's events
 
     func channelActive(context: ChannelHandlerContext) {
         self.tls?.whenPlainText = { [weak self] in
-            if let tunnel = self?.tunnel { tunnel.speaksPlainly() } else { self?.refusal = .plainTextForTLS }
+            if let enclosure = self?.enclosure { enclosure.speaksPlainly() } else { self?.refusal = .plainTextForTLS }
         }
         self.worker.add(self)
         self.timer = ConnectionTimer(connection: self)
@@ -109,8 +109,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let failure = error as? TLSFailure, failure.isOfHandshake {
-            self.tunnel?.handshakeFailed(failure)
-            if self.tunnel == nil { self.worker.noteHandshakeFailure(of: self.client, "\(failure)") }
+            self.enclosure?.handshakeFailed(failure)
+            if self.enclosure == nil { self.worker.noteHandshakeFailure(of: self.client, "\(failure)") }
         }
         context.close(promise: nil)
     }
@@ -197,11 +197,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         if let refusal { exchange.refuse(refusal) } else { exchange.begin() }
     }
 
-    /// Adds the tunnel's destination to a request from inside of it.
+    /// Adds the destination to a request that has none of its own.
     private func complete(_ request: inout ReceivedRequest) -> Problem? {
-        guard let tunnel else { return nil }
+        guard let enclosure else { return nil }
         var head = request.head
-        let problem = tunnel.complete(&head)
+        let problem = enclosure.complete(&head)
         request = ReceivedRequest(head, request.framing)
         return problem
     }
@@ -214,7 +214,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func makeExchange(_ request: ReceivedRequest) -> Exchange {
-        let exchange = Exchange(request, from: self, of: self.client, on: self.worker, inside: self.tunnel)
+        let exchange = Exchange(request, from: self, of: self.client, on: self.worker, inside: self.enclosure)
         self.requests.begin(request.framing, limits: self.worker.active.headLimits, for: exchange)
         return exchange
     }

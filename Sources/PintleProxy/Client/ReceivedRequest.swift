@@ -17,6 +17,8 @@ final class ReceivedRequest {
     let gatewayHost: String?
     /// True if the client wants to keep its connection (RFC 9112 §9.3).
     let keepsConnection: Bool
+    /// True for the CONNECT of a client that has not sent it, because its connection was captured.
+    let isCaptured: Bool
     /// True if this object stands for all equal requests.
     let isRecurrent: Bool
     /// True if the fields are told after the exchange. They are then copied, because rules change those of the planned request.
@@ -26,13 +28,13 @@ final class ReceivedRequest {
     /// The cache lookup, if it depends on the request alone and any stored response may answer.
     private(set) var question: CacheLookup?
 
-    init(_ head: consuming RequestHead, _ framing: BodyFraming, isRecurrent: Bool = false) {
+    init(_ head: consuming RequestHead, _ framing: BodyFraming, isRecurrent: Bool = false, isCaptured: Bool = false) {
         self.accept = head.fields[.accept]
         self.gatewayHost = if case .origin = head.target { head.fields[.host] } else { nil }
         self.keepsConnection = head.fields.keepsConnection(minorVersion: head.minorVersion)
         self.head = head
         self.framing = framing
-        self.isRecurrent = isRecurrent
+        (self.isRecurrent, self.isCaptured) = (isRecurrent, isCaptured)
     }
 
     /// The plan for the request.
@@ -41,7 +43,8 @@ final class ReceivedRequest {
             precondition(known.policy === policy, "BUG: a request is remembered beyond its configuration")
             return known.plan
         }
-        let plan = RequestPlan(self.head, self.framing, by: policy)
+        let plan = RequestPlan(
+            self.head, self.framing, by: policy, tunnel: TunnelKind(isCaptured: self.isCaptured))
         if self.isRecurrent { self.plan = (plan, policy) }
         return plan
     }

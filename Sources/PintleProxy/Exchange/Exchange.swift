@@ -39,16 +39,16 @@ final class Exchange: TransferDelegate {
     private var resumesBody = false
     private var held: ExchangeReservation
 
-    /// - Parameter tunnel: the tunnel that contains the request, and knows its user; nil for a request to the proxy.
+    /// - Parameter enclosure: contains the request, and knows its user; nil for a request to the proxy.
     init(
         _ request: ReceivedRequest, from client: any ClientStream, of peer: Client?, on worker: Worker,
-        inside tunnel: InterceptedTunnel? = nil
+        inside enclosure: (any RequestEnclosure)? = nil
     ) {
         (self.client, self.worker, self.active) = (client, worker, worker.active)
         (self.peer, self.request) = (peer, request)
         self.upload = RequestUpload(request.framing, limit: worker.active.limits.bodyBuffer)
         self.held = ExchangeReservation(limit: worker.active.limits.heldBytes, of: worker.memory)
-        self.report = ExchangeReport(request, of: peer, in: client.clientProcess, on: worker, inside: tunnel)
+        self.report = ExchangeReport(request, of: peer, in: client.clientProcess, on: worker, inside: enclosure)
     }
 
     // Normally everything was released before; this is for exchanges that a stopping event loop leaves behind.

@@ -36,6 +36,8 @@ final class ExchangeReport: ExchangeProgress {
     let start: NIODeadline
     private(set) var counters: RouteCounters
     private(set) var mode = Mode.forward
+    /// True if the client has not asked the proxy: its connection was captured.
+    let isCaptured: Bool
     /// The names of the client; inside an intercepted tunnel those of its CONNECT.
     var identity = ProxyIdentity()
     /// Body bytes received from the client.
@@ -91,20 +93,20 @@ final class ExchangeReport: ExchangeProgress {
 
     init(
         _ request: ReceivedRequest, of client: Client?, in process: ClientProcess?, on worker: Worker,
-        inside tunnel: InterceptedTunnel? = nil
+        inside enclosure: (any RequestEnclosure)? = nil
     ) {
         self.id = worker.nextID()
         self.worker = worker
         (self.client, self.process) = (client, process)
-        self.request = request
-        self.start = worker.loop.turnTime
+        (self.request, self.start) = (request, worker.loop.turnTime)
         self.counters = worker.active.counters.unrouted
         self.capture = worker.active.capture.map(ExchangeCapture.init)
         if worker.active.sinks.wantFields { request.keepsFields = true }
         // Finds the process of a connection that is older than the first sink for it.
         if let process, worker.active.sinks.wantProcesses { process.seek(by: worker.processes) }
-        if let tunnel {
-            (self.mode, self.identity) = (.intercept, tunnel.identity)
+        self.isCaptured = enclosure?.isCaptured ?? request.isCaptured
+        if let enclosure {
+            (self.mode, self.identity) = (enclosure.isIntercepted ? .intercept : .forward, enclosure.identity)
         } else if worker.active.passwords == nil, let value = request.head.fields[.proxyAuthorization] {
             self.identity.tag = BasicCredentials(value)?.user
         }

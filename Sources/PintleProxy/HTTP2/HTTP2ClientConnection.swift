@@ -20,8 +20,8 @@ final class HTTP2ClientConnection {
         let process: ClientProcess?
         /// The problem for which all requests of this connection are refused; nil if they are served.
         let refusal: Problem?
-        /// The tunnel that contains the requests; nil for requests to the proxy.
-        let tunnel: InterceptedTunnel?
+        /// The connection that contains the requests; nil for requests to the proxy.
+        let enclosure: (any RequestEnclosure)?
         let place: HTTP2RequestHead.Place
     }
 
@@ -307,11 +307,12 @@ extension HTTP2ClientConnection: ServedConnection {
 
 extension HTTP2ClientConnection.Caller {
     init(
-        client: Client?, process: ClientProcess?, refusal: Problem?, tunnel: InterceptedTunnel?, _ tls: TLSTransport
+        client: Client?, process: ClientProcess?, refusal: Problem?, enclosure: (any RequestEnclosure)?,
+        _ tls: TLSTransport
     ) {
-        let place = tunnel.map { HTTP2RequestHead.Place.tunnel($0.scheme) }
+        let place = enclosure.map { HTTP2RequestHead.Place.tunnel($0.scheme) }
         self.init(
-            client: client, process: process, refusal: refusal, tunnel: tunnel,
+            client: client, process: process, refusal: refusal, enclosure: enclosure,
             place: place ?? .listener(serverName: tls.serverName, port: tls.port))
     }
 }

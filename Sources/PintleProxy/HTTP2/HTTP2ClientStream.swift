@@ -229,10 +229,11 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         var head = request.head
         self.kind = request.kind
         if case .length(let length) = request.framing { self.owed = length }
-        let refusal = caller.refusal ?? self.worker.active.refusal(of: caller.client) ?? caller.tunnel?.complete(&head)
+        let refusal =
+            caller.refusal ?? self.worker.active.refusal(of: caller.client) ?? caller.enclosure?.complete(&head)
         let exchange = Exchange(
             ReceivedRequest(head, request.framing), from: self, of: caller.client, on: self.worker,
-            inside: caller.tunnel)
+            inside: caller.enclosure)
         self.exchange = exchange
         self.expectNext()
         self.worker.watchProgress()
@@ -244,7 +245,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     private func refuse(_ problem: Problem) {
         let exchange = Exchange(
             ReceivedRequest(RequestHead(method: "", target: .asterisk), .none), from: self,
-            of: self.connection.caller.client, on: self.worker, inside: self.connection.caller.tunnel)
+            of: self.connection.caller.client, on: self.worker, inside: self.connection.caller.enclosure)
         self.exchange = exchange
         exchange.refuse(problem)
     }

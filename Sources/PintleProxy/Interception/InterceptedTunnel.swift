@@ -12,7 +12,7 @@ internal import PintleTrust
 /// A tunnel in which Pintle presents its own certificate to the client: the host of the certificate, and the client's identity.
 ///
 /// Used on the event loop of its client.
-final class InterceptedTunnel {
+final class InterceptedTunnel: RequestEnclosure {
     /// The destination that the client asked for with CONNECT.
     let authority: Authority
     /// The authenticated user of the CONNECT.
@@ -21,6 +21,9 @@ final class InterceptedTunnel {
     /// The CONNECT request.
     let request: ReceivedRequest
     let active: ActiveConfiguration
+    var isIntercepted: Bool { true }
+    /// True if the client did not send that request, because its connection was captured.
+    var isCaptured: Bool { self.request.isCaptured }
     private let worker: Worker
     private let client: Client?
     private let process: ClientProcess?
@@ -66,7 +69,9 @@ final class InterceptedTunnel {
         } catch {
             preconditionFailure("BUG: a new channel takes no handler: \(error)")
         }
-        if refusal == nil { OpaqueTunnel.watch(connection, in: self, over: transport) }
+        if refusal == nil {
+            OpaqueTunnel.watch(UndecidedInterception(connection, in: self, over: transport))
+        }
         channel.start()
     }
 

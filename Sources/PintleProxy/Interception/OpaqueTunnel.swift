@@ -8,9 +8,9 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// Serves the client of an intercepted tunnel that uses neither TLS nor HTTP, or that waits for its server to speak first, as
-/// clients of SMTP, FTP and MySQL do. Pintle cannot inspect such a tunnel: the policy for tunnels that are not intercepted
-/// decides if it is relayed or refused.
+/// Serves the client of an intercepted tunnel, or of a captured connection, that uses neither TLS nor HTTP, or that waits for its
+/// server to speak first, as clients of SMTP, FTP and MySQL do. Pintle cannot inspect such a tunnel: the policy for tunnels
+/// that are not intercepted decides if it is relayed or refused.
 ///
 /// A client that is silent for a moment may only be slow. So Pintle connects to the server, and the first to speak decides: a
 /// handshake is intercepted however late it comes, and a silent client's tunnel becomes opaque only if the server speaks.
@@ -28,11 +28,10 @@ final class OpaqueTunnel: ChannelInboundHandler {
         case over
     }
 
-    private let tunnel: InterceptedTunnel
-    private let connection: ClientConnection
-    private let transport: TLSTransport
+    private let tunnel: any UndecidedTunnel
     private lazy var plan = RequestPlan(
-        self.tunnel.request.head, .none, by: self.tunnel.active.policy, isOpaque: true)
+        self.tunnel.request.head, .none, by: self.active.policy,
+        tunnel: TunnelKind(isOpaque: true, isCaptured: self.tunnel.isCaptured))
     private var state = State.waiting
     /// The record of the tunnel; nil until the tunnel is known to be opaque.
     private var report: ExchangeReport?
@@ -41,21 +40,21 @@ final class OpaqueTunnel: ChannelInboundHandler {
     private var silence: LoopTimer?
 
     private var active: ActiveConfiguration { self.tunnel.active }
-    private var worker: Worker { self.connection.worker }
+    private var worker: Worker { self.tunnel.worker }
 
-    /// Watches the first bytes of a tunnel's client. The transport keeps this object until they are known, or the connection
+    /// Watches the first bytes of a tunnel's client. The tunnel keeps this object until they are known, or the connection
     /// ends.
-    static func watch(_ connection: ClientConnection, in tunnel: InterceptedTunnel, over transport: TLSTransport) {
-        let watch = OpaqueTunnel(connection, in: tunnel, over: transport)
-        transport.whenRecognized = { watch.clientSpeaks($0) }
-        connection.channel.closeFuture.assumeIsolated().whenComplete { [weak watch] _ in watch?.clientLeft() }
+    static func watch(_ tunnel: any UndecidedTunnel) {
+        let watch = OpaqueTunnel(tunnel)
+        tunnel.whenRecognized = { watch.clientSpeaks($0) }
+        tunnel.channel.closeFuture.assumeIsolated().whenComplete { [weak watch] _ in watch?.clientLeft() }
         if let silence = watch.silence {
             watch.worker.loop.arm(silence, at: watch.worker.loop.turnTime + Silence.inTunnel)
         }
     }
 
-    private init(_ connection: ClientConnection, in tunnel: InterceptedTunnel, over transport: TLSTransport) {
-        (self.connection, self.tunnel, self.transport) = (connection, tunnel, transport)
+    private init(_ tunnel: any UndecidedTunnel) {
+        self.tunnel = tunnel
         self.silence = LoopTimer { [weak self] in self?.clientIsSilent() }
     }
 
@@ -63,7 +62,11 @@ final class OpaqueTunnel: ChannelInboundHandler {
 
     private func clientIsSilent() {
         // The client has spoken.
-        guard case .waiting = self.state, !self.transport.hasBegun else { return }
+        guard case .waiting = self.state, !self.tunnel.hasBegun else { return }
+        // A CONNECT has judged the destination; a client that was captured did not ask for it.
+        if self.tunnel.isCaptured, case .refuse = self.tunnel.request.plan(by: self.active.policy).step {
+            guard self.isAllowed("its client waits for the server to speak first") else { return }
+        }
         self.connect()
     }
 
@@ -101,7 +104,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         let fields = self.active.parent(of: decision) == nil ? Fields() : Forwarding.path(of: head, to: self.active.via)
         var request = TunnelOpening.request(.http, to: self.tunnel.authority, by: decision.route, fields)
         request.way = self.active.way(decision.way)
-        (request.client, request.owner) = (self.connection.client?.forTransfers, self.connection.owner)
+        (request.client, request.owner) = (self.tunnel.client?.forTransfers, self.tunnel.owner)
         request.limitsWaiting = true
         self.state = .connecting(self.worker.connect(request, in: self.active.session(for: nil).session, for: self))
     }
@@ -126,15 +129,17 @@ final class OpaqueTunnel: ChannelInboundHandler {
     /// Applies the policy for tunnels that are not intercepted. A refused tunnel ends.
     private func isAllowed(_ reason: String) -> Bool {
         let report = ExchangeReport(
-            self.tunnel.request, of: self.connection.client, in: self.connection.clientProcess, on: self.worker)
-        (report.identity, report.continuesTunnel) = (self.tunnel.identity, true)
+            self.tunnel.request, of: self.tunnel.client, in: self.tunnel.clientProcess, on: self.worker)
+        // That a client was captured is told here for the first time.
+        (report.identity, report.continuesTunnel) = (self.tunnel.identity, !self.tunnel.isCaptured)
         report.note(self.plan, in: self.active)
         self.report = report
         guard let problem = self.objection(report) ?? report.holdTunnel(within: self.active.limits) else {
             report.status = 200
             return true
         }
-        self.fail(Problem(problem.name, "\(reason), so that it cannot be intercepted: \(problem.detail)"), report)
+        let cause = self.tunnel.isCaptured ? "cannot be read" : "cannot be intercepted"
+        self.fail(Problem(problem.name, "\(reason), so that it \(cause): \(problem.detail)"), report)
         return false
     }
 
@@ -153,7 +158,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         report.note(problem)
         report.close(.failed, in: self.active)
         self.end()
-        self.connection.channel.close(promise: nil)
+        self.tunnel.abort()
     }
 
     private func relay(_ channel: SocketChannel, answered: ByteBuffer) {
@@ -167,8 +172,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         report.note(self.metrics)
         report.note(parent: self.parentVerdict)
         self.end()
-        self.transport.passOn()
-        self.connection.leave(
+        self.tunnel.leave(
             to: TunnelTerms(
                 origin: socket, head: nil, early: answered, watch: nil, authority: self.tunnel.authority,
                 report: report,
@@ -181,7 +185,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         self.state = .over
         if let silence { self.worker.loop.disarm(silence) }
         self.silence = nil
-        self.transport.whenRecognized = nil
+        self.tunnel.whenRecognized = nil
         switch state {
         case .connecting(let origin): origin.cancel()
         case .listening(let channel): channel.close(promise: nil)

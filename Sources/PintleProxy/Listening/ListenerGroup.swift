@@ -20,13 +20,16 @@ struct ListenerGroup: Sendable {
     private let listeners: [LoopBound<Listener>]
 
     /// Receives a connection, on the worker's thread.
-    typealias Acceptance = @Sendable (Int32, Listener.Peer, Worker, _ isTLS: Bool) -> Void
+    typealias Acceptance = @Sendable (Int32, Listener.Peer, Worker, ListenAddress.Use) -> Void
 
     /// Binds and listens; connections are accepted after ``start()``.
     ///
-    /// - Parameter given: sockets that already listen on these places, in the same order; empty if there are none.
+    /// - Parameters:
+    ///   - given: sockets that already listen on these places, in the same order; empty if there are none.
+    ///   - captured: further sockets that listen, for connections to other destinations.
     init(
-        _ wanted: [ListenAddress], given: [Int32], on workers: [Worker], accept: @escaping Acceptance
+        _ wanted: [ListenAddress], given: [Int32], captured: [Int32], on workers: [Worker],
+        accept: @escaping Acceptance
     ) throws(Proxy.BindError) {
         var places: [ListenAddress] = []
         var addresses: [SocketAddress] = []
@@ -45,6 +48,16 @@ struct ListenerGroup: Sendable {
                 throw Proxy.BindError(address: place.description, cause: cause)
             }
         }
+        for descriptor in captured {
+            do {
+                let listener = try Self.listener(adopting: descriptor, on: workers, .capture, accept)
+                listeners.append(LoopBound(listener, loop: workers[0].loop))
+                addresses.append(listener.address)
+            } catch {
+                for listener in listeners { listener.runAndWait { $0.stop() } }
+                throw Proxy.BindError(address: "the command's network", cause: "\(error)")
+            }
+        }
         (self.places, self.addresses, self.listeners) = (places, addresses, listeners)
     }
 
@@ -56,10 +69,8 @@ struct ListenerGroup: Sendable {
     private static func listeners(
         for place: ListenAddress, given: Int32?, on workers: [Worker], _ accept: @escaping Acceptance
     ) throws -> [(listener: Listener, worker: Worker)] {
-        let isTLS = place.isTLS
-        let dealer = RoundRobin(workers)
-        let deal: Listener.Acceptance = { descriptor, peer in dealer.deal { accept(descriptor, peer, $0, isTLS) } }
-        if let given { return [(try Listener(adopting: given, loop: workers[0].loop, accepted: deal), workers[0])] }
+        let use = place.use
+        if let given { return [(try Self.listener(adopting: given, on: workers, use, accept), workers[0])] }
         switch place.place {
         case .address(let ip, let port):
             var address = try SocketAddress(ipAddress: ip.description, port: Int(port))
@@ -67,7 +78,7 @@ struct ListenerGroup: Sendable {
             if isShared { try Listener.checkFree(address) }
             return try workers.map { worker in
                 let listener = try Listener(binding: address, shared: isShared, loop: worker.loop) {
-                    accept($0, $1, worker, isTLS)
+                    accept($0, $1, worker, use)
                 }
                 // The first listener has chosen the port for all.
                 address = listener.address
@@ -75,9 +86,24 @@ struct ListenerGroup: Sendable {
             }
         case .unix(let path):
             let address = try SocketAddress(pathOfSocket: path)
-            let listener = try Listener(binding: address, shared: false, loop: workers[0].loop, accepted: deal)
+            let listener = try Listener(
+                binding: address, shared: false, loop: workers[0].loop, accepted: Self.deal(to: workers, use, accept))
             return [(listener, workers[0])]
         }
+    }
+
+    private static func listener(
+        adopting descriptor: Int32, on workers: [Worker], _ use: ListenAddress.Use, _ accept: @escaping Acceptance
+    ) throws -> Listener {
+        try Listener(adopting: descriptor, loop: workers[0].loop, accepted: Self.deal(to: workers, use, accept))
+    }
+
+    /// Deals accepted connections to all workers in turn.
+    private static func deal(
+        to workers: [Worker], _ use: ListenAddress.Use, _ accept: @escaping Acceptance
+    ) -> Listener.Acceptance {
+        let dealer = RoundRobin(workers)
+        return { descriptor, peer in dealer.deal { accept(descriptor, peer, $0, use) } }
     }
 }
 
@@ -101,6 +127,6 @@ extension ListenAddress {
         guard case .address(let address, _) = self.place, let port = port.flatMap({ UInt16(exactly: $0) }) else {
             return self
         }
-        return ListenAddress(address: address, port: port, isTLS: self.isTLS)
+        return ListenAddress(address: address, port: port, use: self.use)
     }
 }

@@ -76,6 +76,7 @@ package final class EndedExchange: Sendable {
         (record.user, record.tag) = (facts.extras?.identity.user, facts.extras?.identity.tag)
         record.process = facts.process?.found
         (record.mode, record.continuesTunnel) = (facts.mode.rawValue, facts.continuesTunnel)
+        record.isCaptured = facts.isCaptured
         (record.method, record.url) = (self.method.isEmpty ? nil : self.method, self.target.url)
         record.host = self.target.host ?? facts.extras?.gatewayHost
         record.address = facts.address.isEmpty ? nil : facts.address

@@ -64,6 +64,8 @@ struct EndedFacts: Sendable {
     let simulation: Simulation?
     let outcome: Outcome
     let continuesTunnel: Bool
+    /// True if the client has not asked the proxy.
+    let isCaptured: Bool
     let isRouted: Bool
     let wouldBeDenied: Bool
     let hasNamelessHello: Bool
@@ -93,7 +95,7 @@ extension EndedFacts {
         (self.status, self.upstreamStatus) = (report.status, report.upstreamStatus)
         (self.mode, self.assurance, self.problem) = (report.mode, facts.assurance, report.problem)
         (self.cache, self.simulation, self.outcome) = (facts.cache, report.simulation, outcome)
-        self.continuesTunnel = report.continuesTunnel
+        (self.continuesTunnel, self.isCaptured) = (report.continuesTunnel, report.isCaptured)
         self.isRouted = facts.route != nil
         (self.wouldBeDenied, self.hasNamelessHello) = (wouldBeDenied, report.hasNamelessHello)
         self.reusedConnection = metrics.reusedConnection

@@ -13,7 +13,7 @@ internal import PintleSystem
 struct ClientProcess: Sendable {
     /// The properties of a connection by which its process is found.
     enum Trace: Hashable, Sendable {
-        /// A TCP connection between the client and this proxy.
+        /// A TCP connection between the client and this proxy, as the client's socket has it.
         case connection(client: SocketAddress, proxy: SocketAddress)
         /// A Unix socket: the number of the process, as the kernel has recorded it.
         case process(Int32)
@@ -31,14 +31,16 @@ struct ClientProcess: Sendable {
 
     /// Nil for a client that is not known to be on this machine.
     ///
-    /// - Parameter descriptor: the connection.
-    init?(_ peer: Listener.Peer, over descriptor: Int32) {
+    /// - Parameters:
+    ///   - descriptor: the connection.
+    ///   - isOfCommand: true if the client is in the network of a command, which is on this machine.
+    init?(_ peer: Listener.Peer, over descriptor: Int32, isOfCommand: Bool = false) {
         switch peer {
         case .user(_, let process): self.init(.process(process))
         case .address(let address):
-            guard IPAddress(address)?.isLoopback == true, let own = SocketAddress(boundTo: descriptor) else {
-                return nil
-            }
+            guard isOfCommand || IPAddress(address)?.isLoopback == true,
+                let own = isOfCommand ? SocketAddress(redirectedFrom: descriptor) : SocketAddress(boundTo: descriptor)
+            else { return nil }
             self.init(.connection(client: address, proxy: own))
         case .unknown: return nil
         }

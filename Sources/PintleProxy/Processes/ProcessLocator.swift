@@ -12,12 +12,16 @@ internal import PintleSystem
 struct ProcessLocator: Sendable {
     /// The processes that were found last, the latest first. They are looked at first, since programs connect again.
     private var recent: [Int32] = []
+    /// Asks for sockets of another network; nil for this process's own.
+    private let diagnosis: SocketQuery?
 
     private static let mostRecent = 32
     /// The most descriptors of one process that are looked at, so that one with very many does not hide the others.
     private static let mostOfProcess = 16_384
     /// The most descriptors that are looked at in one pass; some 0.2 s.
     private static let mostOfPass = 65_536
+
+    init(diagnosis: SocketQuery? = nil) { self.diagnosis = diagnosis }
 
     /// Returns the outcome for each connection, after one pass over the processes for all.
     mutating func locate(_ traces: [ClientProcess.Trace]) -> [ProcessSearch.Outcome] {
@@ -30,7 +34,7 @@ struct ProcessLocator: Sendable {
             case .process(let number):
                 if let process = Self.describe(number) { outcomes[index] = .found(process) }
             case .connection(let client, let proxy):
-                query = query ?? SocketQuery()
+                query = query ?? self.diagnosis ?? SocketQuery()
                 guard let query else {
                     outcomes[index] = .dropped
                     continue

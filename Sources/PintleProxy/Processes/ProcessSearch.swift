@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
+package import PintleLoop
 internal import PintleSystem
 
 /// Finds the processes of clients, on a thread of its own.
@@ -53,8 +54,10 @@ package final class ProcessSearch: Sendable {
     }
 
     /// Searches this machine.
-    package convenience init() {
-        let locator = Locked(ProcessLocator())
+    ///
+    /// - Parameter diagnosis: asks for sockets of the network of the clients; nil if that is this process's own.
+    package convenience init(diagnosis: SocketQuery? = nil) {
+        let locator = Locked(ProcessLocator(diagnosis: diagnosis))
         self.init { traces in
             // Nothing else waits for this lock: passes follow each other.
             var own = locator.withLock { $0 }

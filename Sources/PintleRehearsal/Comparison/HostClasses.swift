@@ -110,7 +110,7 @@ struct HostClasses {
 
     private static func patterns(of policy: Policy) -> [HostPattern] {
         let configuration = policy.configuration
-        var patterns = configuration.destinations.allow + configuration.destinations.deny
+        var patterns = configuration.destinations.patterns
         patterns += configuration.trust.flatMap { $0.hosts.map(\.value) }
         patterns += configuration.routes.flatMap(\.match.hosts)
         patterns += configuration.tunnels.verify + configuration.interception.hosts

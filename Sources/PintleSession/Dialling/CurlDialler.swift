@@ -164,7 +164,7 @@ final class CurlDialler: @unchecked Sendable {
 
     /// Returns the addresses of a name that needs no lookup: they are known, or always the same (RFC 6761 §6.3).
     func addresses(of name: String) -> [SocketAddress]? {
-        if name == "localhost" || name.hasSuffix(".localhost") { return Self.loopback }
+        if name == "localhost" || name.hasSuffix(".localhost") || MachineName.matches(name) { return Self.loopback }
         return self.known.addresses(of: name, at: self.loop.turnTime)
     }
 

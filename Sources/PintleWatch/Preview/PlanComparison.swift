@@ -129,7 +129,7 @@ package struct PlanComparison: Sendable {
         self.addresses =
             judgesAddresses
             ? IPAddress.witnesses(
-                of: rules.flatMap { ($0.allow + $0.deny).compactMap(\.network) }, isSpecial: true) : []
+                of: rules.flatMap { $0.patterns.compactMap(\.network) }, isSpecial: true) : []
     }
 
     /// True if both have the same rules with the same content in the same order.

@@ -24,7 +24,7 @@ struct PlannedSide {
     private var sent = Sent.nothing
 
     init(_ request: PlanComparison.Request, _ framing: BodyFraming, by policy: Policy, _ meaning: PolicyMeaning) {
-        self.plan = RequestPlan(request.head, framing, by: policy, isOpaque: request.isOpaque)
+        self.plan = RequestPlan(request.head, framing, by: policy, tunnel: TunnelKind(isOpaque: request.isOpaque))
         (self.policy, self.meaning, self.isRepresentative) = (policy, meaning, request.isRepresentative)
         self.describe()
         switch self.plan.step {

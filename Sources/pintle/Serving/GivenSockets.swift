@@ -61,7 +61,7 @@ struct GivenSockets: Sendable {
         guard let ip = address.ipAddress.flatMap({ IPAddress($0) }),
             let port = address.port.flatMap({ UInt16(exactly: $0) })
         else { throw refusal("is bound to neither an IP address nor a path") }
-        return ListenAddress(address: ip, port: port, isTLS: isTLS)
+        return ListenAddress(address: ip, port: port, use: isTLS ? .proxyOverTLS : .proxy)
     }
 
     private static func option(_ option: Int32, of descriptor: Int32) -> Int32? {

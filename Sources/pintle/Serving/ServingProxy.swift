@@ -44,12 +44,14 @@ final class ServingProxy: Sendable {
     ///   - revision: the revision of the configuration, for logs and metrics; nil if neither shows it.
     ///   - sinks: told of each exchange.
     ///   - sockets: sockets that already listen, one for each address of the configuration; empty if there are none.
+    ///   - captured: the sockets of a command's network.
     ///   - stallDetector: reports turns of an engine thread that take too long; nil if they are not watched.
     ///   - lifecycle: stops the parts that have started, also if a later one fails.
     ///   - authority: called only if the policy intercepts tunnels.
     init(
         _ policy: Policy, revision: String? = nil, sinks: ExchangeSinks, sockets: [Int32] = [],
-        stallDetector: LoopStallDetector? = nil, logger: Logger, in lifecycle: Lifecycle, authority: Authority
+        captured: CapturedSockets = .none, stallDetector: LoopStallDetector? = nil, logger: Logger,
+        in lifecycle: Lifecycle, authority: Authority
     ) throws(CommandFailure) {
         let configuration = policy.configuration
         let engine = try Self.startEngine(configuration, stallDetector)
@@ -69,7 +71,8 @@ final class ServingProxy: Sendable {
         }
         try lifecycle.started(.sessions) { [current] in await current.withLock { $0 }.close() }
         do {
-            self.proxy = try Proxy(active: self.current.withLock { $0 }, engine: engine, given: sockets)
+            self.proxy = try Proxy(
+                active: self.current.withLock { $0 }, engine: engine, given: sockets, captured: captured)
         } catch {
             throw CommandFailure(.incomplete, "\(error)")
         }

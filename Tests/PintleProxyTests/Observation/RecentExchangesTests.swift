@@ -24,6 +24,7 @@ struct RecentExchangesTests {
             address: "192.0.2.1", tlsVersion: "", httpVersion: "1.1", moment: Timestamp(milliseconds: 5000),
             bytesIn: 3, bytesOut: 4, retries: 1, redirects: 2, status: 200, upstreamStatus: 200, mode: .forward,
             assurance: nil, problem: nil, cache: nil, simulation: nil, outcome: .completed, continuesTunnel: false,
+            isCaptured: false,
             isRouted: true, wouldBeDenied: true, hasNamelessHello: false, reusedConnection: false, hasTimes: true)
         let target =
             target ?? .absolute(scheme: .http, authority: Authority(host: "a.example", port: 80), path: "/\(number)")

@@ -10,9 +10,9 @@ struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
     let port: UInt16
     let isTLS: Bool
 
-    /// - Returns: nil for a Unix socket, and for port 0.
+    /// - Returns: nil for a Unix socket, for port 0, and for a place that clients cannot ask.
     init?(_ place: ListenAddress) {
-        guard case .address(let address, let port) = place.place, port > 0 else { return nil }
+        guard case .address(let address, let port) = place.place, port > 0, place.use != .capture else { return nil }
         // A proxy that listens on all addresses is named by the loopback address.
         let told: IPAddress =
             switch (address.isUnspecified, address.family) {

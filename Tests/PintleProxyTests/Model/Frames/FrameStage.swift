@@ -79,7 +79,7 @@ final class FramePlay: TurnEndWork {
         _ = self.worker.limiter.enter(ModelWorker.peer, worker.active.limits)
         self.channel.start()
         let caller = HTTP2ClientConnection.Caller(
-            client: ModelWorker.peer, process: nil, refusal: nil, tunnel: nil,
+            client: ModelWorker.peer, process: nil, refusal: nil, enclosure: nil,
             place: .listener(serverName: "proxy.test", port: 443))
         HTTP2ClientConnection.begin(
             on: self.channel, for: caller, on: worker,

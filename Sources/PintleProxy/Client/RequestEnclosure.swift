@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleTrust
+
+/// The connection that contains requests whose client does not know of the proxy: an intercepted tunnel, or a connection that was
+/// captured.
+protocol RequestEnclosure: AnyObject {
+    /// The names of the client.
+    var identity: ProxyIdentity { get }
+    /// The scheme of the requests.
+    var scheme: Scheme { get }
+    /// True if the client speaks TLS with a certificate of the proxy's own, or might have.
+    var isIntercepted: Bool { get }
+    /// True if the client has asked for no tunnel: its connection was captured.
+    var isCaptured: Bool { get }
+
+    /// Completes a request with its destination, as in a request to a proxy.
+    ///
+    /// - Returns: a problem if the request is for another server; otherwise nil.
+    func complete(_ head: inout RequestHead) -> Problem?
+
+    /// Called when the client does not use TLS, although it could.
+    func speaksPlainly()
+
+    /// Called when the client's handshake has failed.
+    func handshakeFailed(_ failure: TLSFailure)
+}
+
+/// The defaults, for connections in clear.
+extension RequestEnclosure {
+    func speaksPlainly() {}
+    func handshakeFailed(_ failure: TLSFailure) {}
+}
