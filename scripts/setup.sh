@@ -12,7 +12,7 @@ build_packages=(
     libzstd-dev pkg-config zlib1g-dev
 )
 test_packages=(
-    brotli curl gzip imagemagick iproute2 less libgdk-pixbuf-2.0-0 microsocks nginx nodejs openssl procps prometheus
+    brotli curl gzip imagemagick iproute2 less libgdk-pixbuf-2.0-0 microsocks nftables nginx nodejs openssl procps prometheus
     python3 python3-jsonschema python3-pip python3-prometheus-client python3-websockets python3-xmlschema strace
     stunnel4 vim wget zstd
 )
@@ -55,6 +55,7 @@ has() {
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
     iproute2) command -v ip >/dev/null ;;
     procps) command -v pgrep >/dev/null ;;
+    nftables) command -v nft >/dev/null ;;
     nodejs) command -v node >/dev/null ;;
     apt) command -v apt-get >/dev/null ;;
     dpkg) command -v dpkg-deb >/dev/null ;;

@@ -21,9 +21,17 @@ struct Env: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "sh (also for bash and zsh), fish, powershell, json, dotenv or github. Default fish where $SHELL is fish, else sh.",
+            "sh (also for bash and zsh), fish, powershell, json, dotenv or github; or nft for rules that redirect connections. "
+                + "Default fish where $SHELL is fish, else sh.",
             valueName: "shell"))
     var shell: EnvironmentFormat?
+
+    @Option(help: ArgumentHelp("With --shell nft: redirect the connections of this user.", valueName: "user"))
+    var uid: String?
+
+    @Option(
+        help: ArgumentHelp("With --shell nft: redirect the connections of this control group.", valueName: "path"))
+    var cgroup: String?
 
     @Flag(help: "Print what takes these variables away again. No configuration is read.")
     var unset = false
@@ -31,12 +39,43 @@ struct Env: ParsableCommand {
     func run() throws {
         let inherited = Inherited.environment
         let format = self.shell ?? .standard(shell: inherited["SHELL"])
+        if format == .nft { return try Output.bytes(Array(try self.rules().utf8)) }
+        guard self.uid == nil, self.cgroup == nil else {
+            throw CommandFailure(.usage, "pintle env: --uid and --cgroup belong to --shell nft")
+        }
         let text =
             self.unset
             ? format.unsetting(ProxyEnvironment.names(trusting: Self.hasTrustFiles))
             : format.setting(try self.environment(inherited).variables)
         // Written unchanged: escapes for a terminal would become part of the values.
         try Output.bytes(text.systemBytes)
+    }
+
+    private func rules() throws(CommandFailure) -> String {
+        if self.unset { return NetfilterRules.removal }
+        let programs = try self.programs()
+        let (policy, origin) = try self.configuration.load()
+        Output.error("configuration: \(origin)")
+        do throws(Malformed) {
+            return try NetfilterRules(programs, to: policy.configuration.listen).text
+        } catch {
+            throw CommandFailure(.incomplete, "pintle env: \(error.reason)")
+        }
+    }
+
+    private func programs() throws(CommandFailure) -> NetfilterRules.Programs {
+        let option = self.uid == nil ? "--cgroup" : "--uid"
+        do throws(Malformed) {
+            switch (self.uid, self.cgroup) {
+            case (let user?, nil): return try NetfilterRules.Programs(user: user)
+            case (nil, let group?): return try NetfilterRules.Programs(group: group)
+            default: break
+            }
+        } catch {
+            throw CommandFailure(.usage, "pintle env: \(option): \(error.reason)")
+        }
+        throw CommandFailure(
+            .usage, "pintle env: --shell nft needs --uid or --cgroup, which say whose connections are redirected")
     }
 
     private func environment(_ inherited: [String: String]) throws(CommandFailure) -> ProxyEnvironment {

@@ -13,6 +13,8 @@ enum EnvironmentFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case dotenv
     /// The format of the file that `GITHUB_ENV` names.
     case github
+    /// Rules of nftables, which are no variables.
+    case nft
 
     /// Returns the default format for a login shell: fish reads only its own; all other shells read that of sh.
     static func standard(shell: String?) -> EnvironmentFormat {
@@ -39,7 +41,7 @@ enum EnvironmentFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
         case .powershell: "${Env:\(name)} = \(Self.powershell(value))"
         case .dotenv: "\(name)=\(Self.dotenv(value))"
         case .github: Self.github(name, value)
-        case .json: preconditionFailure("BUG: JSON has no lines")
+        case .json, .nft: preconditionFailure("BUG: \(self) has no lines of variables")
         }
     }
 
@@ -49,7 +51,7 @@ enum EnvironmentFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
         case .fish: "set -e \(name)"
         case .powershell: "Remove-Item -ErrorAction Ignore Env:\(name)"
         case .dotenv, .github: "\(name)="
-        case .json: preconditionFailure("BUG: JSON has no lines")
+        case .json, .nft: preconditionFailure("BUG: \(self) has no lines of variables")
         }
     }
 
