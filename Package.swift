@@ -223,7 +223,7 @@ let package = Package(
                 "PintleSystem", "PintleCoding", "PintleMessage", "PintleSerialization", "PintleImage", "PintleActivity",
                 "PintleTrust", "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy",
                 "PintleAdmin", "PintleAudit", "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage",
-                "PintleWatch", "PintleRehearsal", "PintleTape",
+                "PintleWatch", "PintleRehearsal", "PintleTape", "PintleStub",
                 "CPintleLanguages", "CPintleProcess", "CPintleSchemas", nio, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),

@@ -33,6 +33,8 @@ final class Lifecycle: Sendable {
         /// Signals are caught first: readers of the announced address may send one at once, and the start can be interrupted.
         case signals
         case exchangeLog
+        /// Answers the questions for names in a command's network. It needs no other part.
+        case resolver
         /// Stops after the engine, so that the last exchanges have spans, too; therefore it has an engine of its own.
         case traces
         case engine

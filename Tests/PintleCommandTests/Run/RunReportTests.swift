@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import PintleActivity
 import PintlePolicy
 import PintleTesting
 import PintleWatch
@@ -110,6 +111,21 @@ struct RunReportTests {
         let results = try #require(
             (try self.object(.sarif, report)["runs"] as? [Object])?.first?["results"] as? [Object])
         #expect(results.count == 2 && results.allSatisfy { $0["level"] as? String == "error" })
+    }
+
+    @Test func `programs that were captured are a note in every format`() throws {
+        let record = RunSample.record("good.test:80") {
+            $0.isCaptured = true
+            $0.process = ExchangeRecord.Process(name: RunSample.hostileName, number: 1)
+        }
+        let report = RunSample.report([record])
+        let results = try #require(
+            (try self.object(.sarif, report)["runs"] as? [Object])?.first?["results"] as? [Object])
+        #expect(results.filter { $0["ruleId"] as? String == "PINTLE0315" }.map { $0["level"] as? String } == ["note"])
+        #expect(try self.object(.json, report)["ignored_proxy"] as? [String] == [RunSample.hostileName])
+        #expect(RunReportFormat.markdown.write(report).contains("did not use the proxy variables; 1 exchange captured"))
+        #expect(try ReportSchemas.junitProblems(RunReportFormat.junit.write(report)) == [])
+        #expect(try ReportSchemas.sarifProblems(RunReportFormat.sarif.write(report)) == [])
     }
 
     @Test func `LOOK-119 every SARIF result has a region`() throws {

@@ -51,6 +51,33 @@ struct RunStatisticsTests {
         )
     }
 
+    @Test func `captured exchanges are counted, with their programs and a column of their own`() throws {
+        let records = ["curl", "java", "curl"].map { program in
+            RunSample.record("good.test:80") {
+                $0.isCaptured = true
+                $0.process = ExchangeRecord.Process(name: program, number: 1)
+            }
+        }
+        let report = RunSample.report(records + [RunSample.record("good.test:80")])
+        #expect(report.statistics.totals.captured == 3 && report.statistics.hosts[0].counts.captured == 3)
+        #expect(report.statistics.capturedPrograms == ["curl", "java"])
+        let lines = RunSummary(report: report, isColoured: false).text.split(separator: "\n")
+        #expect(lines[1] == "  HOST          REQUESTS  TUNNELS  DENIED  VIOLATIONS  CAPTURED  ASSURANCE")
+        #expect(lines[2] == "  good.test:80         4        0       0           0         3  in clear")
+        #expect(
+            lines.last == "ignored-proxy: curl, java did not use the proxy variables; 3 exchanges captured")
+    }
+
+    @Test func `a name that is denied is one finding and one denial, however often it is asked for`() {
+        var statistics = RunStatistics(redaction: .on)
+        for _ in 0..<4 {
+            statistics.add(deniedName: "x.test", because: "destinations.default", at: Timestamp(milliseconds: 0))
+        }
+        #expect(statistics.totals.denied == 1 && statistics.hosts.map(\.counts.denied) == [1])
+        #expect(statistics.findings.map { "\($0.what.rule.id) \($0.count)" } == ["PINTLE0314 4"])
+        #expect(statistics.findings[0].what.words == "lookup x.test: x.test is denied by destinations.default")
+    }
+
     @Test func `without redaction everything is shown`() {
         var statistics = RunStatistics(redaction: .off)
         statistics.add(RunSample.records[5])

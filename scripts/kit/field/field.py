@@ -14,6 +14,7 @@ import time
 import traceback
 
 import cached_jobs  # noqa: F401
+import capture_jobs  # noqa: F401
 import client_jobs  # noqa: F401
 import http_jobs  # noqa: F401
 import login_jobs  # noqa: F401

@@ -49,7 +49,7 @@ class Stage:
     def certify(self):
         authority = ["-CA", self.ca, "-CAkey", self.folder / "ca.key"]
         self.certificate("ca", "/CN=Field CA", "basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign")
-        names = f"subjectAltName=DNS:{HOST},DNS:localhost,DNS:nginx.localhost,IP:127.0.0.1"
+        names = f"subjectAltName=DNS:{HOST},DNS:localhost,DNS:nginx.localhost,DNS:host.pintle.internal,IP:127.0.0.1"
         self.certificate("origin", f"/CN={HOST}", names, "extendedKeyUsage=serverAuth", signed=authority)
 
     def certificate(self, name, subject, *extensions, signed=()):
@@ -177,9 +177,9 @@ class At:
         self.plain = f"http://{HOST}:{stage.plain_port}"
         self.before = list(stage.processes)
         self.folder = stage.place(way)
-        self.server = None if way == "run" else stage.proxy(way)
+        self.server = None if way in ("run", "captured") else stage.proxy(way)
         self.said = len(self.server.log.read_text(errors="replace")) if self.server else 0
-        self.proxy = None if way == "run" else f"http://127.0.0.1:{self.server.port}"
+        self.proxy = None if self.server is None else f"http://127.0.0.1:{self.server.port}"
         self.ca = stage.authority() if way.startswith("intercepted") else stage.ca
 
     def log(self):

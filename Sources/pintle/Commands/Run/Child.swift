@@ -2,6 +2,8 @@
 
 internal import CPintleProcess
 internal import Glibc
+internal import PintleMessage
+internal import PintleStub
 internal import PintleSystem
 
 /// A program with its arguments and environment as bytes, because names of files need not be text.
@@ -14,6 +16,8 @@ struct ChildCommand: Sendable {
     /// The port of the proxy on the loopback of a network of the child's own; nil if the child shares this process's
     /// network.
     var port: UInt16?
+    /// True if connections to any address are captured in that network.
+    var captures = false
 
     /// Returns the environment of this process with some variables replaced.
     static func environment(with variables: [ProxyEnvironment.Variable]) -> [[UInt8]] {
@@ -23,12 +27,45 @@ struct ChildCommand: Sendable {
     }
 }
 
+/// The addresses of loopback at which the system's resolver asks for names.
+private struct LoopbackResolvers {
+    /// In the processor's byte order.
+    var v4: [UInt32] = []
+    var hasV6 = false
+
+    init() {
+        for address in ResolverFile.loopbackServers(in: FileBytes.text("/etc/resolv.conf")) {
+            if address.family == .v6 {
+                self.hasV6 = true
+            } else {
+                self.v4.append(UInt32(truncatingIfNeeded: address.low))
+            }
+        }
+    }
+}
+
 /// A child between its fork and the start of its program. If it has a network of its own, it waits there for its proxy.
 struct Child {
     struct Failure: Error {
         let step: pintle_child_step
         let cause: SystemError
     }
+
+    /// The listeners for captured connections, in the child's network.
+    var captures: [Int32] { [self.forked.captures.0, self.forked.captures.1].filter { $0 >= 0 } }
+    /// The sockets for questions for names, in the child's network.
+    var resolvers: (udp: [Int32], tcp: [Int32]) {
+        (
+            [self.forked.resolvers_udp.0, self.forked.resolvers_udp.1].filter { $0 >= 0 },
+            [self.forked.resolvers_tcp.0, self.forked.resolvers_tcp.1].filter { $0 >= 0 }
+        )
+    }
+    /// The error for which only ports 80 and 443 are captured; nil if all are.
+    var lackOfRules: SystemError? {
+        self.command.captures && self.forked.rules_code != 0 ? SystemError(self.forked.rules_code) : nil
+    }
+    /// A netlink socket that tells the sockets of the child's network; nil if it has none of its own.
+    var diagnosis: Int32? { self.forked.diagnosis >= 0 ? self.forked.diagnosis : nil }
 
     private var forked = pintle_forked()
     private let command: ChildCommand
@@ -55,14 +92,18 @@ struct Child {
         let (words, variables) = (texts(arguments), texts(self.command.environment))
         // The child has its own copy.
         defer { for text in words + variables { text?.deallocate() } }
+        let asked = LoopbackResolvers()
         let code = program.withSystemText { program in
             words.withUnsafeBufferPointer { words in
                 variables.withUnsafeBufferPointer { variables in
-                    var child = pintle_child(
-                        program: program, arguments: words.baseAddress, environment: variables.baseAddress,
-                        terminal: self.terminal?.descriptor ?? -1, port: Int32(self.command.port ?? 0), captures: 0,
-                        resolvers: nil, resolver_count: 0, asks_v6_loopback: 0)
-                    return pintle_fork(&child, &self.forked)
+                    asked.v4.withUnsafeBufferPointer { resolvers in
+                        var child = pintle_child(
+                            program: program, arguments: words.baseAddress, environment: variables.baseAddress,
+                            terminal: self.terminal?.descriptor ?? -1, port: Int32(self.command.port ?? 0),
+                            captures: self.command.captures ? 1 : 0, resolvers: resolvers.baseAddress,
+                            resolver_count: Int32(asked.v4.count), asks_v6_loopback: asked.hasV6 ? 1 : 0)
+                        return pintle_fork(&child, &self.forked)
+                    }
                 }
             }
         }

@@ -22,12 +22,25 @@ struct ChildLaunch: Sendable {
     let exempt: String
     /// The inherited JAVA_TOOL_OPTIONS.
     let javaOptions: String
-    /// True if the command gets a network of its own.
-    let isIsolated: Bool
+    let isolation: Isolation
     let descriptors: OwnDescriptors
     let sinks: ExchangeSinks
     /// Shows the traffic in a browser; nil if that is not asked for.
     let window: RunWindow?
+
+    /// The network of the command.
+    enum Isolation: Sendable {
+        /// This process's own.
+        case none
+        /// One whose only way out is the proxy; other connections are refused.
+        case closed
+        /// One whose only way out is the proxy; other connections are captured. Called with each name that may not be looked
+        /// up, and the rule that says so.
+        case captured(@Sendable (_ name: String, _ reason: String) -> Void)
+    }
+
+    private var isIsolated: Bool { if case .none = self.isolation { false } else { true } }
+    private var captures: Bool { if case .captured = self.isolation { true } else { false } }
 
     /// The result of a run.
     struct Ended: Sendable {
@@ -75,13 +88,18 @@ struct ChildLaunch: Sendable {
         let terminal = ForegroundTerminal()
         // The child has created its network, and waits for a proxy in it.
         let isolated = self.isIsolated ? try self.fork(at: try self.isolatedAddress(), terminal: terminal) : nil
+        if let lack = isolated?.lackOfRules {
+            logger.warning("the kernel has no nftables, so only ports 80 and 443 of the command are captured: \(lack)")
+        }
         let attempts = isolated.map { NoRouteCount(of: $0.process) }
         let address: ProxyAddress
         do throws(CommandFailure) {
+            let network = isolated.map { CommandNetwork($0, self.policy) }
+            if case .captured(let tell) = self.isolation { try network?.answerNames(tell, in: lifecycle) }
             let server = try ServingProxy(
                 self.policy, sinks: self.sinks,
-                sockets: isolated?.listener.map { [$0] } ?? [], logger: logger, in: lifecycle,
-                authority: RunTrust.issuer(self.trust))
+                sockets: isolated?.listener.map { [$0] } ?? [], captured: network?.sockets ?? .none, logger: logger,
+                in: lifecycle, authority: RunTrust.issuer(self.trust))
             try self.window?.open(on: server, in: lifecycle, logger)
             try lifecycle.serve()
             address = server.address
@@ -126,7 +144,7 @@ struct ChildLaunch: Sendable {
         let command = ChildCommand(
             program: self.program, arguments: self.words,
             environment: ChildCommand.environment(with: environment.variables),
-            port: self.isIsolated ? address.port : nil)
+            port: self.isIsolated ? address.port : nil, captures: self.captures)
         self.descriptors.closeInChild()
         do throws(Child.Failure) {
             return try Child(command, terminal: terminal)

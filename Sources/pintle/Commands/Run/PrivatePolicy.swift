@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleMessage
 internal import PintlePolicy
 
 /// Loads a configuration for the private proxy of one command. Its settings for clients are ignored, because they are meant
 /// for another proxy.
 enum PrivatePolicy {
+    /// A port for the proxy in a network of the command's own, where every port is free: above those that Linux gives out by
+    /// itself (ip_local_port_range), and unlike those that programs and the network itself listen on.
+    private static var isolatedPort: UInt16 { UInt16.random(in: 61_000...64_000) }
+
     /// - Parameters:
     ///   - file: the value of `-c`.
-    ///   - place: the address at which the command finds its proxy.
+    ///   - isIsolated: true if the command gets a network of its own.
     ///   - hosts: further hosts whose tunnels are intercepted.
     ///   - faults: the names of sets of faults that every route shows, and requests without a route.
     ///   - tape: the recordings that all exchanges are played from or go into; nil if the routes decide.
     ///   - isLearning: true if clients that pin certificates must be able to continue, whatever the configuration says.
     static func load(
-        _ file: String?, listen place: ListenAddress, intercepting hosts: [HostPattern], faults: [String] = [],
+        _ file: String?, isIsolated: Bool, intercepting hosts: [HostPattern], faults: [String] = [],
         tape: RunTape? = nil, isLearning: Bool = false
     ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
+        let place = ListenAddress.loopback(port: isIsolated ? Self.isolatedPort : 0)
         let (policy, origin) = try ConfigurationOptions.load(file, listen: [place])
         var configuration = policy.configuration
-        // The command is the only client, connects over loopback, and has no password.
+        // The command is the only client, counts as one on loopback, and has no password.
         configuration.clients = ClientsConfiguration()
         // Another proxy on the way, perhaps with the same configuration, would take a request with its own name for a loop.
         configuration.via = configuration.via.map { "\($0)-\(getpid())" }
@@ -88,5 +94,12 @@ extension Configuration {
             change(&self.routes[index].simulation)
             (self.routes[index].cache, self.routes[index].coalescing) = (.off, nil)
         }
+    }
+}
+
+extension ListenAddress {
+    /// An address with a port of 127.0.0.1; with 0 any free one.
+    static func loopback(port: UInt16 = 0) -> ListenAddress {
+        ListenAddress(address: IPAddress(v4: 0x7F00_0001), port: port)
     }
 }

@@ -12,7 +12,7 @@ struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command with a private proxy, and say afterwards what it did.",
         usage:
-            "pintle run [-c <file>] [--report <format[@filter]=file>]… [--fail-on <what>] [--isolate] [--learn <file>] [--record <folder>] [--replay <folder> [--miss <what>]] [--faults <name>]… [--devtools] -- <command> [<argument>…]",
+            "pintle run [-c <file>] [--report <format[@filter]=file>]… [--fail-on <what>] [--isolate[=<how>]] [--learn <file>] [--record <folder>] [--replay <folder> [--miss <what>]] [--faults <name>]… [--devtools] -- <command> [<argument>…]",
         discussion: """
             The proxy is in this process, on a free port of 127.0.0.1, and keeps the configuration; its `listen`, `clients` \
             and `log` count for nothing. The command gets the variables that pintle env prints, and nothing is exempt: \
@@ -49,8 +49,27 @@ struct Run: AsyncParsableCommand {
                 + "certificates.", valueName: "host"))
     var intercept: [String] = []
 
-    @Flag(help: "Run the command in a network of its own, whose only way out is the proxy.")
-    var isolate = false
+    @Option(
+        defaultAsFlag: Isolation.configured, parsing: .next,
+        help: ArgumentHelp(
+            "Run the command in a network of its own, whose only way out is the proxy: what ignores the proxy variables is "
+                + "captured, or refused with closed. Without a value isolate.capture of the configuration decides.",
+            valueName: "how"))
+    var isolate: Isolation? = nil
+
+    /// The treatment of connections in a network of the command's own that do not ask the proxy.
+    enum Isolation: String, ExpressibleByArgument {
+        case capture, closed
+        /// As the configuration says.
+        case configured
+
+        static var allValueStrings: [String] { [Self.capture, .closed].map(\.rawValue) }
+
+        init?(argument: String) {
+            guard Self.allValueStrings.contains(argument) else { return nil }
+            self.init(rawValue: argument)
+        }
+    }
 
     @Option(
         help: ArgumentHelp(
@@ -121,8 +140,9 @@ struct Run: AsyncParsableCommand {
         if let learn { try RunLearning.check(learn) }
         if let obstacle = BuildServer(environment: inherited)?.obstacle { throw self.refusal(obstacle) }
         let (policy, origin) = try PrivatePolicy.load(
-            self.configuration.file, listen: self.isolate ? .standard : .loopback, intercepting: try self.hosts(),
+            self.configuration.file, isIsolated: self.isolate != nil, intercepting: try self.hosts(),
             faults: self.faults, tape: try self.tape(), isLearning: self.learn != nil)
+        let captures = self.captures(policy)
         var learning: RunLearning?
         if let learn { learning = try RunLearning(learn, policy, origin) }
         let trust = try RunTrust.prepare(policy, inherited)
@@ -138,7 +158,9 @@ struct Run: AsyncParsableCommand {
         let launch = ChildLaunch(
             policy: policy, trust: trust, program: program, words: self.command.map(\.systemBytes),
             exempt: self.inheritNoProxy ? inherited["no_proxy"] ?? inherited["NO_PROXY"] ?? "" : "",
-            javaOptions: inherited[ProxyEnvironment.javaName] ?? "", isIsolated: self.isolate, descriptors: descriptors,
+            javaOptions: inherited[ProxyEnvironment.javaName] ?? "",
+            isolation: self.isolate == nil ? .none : captures ? .captured(collector.deny) : .closed,
+            descriptors: descriptors,
             sinks: ExchangeSinks(
                 observer: learning?.observer, [RecordSink(collector.take)] + (filtered.neededSink.map { [$0] } ?? []),
                 keepers: self.devtools ? watching.keepers : isKept ? [watching.recent] : []),
@@ -160,6 +182,15 @@ struct Run: AsyncParsableCommand {
     }
 
     // MARK: Options
+
+    /// True if connections in the command's network that do not ask the proxy are captured.
+    private func captures(_ policy: Policy) -> Bool {
+        switch self.isolate {
+        case nil, .closed: false
+        case .capture: true
+        case .configured: policy.configuration.isolation.captures
+        }
+    }
 
     private func reports() throws(CommandFailure) -> [RunReportFile] {
         var reports: [RunReportFile] = []
@@ -258,14 +289,9 @@ final class RunCollector: Sendable {
     var statistics: RunStatistics { self.state.withLock { $0 } }
 
     @Sendable func take(_ record: ExchangeRecord) { self.state.withLock { $0.add(record) } }
-}
 
-extension ListenAddress {
-    /// An address with any free port of 127.0.0.1.
-    static var loopback: ListenAddress {
-        guard case .address(let address, _) = Self.standard.place else {
-            preconditionFailure("BUG: the standard place is no address")
-        }
-        return ListenAddress(address: address, port: 0)
+    /// Counts a name that may not be looked up.
+    func deny(_ name: String, because reason: String) {
+        self.state.withLock { $0.add(deniedName: name, because: reason, at: .now()) }
     }
 }

@@ -47,19 +47,22 @@ struct RunSummary {
     private var table: [String] {
         guard !self.statistics.hosts.isEmpty else { return [] }
         let hosts = self.statistics.hosts.prefix(Self.mostHosts)
-        let head = ["HOST", "REQUESTS", "TUNNELS", "DENIED", "VIOLATIONS", "ASSURANCE"]
+        // A column of zeros would say nothing.
+        let showsCaptured = self.statistics.totals.captured > 0
+        let numbers = ["REQUESTS", "TUNNELS", "DENIED", "VIOLATIONS"] + (showsCaptured ? ["CAPTURED"] : [])
+        let head = ["HOST"] + numbers + ["ASSURANCE"]
         let rows = hosts.map { host in
             let counts = host.counts
             return [ReportText.line(host.name)]
                 + [counts.requests, counts.tunnels, counts.denied, counts.violations].map { "\($0)" }
-                + [host.proof]
+                + (showsCaptured ? ["\(counts.captured)"] : []) + [host.proof]
         }
         let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
         let lines = ([head] + rows).map { row in
             let cells = row.indices.map { column in
                 let space = String(repeating: " ", count: widths[column] - row[column].count)
                 // Numbers are aligned on the right.
-                return (1...4).contains(column)
+                return (1...numbers.count).contains(column)
                     ? space + row[column] : column == 0 ? row[column] + space : row[column]
             }
             return "  " + cells.joined(separator: "  ")
@@ -99,6 +102,7 @@ struct RunSummary {
             "\(label) \(connection.remote) by \(ReportText.line(connection.program))"
         } + (rest > 0 ? ["and \(rest) more past the proxy"] : [])
             + (self.report.refusedWords.map { ["\(label) \($0)"] } ?? [])
+            + (self.report.capturedWords.map { ["\(RunRule.ignoredProxy.name): \(ReportText.line($0))"] } ?? [])
     }
 
     // MARK: Colour

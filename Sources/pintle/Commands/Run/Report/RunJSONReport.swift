@@ -31,6 +31,7 @@ struct RunJSONReport {
                 ("past_proxy", .array(self.report.past.found.map(self.past))),
                 ("other_past_proxy", .number(self.report.past.more)),
                 ("past_proxy_seen", .string(self.report.past.sight.rawValue)),
+                ("ignored_proxy", .strings(self.statistics.capturedPrograms.sorted())),
                 ("refused_past_proxy", .number(self.report.refusedPast)),
                 ("fail_on", .strings(self.report.failOn.map(\.rawValue).sorted())),
             ] + (self.report.filter.map { [("filter", .string($0.source))] } ?? [])
@@ -51,6 +52,7 @@ struct RunJSONReport {
             ("requests", .number(counts.requests)), ("tunnels", .number(counts.tunnels)),
             ("denied", .number(counts.denied)), ("would_deny", .number(counts.wouldDeny)),
             ("violations", .number(counts.violations)), ("failed", .number(counts.failed)),
+            ("captured", .number(counts.captured)),
             ("bytes_up", .number(counts.bytesUp)), ("bytes_down", .number(counts.bytesDown)),
         ]
     }

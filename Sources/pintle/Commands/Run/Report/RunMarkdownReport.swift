@@ -49,13 +49,15 @@ struct RunMarkdownReport {
         guard !self.statistics.hosts.isEmpty else { return ["No request went through the proxy."] }
         let rows = self.statistics.hosts.map { host in
             let counts = host.counts
-            return [host.name]
-                + [counts.requests, counts.tunnels, counts.denied, counts.violations, counts.failed].map { "\($0)" }
-                + [host.proof]
+            let numbers = [
+                counts.requests, counts.tunnels, counts.denied, counts.violations, counts.failed, counts.captured,
+            ]
+            return [host.name] + numbers.map { "\($0)" } + [host.proof]
         }
         return ["## Hosts", ""]
             + ReportText.table(
-                ["Host", "Requests", "Tunnels", "Denied", "Violations", "Failed", "Assurance"], rows)
+                ["Host", "Requests", "Tunnels", "Denied", "Violations", "Failed", "Captured", "Assurance"], rows)
+            + (self.report.capturedWords.map { ["", ReportText.markdown("\($0).")] } ?? [])
     }
 
     private var past: [String] {

@@ -63,11 +63,23 @@ struct RunReport: Sendable {
         return "\(ReportText.count(self.refusedPast, "attempt")) \(verb) refused by the command's own network"
     }
 
-    /// Returns `error` for findings that make the exit code 1, and always for denials and violations; otherwise `warning`.
+    /// The captured programs in words: `curl and java did not use the proxy variables, and were captured`; nil if there were
+    /// none.
+    var capturedWords: String? {
+        let totals = self.statistics.totals
+        guard totals.captured > 0 else { return nil }
+        let names = self.statistics.capturedPrograms.sorted()
+        let subject = names.isEmpty ? "programs" : names.joined(separator: ", ")
+        return "\(subject) did not use the proxy variables; \(ReportText.count(totals.captured, "exchange")) captured"
+    }
+
+    /// Returns `error` for findings that make the exit code 1, and always for denials and violations; `note` for those that
+    /// change nothing; otherwise `warning`.
     func level(of rule: RunRule) -> String {
         switch rule {
         case .failed: self.failOn.contains(.failure) ? "error" : "warning"
         case .pastProxy: self.failOn.contains(.bypass) ? "error" : "warning"
+        case .ignoredProxy: "note"
         default: "error"
         }
     }

@@ -17,6 +17,8 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
     case failed = 311
     case earlyRetry = 312
     case recordingDiffers = 313
+    case nameDenied = 314
+    case ignoredProxy = 315
 
     init(_ kind: ViolationKind) {
         switch kind {
@@ -53,6 +55,8 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .failed: "failed"
         case .earlyRetry: ViolationKind.earlyRetry.rawValue
         case .recordingDiffers: ViolationKind.recordingDiffers.rawValue
+        case .nameDenied: "name-denied"
+        case .ignoredProxy: "ignored-proxy"
         }
     }
 
@@ -72,6 +76,8 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .failed: "The request had no proper answer."
         case .earlyRetry: "The program asked again before the time that Retry-After named."
         case .recordingDiffers: "The answer differs from its recording."
+        case .nameDenied: "The policy allows no connection to the name that the program looked up."
+        case .ignoredProxy: "The program did not use the proxy variables, and was captured."
         }
     }
 
@@ -90,6 +96,9 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
             "Allow the destination in the configuration, or name it under `trust`, before the rule is enforced."
         case .earlyRetry: "Have the program wait as long as Retry-After says."
         case .recordingDiffers: "See if the program can do with the new answer, and record it anew."
+        case .nameDenied: "Allow the destination in the configuration, or keep the program from looking it up."
+        case .ignoredProxy:
+            "Nothing needs to be done: the same rules hold. docs/clients.md says how programs are told of a proxy."
         case .failed: "The reason says where it failed; see that the server is there and can be reached from here."
         case .pastProxy: "See how the program is told of a proxy (docs/clients.md), or run it with --isolate."
         }

@@ -28,7 +28,7 @@ struct RunSARIFReport {
         ]
         let results =
             self.report.statistics.findings.map(self.result) + self.report.past.found.map(self.result)
-            + self.refused
+            + self.refused + self.captured
         return .object([
             ("tool", .object([("driver", .object(driver))])), ("invocations", .array([.object(invocation)])),
             ("columnKind", "unicodeCodePoints"), ("results", .array(results)),
@@ -43,10 +43,19 @@ struct RunSARIFReport {
             ("help", .object([("text", .string(rule.remedy))])),
             (
                 "defaultConfiguration",
-                .object([("level", .string(rule == .pastProxy || rule == .failed ? "warning" : "error"))])
+                .object([("level", .string(Self.level(of: rule)))])
             ),
             ("properties", .object([("tags", .strings(["security", "network"]))])),
         ])
+    }
+
+    /// The level without a word of `--fail-on`.
+    private static func level(of rule: RunRule) -> String {
+        switch rule {
+        case .pastProxy, .failed: "warning"
+        case .ignoredProxy: "note"
+        default: "error"
+        }
     }
 
     private static func notice(_ text: String) -> Parameter {
@@ -67,6 +76,14 @@ struct RunSARIFReport {
         self.result(
             .pastProxy, "\(connection.program) connected to \(connection.remote) without the proxy",
             named: connection.remote, at: [], [("program", .string(connection.program))])
+    }
+
+    private var captured: [Parameter] {
+        guard let words = self.report.capturedWords else { return [] }
+        let programs: [(String, Parameter?)] = [
+            ("programs", .strings(self.report.statistics.capturedPrograms.sorted()))
+        ]
+        return [self.result(.ignoredProxy, words, named: self.report.program, at: [], programs)]
     }
 
     private var refused: [Parameter] {

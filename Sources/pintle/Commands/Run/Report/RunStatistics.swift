@@ -22,6 +22,8 @@ struct RunStatistics: Sendable, Equatable {
         var violations = 0
         /// The number of exchanges that had no proper response for another reason.
         var failed = 0
+        /// The number of exchanges of programs that did not ask the proxy, and were captured.
+        var captured = 0
         var bytesUp = 0
         var bytesDown = 0
         /// The numbers of answers that did not come from an origin, or were changed by a fault.
@@ -70,6 +72,8 @@ struct RunStatistics: Sendable, Equatable {
     private(set) var findings: [Finding] = []
     /// The number of findings that are not stored.
     private(set) var otherFindings = 0
+    /// The programs that were captured, as far as they were found; each once, and at most ``Limits/hosts``.
+    private(set) var capturedPrograms: Set<String> = []
     private var hostPlaces: [String: Int] = [:]
     private var findingPlaces: [RunFinding: Int] = [:]
     private let redaction: Redaction
@@ -95,7 +99,24 @@ struct RunStatistics: Sendable, Equatable {
         } else {
             self.otherHosts += 1
         }
+        if record.isCaptured, let program = record.process?.name, self.capturedPrograms.count < self.limits.hosts {
+            self.capturedPrograms.insert(program)
+        }
         for rule in record.brokenRules { self.add(rule, record, host) }
+    }
+
+    /// Counts a name that the policy does not let programs look up, once however often they ask.
+    mutating func add(deniedName name: String, because reason: String, at time: Timestamp) {
+        let what = RunFinding(
+            rule: .nameDenied, method: "lookup", url: name, host: name, decidedBy: reason,
+            reason: "\(name) is denied by \(reason)")
+        if let place = self.findingPlaces[what] {
+            self.findings[place].count += 1
+            return
+        }
+        self.totals.denied += 1
+        if let place = self.place(of: name) { self.hosts[place].counts.denied += 1 } else { self.otherHosts += 1 }
+        self.store(what, at: time)
     }
 
     private mutating func place(of host: String) -> Int? {
@@ -113,9 +134,15 @@ struct RunStatistics: Sendable, Equatable {
             trust: record.trust, decidedBy: record.rule, reason: redacted.error ?? rule.summary, status: record.status)
         if let place = self.findingPlaces[what] {
             self.findings[place].count += 1
-        } else if self.findings.count < self.limits.findings {
+        } else {
+            self.store(what, at: record.time)
+        }
+    }
+
+    private mutating func store(_ what: RunFinding, at time: Timestamp) {
+        if self.findings.count < self.limits.findings {
             self.findingPlaces[what] = self.findings.count
-            self.findings.append(Finding(what: what, count: 1, firstAt: record.time))
+            self.findings.append(Finding(what: what, count: 1, firstAt: time))
         } else {
             self.otherFindings += 1
         }
@@ -141,6 +168,7 @@ extension RunStatistics.Counts {
         if record.decision == "would-deny" { self.wouldDeny += 1 }
         if !record.violations.isEmpty { self.violations += 1 }
         if record.hasFailed { self.failed += 1 }
+        if record.isCaptured { self.captured += 1 }
         if let simulation = Simulation(record.source) { self.simulated[simulation, default: 0] += 1 }
         self.bytesUp += record.bytesIn ?? 0
         self.bytesDown += record.bytesOut ?? 0
