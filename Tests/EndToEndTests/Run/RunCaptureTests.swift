@@ -34,10 +34,14 @@ struct RunCaptureTests {
         #expect(origin.requests.map(\.head.startLine) == ["GET /a HTTP/1.1"])
         #expect(origin.requests.first?.head["Via"]?.contains("pintle") == true)
         #expect(report.object("summary").number("captured") == 1)
-        #expect(report["ignored_proxy"] as? [String] == ["curl"])
+        // A process that has ended before it was looked for is not named.
+        let programs = report["ignored_proxy"] as? [String]
+        #expect(programs == ["curl"] || programs == [], "\(report)")
         #expect(Self.host(report, Self.machine)?.number("captured") == 1)
         #expect(process.errors.contains { $0.contains("CAPTURED") }, "\(process.errors)")
-        #expect(process.errors.contains { $0.hasPrefix("ignored-proxy: curl did not use") }, "\(process.errors)")
+        #expect(
+            process.errors.contains { $0.hasPrefix("ignored-proxy: ") && $0.contains(" did not use") },
+            "\(process.errors)")
     }
 
     @Test func `TLS is relayed to the name that was looked up`() throws {
