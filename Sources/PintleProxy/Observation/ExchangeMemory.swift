@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import PintleMessage
 
 /// The memory of kept exchanges: one block, in which they lie one behind the other.
@@ -29,20 +30,38 @@ final class ExchangeMemory: @unchecked Sendable {
     private static let shapeOffset = MemoryLayout<EndedFacts>.stride
     private static let textOffset = ExchangeMemory.shapeOffset + MemoryLayout<Shape>.stride
 
-    private let base: UnsafeMutableRawPointer
-    private var space: RingSpace
+    private let capacity: Int
+    /// Nil before the first exchange, and if the system has no memory for it.
+    private var block: UnsafeMutableRawPointer?
+    private var space = RingSpace(capacity: 0)
 
-    /// - Parameter capacity: in bytes. The kernel gives the memory when it is first written.
+    private var base: UnsafeMutableRawPointer {
+        guard let block else { preconditionFailure("BUG: nothing was kept yet") }
+        return block
+    }
+
+    /// - Parameter capacity: in bytes. Nothing is taken before the first exchange; then the kernel gives the memory when it is
+    ///   first written.
     init(capacity: Int) {
         precondition(MemoryLayout<EndedFacts>.alignment <= Self.alignment, "BUG: facts are not aligned")
-        self.base = .allocate(byteCount: max(capacity, 1), alignment: Self.alignment)
-        self.space = RingSpace(capacity: capacity)
+        self.capacity = capacity
+    }
+
+    /// Takes the block; a much smaller one if the system has not so much (RLIMIT_DATA), so that room is left for the rest.
+    private func takeBlock() {
+        var size = self.capacity
+        while self.block == nil, size > 0 {
+            // Aligned to 16 bytes, as every block of malloc(3).
+            self.block = malloc(size)
+            if self.block == nil { size /= 8 }
+        }
+        self.space = RingSpace(capacity: size)
     }
 
     /// Only an empty one may end: ``removeFirst(at:)`` moves the facts out.
     deinit {
         precondition(self.space.count == 0, "BUG: kept exchanges are leaked")
-        self.base.deallocate()
+        free(self.block)
     }
 
     // MARK: Writing
@@ -77,8 +96,9 @@ final class ExchangeMemory: @unchecked Sendable {
 
     /// Keeps an exchange behind the others.
     ///
-    /// - Returns: its place; nil if older ones have to leave first.
+    /// - Returns: its place; nil if older ones have to leave first, or if it has no room even alone.
     func put(_ arrival: Arrival) -> Int? {
+        if self.block == nil { self.takeBlock() }
         guard let place = self.space.take(arrival.size) else { return nil }
         let start = self.base + place
         start.initializeMemory(as: EndedFacts.self, to: arrival.ended.facts)

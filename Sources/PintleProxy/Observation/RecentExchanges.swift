@@ -109,7 +109,11 @@ package final class RecentExchanges: EndSink {
             self.makeRoom(for: size, in: &state, &gone)
             while true {
                 if let place = state.memory.put(arrival) { return state.add(.memory(place), size) }
-                guard let oldest = state.forgetOldest() else { preconditionFailure("BUG: an empty memory has no room") }
+                guard let oldest = state.forgetOldest() else {
+                    // The system has no memory for it.
+                    state.usage.forgotten += 1
+                    return
+                }
                 gone.append(oldest)
             }
         }

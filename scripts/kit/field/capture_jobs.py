@@ -311,7 +311,7 @@ def captured_pintle_is_killed(at):
     at.stage.folder.chmod(0o755)
     at.folder.chmod(0o777)
     (at.folder / "pintle.yaml").write_text("version: 1\n")
-    program = f"""
+    script = f"""
 import os, signal, socket, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 parent = os.getppid()
@@ -321,7 +321,7 @@ try: socket.create_connection(("198.51.100.1", {at.stage.plain_port}), 20); prin
 except OSError as error: print("refused", flush=True)
 """
     process = at.stage.start(
-        [*user(), str(program(at)), "run", "--isolate", "--", "/usr/bin/python3", "-c", program], cwd=at.folder,
+        [*user(), str(program(at)), "run", "--isolate", "--", "/usr/bin/python3", "-c", script], cwd=at.folder,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         env=at.stage.environment | {"HOME": "/", "XDG_STATE_HOME": str(at.folder), "XDG_CONFIG_HOME": str(at.folder)},
     )
