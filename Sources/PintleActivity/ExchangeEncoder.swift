@@ -62,6 +62,7 @@ package struct ExchangeEncoder: Sendable {
         line.optional("redirects", record.redirects)
         line.optional("cache", record.cache)
         line.optional("source", record.source?.rawValue)
+        if !record.credentials.isEmpty { line.field("credentials", record.credentials) }
         if !record.violations.isEmpty { line.field("violations", record.violations.map(\.rawValue)) }
         line.optional("error", record.error.map(self.redaction.text))
     }

@@ -107,6 +107,8 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var cache: String?
     /// The part that gave the response; nil if there was none.
     package var source: Source?
+    /// The names of the credentials that the request has got.
+    package var credentials: [String] = []
     /// The ways in which the response broke its contract.
     package var violations: [ViolationKind] = []
     /// The reason why there was no proper response.

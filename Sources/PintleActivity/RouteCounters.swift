@@ -40,7 +40,7 @@ package final class RouteCounters: Sendable {
     private let tunnelOpenings = Atomic<Int>(0)
     private let tunnelClosings = Atomic<Int>(0)
     /// One counter for each kind of violation, by the kind's index.
-    private let violations = InlineArray<10, Atomic<Int>> { _ in Atomic(0) }
+    private let violations = InlineArray<11, Atomic<Int>> { _ in Atomic(0) }
 
     init(name: String, number: Int) { (self.name, self.number) = (name, number) }
 

@@ -23,6 +23,8 @@ package enum ViolationKind: String, Sendable, CaseIterable {
     case earlyRetry = "early-retry"
     /// The answer of the origin differs from its recording.
     case recordingDiffers = "recording-differs"
+    /// A credential stands in a request that may not have it.
+    case credentialMisuse = "credential-misuse"
 
     /// The index in tables that have one entry for each kind.
     var index: Int {
@@ -37,6 +39,7 @@ package enum ViolationKind: String, Sendable, CaseIterable {
         case .destinationDenied: 7
         case .earlyRetry: 8
         case .recordingDiffers: 9
+        case .credentialMisuse: 10
         }
     }
 }

@@ -51,6 +51,8 @@ package final class ActiveConfiguration: Sendable {
     let tracing: TraceRules?
     /// Nil if no bodies are kept.
     let capture: CaptureRules?
+    /// Nil unless a command runs with credentials.
+    let credentials: CredentialTable?
     /// The upstream proxies of the policy, in their order.
     private let parents: [ProxyLink]
     private let sessions: [TrustSession]
@@ -112,6 +114,7 @@ package final class ActiveConfiguration: Sendable {
             logger.notice(LogKeys.simulation, metadata: [LogKeys.seed: "\(seed)"])
         }
         self.caching = Caching(policy, name: configuration.via ?? "pintle", continuing: previous?.caching)
+        self.credentials = CredentialTable(configuration.credentials)
         self.activity = activity
         self.counters = counters
         self.sinks = sinks

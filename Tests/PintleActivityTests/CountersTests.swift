@@ -38,8 +38,8 @@ import Testing
                 "recordings=1", "mocks=2", "faults=1", "recordings_lost=4",
                 "tunnels_opened=2", "tunnels_active=1",
             ])
-        #expect(ViolationKind.allCases.map { counts.violations[$0] } == Array(1...10))
-        #expect(counts.violations.total == 55)
+        #expect(ViolationKind.allCases.map { counts.violations[$0] } == Array(1...11))
+        #expect(counts.violations.total == 66)
         #expect(snapshot[route: "other"] == Counts())
         #expect(snapshot[route: "-"]?.started == 1)
         #expect(snapshot[route: "none"] == nil)
@@ -55,7 +55,7 @@ import Testing
             ViolationKind.allCases.map(\.rawValue) == [
                 "response-status", "response-content-type", "response-body", "body-too-large", "pin-mismatch",
                 "certificate-invalid", "unserializable-request", "destination-denied", "early-retry",
-                "recording-differs",
+                "recording-differs", "credential-misuse",
             ])
     }
 

@@ -40,6 +40,7 @@ import Testing
         Row(.responseContentType, 502, "proxy_internal_response", "reject"),
         Row(.responseBody, 502, "proxy_internal_response", "reject"),
         Row(.networkUnreachable, 503, "destination_ip_unroutable", "error"),
+        Row(.credentialMisuse, 403, "http_request_denied", "deny"),
         Row(.overloaded, 503, "connection_limit_reached", "deny"),
         Row(.cacheMiss, 504, "proxy_internal_response", "error"),
         Row(.recordingMissing, 504, "proxy_internal_response", "error"),

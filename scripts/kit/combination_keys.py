@@ -12,6 +12,7 @@ LEFT = {
     "version": "has one value", "listen": "is given by --listen", "admin": "opens a second door, beside the proxy",
     "admin_hosts": "is about that door", "tracing": "needs a receiver",
     "isolate": "is about pintle run, and about connections that the kernel redirects",
+    "credentials": "are for the command of pintle run",
     "capture": "shows at the admin endpoint",
     "tests": "is read by other commands than serve", "faults": "are shown by pintle run --faults only",
     "recordings.path": "is for routes with replay", "route.replay": "answers from recordings, which the frame has none of",

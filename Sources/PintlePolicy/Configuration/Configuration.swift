@@ -29,6 +29,8 @@ package struct Configuration: Sendable, Equatable {
     package var capture: CaptureConfiguration?
     /// The network of a command that is run in isolation, and connections that are captured.
     package var isolation = IsolationConfiguration()
+    /// Secrets that the programs of a command use and cannot read. Default none.
+    package var credentials: [CredentialConfiguration] = []
     /// Limits for one client, one message and the whole process.
     package var limits = LimitsConfiguration()
     /// The clients that may use the proxy.

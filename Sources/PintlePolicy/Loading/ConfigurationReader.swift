@@ -55,6 +55,8 @@ struct ConfigurationReader {
         top.read("unpinned_hosts", into: &reader.configuration.unpinnedHosts) { $0.choice() }
         let maps = [top] + included.maps
         reader.configuration.trust = TrustReader.read(maps.compactMap { $0["trust"] })
+        let trusted = reader.configuration
+        top.read("credentials", into: &reader.configuration.credentials) { CredentialReader.read($0, beside: trusted) }
         reader.configuration.routes = RouteReader.read(
             maps.compactMap { $0["routes"] }, trust: reader.configuration.trust, hasContract: top["contract"] != nil)
         reader.configuration.simulation = SimulationReader.read(top)

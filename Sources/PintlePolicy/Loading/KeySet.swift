@@ -23,7 +23,7 @@ extension KeySet {
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
             "include", "interception", "cache", "admin_hosts", "tracing", "capture", "tests",
-            "simulation", "faults", "recordings", "isolate",
+            "simulation", "faults", "recordings", "isolate", "credentials",
         ])
     /// The keys of a file that another one includes.
     static let included = KeySet(
@@ -45,6 +45,8 @@ extension KeySet {
     static let tracing = KeySet("tracing", ["otlp", "sample", "continue"])
     static let capture = KeySet("capture", ["bodies", "when"])
     static let isolation = KeySet("isolate", ["capture", "other_tcp"])
+    static let credential = KeySet("credentials.NAME", ["value", "variable", "for", "trust"])
+    static let credentialGrant = KeySet("credentials.NAME.for[]", ["hosts", "methods", "paths", "in"])
     static let limits = KeySet(
         "limits",
         [
@@ -129,7 +131,8 @@ extension KeySet {
     /// Every map with fixed keys in the main file. Maps with keys that the user chooses (`trust`, header and parameter maps)
     /// are left out.
     package static let all: [KeySet] = [
-        .top, .listenTLS, .engine, .log, .tracing, .capture, .isolation, .limits, .clients, .basicAuth,
+        .top, .listenTLS, .engine, .log, .tracing, .capture, .isolation, .credential, .credentialGrant, .limits,
+        .clients, .basicAuth,
         .destinations,
         .requireSNIMatch, .deniedDestination,
         .activity,

@@ -74,7 +74,15 @@ package struct ValueReference {
 
     private static func isSource(_ text: Substring) -> Bool { text.hasPrefix("env:") || text.hasPrefix("file:") }
 
-    private static func isVariable(_ name: Substring) -> Bool {
+    /// True if nothing stands before the source.
+    var isWhole: Bool { self.lead.isEmpty }
+
+    /// The variable that has the value; nil if a file has it.
+    var variable: String? {
+        self.source.hasPrefix("env:") ? String(self.source.dropFirst("env:".count)) : nil
+    }
+
+    static func isVariable(_ name: Substring) -> Bool {
         !name.isEmpty
             && name.utf8.allSatisfy {
                 $0 == UInt8(ascii: "_") || ASCII.isDigit($0) || ASCII.lowercased($0) &- 0x61 < 26

@@ -17,6 +17,12 @@ extension StrictNode {
         }
     }
 
+    /// The source of the value, if the text names one.
+    var reference: ValueReference? {
+        guard case .scalar(let scalar) = self.node else { return nil }
+        return ValueReference(scalar.string)
+    }
+
     /// Text that is not empty.
     package func nonEmptyString() -> String? {
         guard let text = self.string() else { return nil }

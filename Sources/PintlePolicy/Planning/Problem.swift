@@ -30,6 +30,7 @@ package struct Problem: Error, Sendable {
         case overloaded = "overloaded"
         case cacheMiss = "cache-miss"
         case recordingMissing = "recording-missing"
+        case credentialMisuse = "credential-misuse"
     }
 
     /// One certificate of the peer's chain.
@@ -76,7 +77,7 @@ extension Problem.Name {
     /// The usual status.
     package var status: UInt16 {
         switch self {
-        case .clientDenied, .destinationDenied: 403
+        case .clientDenied, .destinationDenied, .credentialMisuse: 403
         case .proxyAuthRequired: 407
         case .loopDetected: 508
         case .badRequest: 400
@@ -95,7 +96,7 @@ extension Problem.Name {
     /// The error type of RFC 9209 §2.3.
     package var proxyError: String {
         switch self {
-        case .clientDenied, .proxyAuthRequired, .destinationDenied: "http_request_denied"
+        case .clientDenied, .proxyAuthRequired, .destinationDenied, .credentialMisuse: "http_request_denied"
         case .loopDetected: "proxy_loop_detected"
         case .badRequest, .headerTooLarge, .requestTimeout, .bodyTooLarge, .unserializableRequest: "http_request_error"
         case .dnsFailure: "dns_error"
@@ -116,7 +117,8 @@ extension Problem.Name {
     /// origin was, and else `error`.
     package var decision: String {
         switch self {
-        case .clientDenied, .proxyAuthRequired, .destinationDenied, .loopDetected, .overloaded: "deny"
+        case .clientDenied, .proxyAuthRequired, .destinationDenied, .loopDetected, .overloaded, .credentialMisuse:
+            "deny"
         case .responseStatus, .responseContentType, .responseBody, .pinMismatch, .certificateInvalid: "reject"
         case .badRequest, .headerTooLarge, .requestTimeout, .bodyTooLarge, .unserializableRequest, .dnsFailure,
             .connectFailure, .connectTimeout, .upstreamTimeout, .upstreamProtocol, .tlsFailure, .networkUnreachable,
@@ -152,6 +154,7 @@ extension Problem.Name {
         case .overloaded: "Limit Reached"
         case .cacheMiss: "Nothing Is Cached"
         case .recordingMissing: "Nothing Is Recorded"
+        case .credentialMisuse: "Credential Not For This Request"
         }
     }
 }

@@ -108,6 +108,11 @@ final class Worker: @unchecked Sendable {
         _ origins: any OriginOpener, _ precheck: NetworkPrecheck
     ) -> any OriginStream {
         if let error = precheck.refusal(of: &request) { return UnreachableOrigin(error, on: loop, for: delegate) }
+        if let release = request.attachment as? CredentialRelease {
+            return CredentialOrigin(consume request, release, for: delegate, on: loop) { request, delegate in
+                origins.open(consume request, in: session, for: delegate)
+            }
+        }
         return origins.open(consume request, in: session, for: delegate)
     }
 

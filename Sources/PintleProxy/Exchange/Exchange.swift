@@ -80,7 +80,7 @@ final class Exchange: TransferDelegate {
         self.client.resumeBody()
     }
 
-    // MARK: The plan
+    // MARK: The plan, and the request that it makes
 
     private func performPlan() {
         if self.active.service != nil { return self.collect() }
@@ -111,8 +111,6 @@ final class Exchange: TransferDelegate {
         self.report.note(redirect: hop.plan, in: self.active)
         self.perform(hop.plan, hop.body)
     }
-
-    // MARK: Making the request
 
     private func collect() {
         let limit = self.active.limits.bodyBuffer
@@ -162,11 +160,11 @@ final class Exchange: TransferDelegate {
         }
     }
 
-    // MARK: Sending
-
     private func send(_ result: consuming Result<PlannedRequest, Problem>) {
         switch consume result {
-        case .success(let planned): self.send(planned)
+        case .success(var planned):
+            let misuse = self.report.attachCredentials(to: &planned, by: self.plan?.decision, in: self.active)
+            if let misuse { self.refuse(misuse) } else { self.send(planned) }
         case .failure(let problem): self.refuse(problem)
         }
     }
@@ -186,7 +184,8 @@ final class Exchange: TransferDelegate {
         let takesBody = planned.transfer.body.isStreamed
         // A remembered lookup has just failed in `makeRequest`; so it is not tried again here.
         let noted = self.request.question
-        let mayBeKept = !self.client.owner.isBound && !planned.transfer.fields.logConnectionIn && simulation == nil
+        let isPlain = simulation == nil && planned.transfer.attachment == nil
+        let mayBeKept = isPlain && !self.client.owner.isBound && !planned.transfer.fields.logConnectionIn
         let use = mayBeKept && noted == nil ? self.active.cacheUse(decision) : nil
         let question = mayBeKept ? noted ?? use.map { CacheLookup(planned.transfer, $0) } : nil
         if let question, noted == nil, planned.isPlain, self.trail == nil {

@@ -38,6 +38,12 @@ extension ExchangeReport {
         self.noteVerdicts(of: origin, decision, in: active)
     }
 
+    /// Records that the placeholder has replaced a late response.
+    func noteLate(_ limit: Duration) {
+        self.problem = .upstreamTimeout
+        self.error = "the origin had not answered after \(limit.spelled), so that the placeholder did"
+    }
+
     /// Records that the response breaks off.
     func noteCut(_ reason: String, by fault: ClientFault?) {
         self.error = reason

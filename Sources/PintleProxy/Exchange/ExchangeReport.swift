@@ -66,6 +66,8 @@ final class ExchangeReport: ExchangeProgress {
     var simulation: Simulation?
     /// Keeps the messages of a WebSocket, beside the capture.
     var messageKeeper: (any MessageKeeper)?
+    /// The credentials that the request may have had, and those of redirects that were followed.
+    var releases: [CredentialRelease] = []
     /// Reported violations that do not concern the response.
     var otherViolations: [String] {
         if self.trustViolation == nil, self.requestViolations.isEmpty { return [] }
@@ -196,12 +198,6 @@ final class ExchangeReport: ExchangeProgress {
         self.noteVerdicts(of: origin, decision, in: active)
     }
 
-    /// Records that the placeholder has replaced a late response.
-    func noteLate(_ limit: Duration) {
-        self.problem = .upstreamTimeout
-        self.error = "the origin had not answered after \(limit.spelled), so that the placeholder did"
-    }
-
     /// The data of the exchange that problems contain.
     func context(json: Bool) -> ProblemWriter.Context {
         ProblemWriter.Context(exchangeID: self.id.description, route: self.facts.route, trust: self.trust, json: json)
@@ -263,6 +259,7 @@ final class ExchangeReport: ExchangeProgress {
         self.problem = problem.name
         self.error = problem.detail
         if problem.breaksContract { self.violated(.unserializableRequest) }
+        if problem.name == .credentialMisuse { self.violated(.credentialMisuse) }
     }
 
     /// Records that a tunnel is broken off because of its ClientHello, or would be.

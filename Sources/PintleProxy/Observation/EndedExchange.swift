@@ -28,7 +28,8 @@ package final class EndedExchange: Sendable {
         _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ wouldBeDenied: Bool, _ revision: String?
     ) {
         let extras = EndedExtras(
-            report.identity, gatewayHost: report.request.gatewayHost, error: report.error, response, bodies,
+            report.identity, gatewayHost: report.request.gatewayHost, error: report.error,
+            credentials: report.releases.isEmpty ? [] : report.credentials, response, bodies,
             report.isTraced ? report.trace : nil)
         self.facts = EndedFacts(report, outcome, after: duration, facts, extras, wouldBeDenied, revision)
         (self.target, self.requestFields) = (report.request.head.target, report.request.head.fields)
@@ -95,6 +96,8 @@ package final class EndedExchange: Sendable {
         if facts.retries > 0 { record.retries = Int(facts.retries) }
         if facts.redirects > 0 { record.redirects = Int(facts.redirects) }
         (record.cache, record.source) = (facts.cache?.rawValue, self.source)
+        // Without TLS no byte of the request has left.
+        if let extras = facts.extras, !facts.tlsVersion.isEmpty { record.credentials = extras.credentials }
         (record.violations, record.error) = (facts.violations, facts.extras?.error)
         return record
     }

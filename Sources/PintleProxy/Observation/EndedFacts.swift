@@ -108,21 +108,24 @@ final class EndedExtras: Sendable {
     let identity: ProxyIdentity
     let gatewayHost: String?
     let error: String?
+    /// The names of the credentials that the request has got.
+    let credentials: [String]
     let response: ObservedResponse?
     let bodies: CapturedBodies?
     let trace: ExchangeTrace?
 
     /// - Returns: nil if there are none.
     init?(
-        _ identity: ProxyIdentity, gatewayHost: String?, error: String?, _ response: ObservedResponse?,
-        _ bodies: CapturedBodies?, _ trace: ExchangeTrace?
+        _ identity: ProxyIdentity, gatewayHost: String?, error: String?, credentials: [String],
+        _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ trace: ExchangeTrace?
     ) {
         if identity.user == nil, identity.tag == nil, gatewayHost == nil, error == nil, response == nil, bodies == nil,
-            trace == nil
+            trace == nil, credentials.isEmpty
         {
             return nil
         }
         (self.identity, self.gatewayHost, self.error) = (identity, gatewayHost, error)
+        self.credentials = credentials
         (self.response, self.bodies, self.trace) = (response, bodies, trace)
     }
 

@@ -99,6 +99,7 @@ extension RecordingOrigin: OriginStream {
     var proxyVerdict: Verdict? { self.stream?.proxyVerdict }
     var responseVersion: String { self.stream?.responseVersion ?? "" }
     var metrics: TransferMetrics { self.lastMetrics ?? self.stream?.metrics ?? TransferMetrics() }
+    var clientFault: ClientFault? { self.stream?.clientFault }
     var unsentBodyBytes: Int { self.stream?.unsentBodyBytes ?? 0 }
     var heldBodyBytes: Int { self.stream?.heldBodyBytes ?? 0 }
 

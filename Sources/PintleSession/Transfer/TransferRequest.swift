@@ -83,6 +83,9 @@ package struct TransferRequest: Sendable {
     /// long as necessary.
     package var limitsWaiting = false
 
+    /// Something beside the request for the opener of its stream; a transfer does not look at it. Default nil.
+    package var attachment: (any TransferAttachment)?
+
     /// True if it may be sent once more, over a new connection, if a kept one turns out to be closed before any byte of
     /// a response. A proxy must not do so with a method that is not idempotent (RFC 9110 §9.2.2).
     package var isRepeatable = true
@@ -104,6 +107,9 @@ package struct TransferRequest: Sendable {
         self.timeout = timeout
     }
 }
+
+/// Something that accompanies a request on its way to the transfer.
+package protocol TransferAttachment: AnyObject, Sendable {}
 
 extension TransferRequest {
     /// The place of a request that was moved away.

@@ -15,7 +15,7 @@ struct RecentExchangesTests {
         _ number: UInt64, _ target: RequestTarget? = nil, request: Fields = [:], response: Fields = [:],
         error: String? = nil
     ) -> EndedExchange {
-        let extras = EndedExtras(ProxyIdentity(), gatewayHost: nil, error: error, nil, nil, nil)
+        let extras = EndedExtras(ProxyIdentity(), gatewayHost: nil, error: error, credentials: [], nil, nil, nil)
         let facts = EndedFacts(
             duration: .milliseconds(7), connect: .init(.milliseconds(1)), tls: .init(nil),
             firstByte: .init(.microseconds(2500)), id: ExchangeID(instance: 10, sequence: number),

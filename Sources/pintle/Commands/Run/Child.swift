@@ -3,6 +3,7 @@
 internal import CPintleProcess
 internal import Glibc
 internal import PintleMessage
+internal import PintlePolicy
 internal import PintleStub
 internal import PintleSystem
 
@@ -20,10 +21,22 @@ struct ChildCommand: Sendable {
     var captures = false
 
     /// Returns the environment of this process with some variables replaced.
-    static func environment(with variables: [ProxyEnvironment.Variable]) -> [[UInt8]] {
-        let own = Set(variables.map(\.name))
+    ///
+    /// - Parameter credentials: their values are replaced by placeholders, in whichever variables they are.
+    static func environment(
+        with variables: [ProxyEnvironment.Variable], hiding credentials: [CredentialConfiguration] = []
+    ) -> [[UInt8]] {
+        let placed = credentials.compactMap { credential in
+            credential.variable.map { "\($0)=\(credential.placeholder ?? "")" }
+        }
+        let own = Set(variables.map(\.name) + credentials.compactMap(\.variable))
         let others = Inherited.variables.filter { !own.contains(String($0.prefix { $0 != "=" })) }
-        return (others + variables.map { "\($0.name)=\($0.value)" }).map(\.systemBytes)
+        // The longest first: a short value may be a part of a long one.
+        let secrets = credentials.sorted { $0.value.utf8.count > $1.value.utf8.count }
+        let hidden = others.map { entry in
+            secrets.reduce(entry) { $0.replacing($1.value, with: $1.placeholder ?? "") }
+        }
+        return (hidden + placed + variables.map { "\($0.name)=\($0.value)" }).map(\.systemBytes)
     }
 }
 

@@ -91,6 +91,11 @@ struct ChildLaunch: Sendable {
         if let lack = isolated?.lackOfRules {
             logger.warning("the kernel has no nftables, so only ports 80 and 443 of the command are captured: \(lack)")
         }
+        if !self.isIsolated, !self.policy.configuration.credentials.isEmpty {
+            logger.warning(
+                "without --isolate the command can read the values of credentials elsewhere, as in the environments of other processes of its user"
+            )
+        }
         let attempts = isolated.map { NoRouteCount(of: $0.process) }
         let address: ProxyAddress
         do throws(CommandFailure) {
@@ -143,7 +148,8 @@ struct ChildLaunch: Sendable {
             trust: self.trust?.files)
         let command = ChildCommand(
             program: self.program, arguments: self.words,
-            environment: ChildCommand.environment(with: environment.variables),
+            environment: ChildCommand.environment(
+                with: environment.variables, hiding: self.policy.configuration.credentials),
             port: self.isIsolated ? address.port : nil, captures: self.captures)
         self.descriptors.closeInChild()
         do throws(Child.Failure) {

@@ -32,6 +32,12 @@ enum PrivatePolicy {
         // Spans are for a service; this proxy would have to wait for their receiver at its end.
         configuration.tracing = nil
         configuration.interception.hosts += hosts
+        for index in configuration.credentials.indices {
+            let credential = configuration.credentials[index]
+            configuration.credentials[index].placeholder = credential.newPlaceholder
+            // In a tunnel that is only relayed no placeholder would be found.
+            configuration.interception.hosts += credential.grants.flatMap(\.hosts)
+        }
         if let tape { configuration.use(tape) }
         for name in faults { try configuration.show(name, from: origin) }
         // The summary tells the seed, also if it is a new one.

@@ -14,7 +14,8 @@ struct RunSummary {
 
     /// The summary, with a line end.
     var text: String {
-        let lines = [self.head] + self.gap + self.table + self.findings + self.past
+        let credentials = self.statistics.deliveryWords.map { ReportText.line($0) }
+        let lines = [self.head] + self.gap + self.table + credentials + self.findings + self.past
         return lines.map { "\($0)\n" }.joined()
     }
 

@@ -32,6 +32,7 @@ struct RunJSONReport {
                 ("other_past_proxy", .number(self.report.past.more)),
                 ("past_proxy_seen", .string(self.report.past.sight.rawValue)),
                 ("ignored_proxy", .strings(self.statistics.capturedPrograms.sorted())),
+                ("credentials", .array(self.statistics.deliveries.sorted { $0.key < $1.key }.map(self.delivery))),
                 ("refused_past_proxy", .number(self.report.refusedPast)),
                 ("fail_on", .strings(self.report.failOn.map(\.rawValue).sorted())),
             ] + (self.report.filter.map { [("filter", .string($0.source))] } ?? [])
@@ -82,6 +83,12 @@ struct RunJSONReport {
             ("status", what.status.map { .number($0) }), ("reason", .string(what.reason)),
             ("remedy", .string(what.rule.remedy)), ("count", .number(finding.count)),
             ("first_at", .string(finding.firstAt.description)),
+        ])
+    }
+
+    private func delivery(_ delivery: RunStatistics.Delivery, _ count: Int) -> Parameter {
+        .object([
+            ("name", .string(delivery.credential)), ("host", .string(delivery.host)), ("requests", .number(count)),
         ])
     }
 

@@ -58,6 +58,7 @@ struct RunMarkdownReport {
             + ReportText.table(
                 ["Host", "Requests", "Tunnels", "Denied", "Violations", "Failed", "Captured", "Assurance"], rows)
             + (self.report.capturedWords.map { ["", ReportText.markdown("\($0).")] } ?? [])
+            + self.statistics.deliveryWords.map { "\n" + ReportText.markdown("\($0).") }
     }
 
     private var past: [String] {

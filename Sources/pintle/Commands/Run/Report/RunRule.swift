@@ -19,6 +19,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
     case recordingDiffers = 313
     case nameDenied = 314
     case ignoredProxy = 315
+    case credentialMisuse = 316
 
     init(_ kind: ViolationKind) {
         switch kind {
@@ -32,6 +33,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .destinationDenied: self = .destinationDenied
         case .earlyRetry: self = .earlyRetry
         case .recordingDiffers: self = .recordingDiffers
+        case .credentialMisuse: self = .credentialMisuse
         }
     }
 
@@ -57,6 +59,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .recordingDiffers: ViolationKind.recordingDiffers.rawValue
         case .nameDenied: "name-denied"
         case .ignoredProxy: "ignored-proxy"
+        case .credentialMisuse: ViolationKind.credentialMisuse.rawValue
         }
     }
 
@@ -78,6 +81,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .recordingDiffers: "The answer differs from its recording."
         case .nameDenied: "The policy allows no connection to the name that the program looked up."
         case .ignoredProxy: "The program did not use the proxy variables, and was captured."
+        case .credentialMisuse: "A request had a credential that is not for it."
         }
     }
 
@@ -97,6 +101,8 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .earlyRetry: "Have the program wait as long as Retry-After says."
         case .recordingDiffers: "See if the program can do with the new answer, and record it anew."
         case .nameDenied: "Allow the destination in the configuration, or keep the program from looking it up."
+        case .credentialMisuse:
+            "Find out why the program sends it there; if it should, name the request in the credential's `for`."
         case .ignoredProxy:
             "Nothing needs to be done: the same rules hold. docs/clients.md says how programs are told of a proxy."
         case .failed: "The reason says where it failed; see that the server is there and can be reached from here."

@@ -70,6 +70,18 @@ struct RunStatistics: Sendable, Equatable {
     private(set) var otherHosts = 0
     /// The findings, in the order in which they first occurred.
     private(set) var findings: [Finding] = []
+    /// A credential and a host that it went to.
+    struct Delivery: Hashable, Comparable {
+        let credential: String
+        let host: String
+
+        static func < (left: Delivery, right: Delivery) -> Bool {
+            (left.credential, left.host) < (right.credential, right.host)
+        }
+    }
+
+    /// The numbers of requests with credentials, at most ``Limits/hosts`` of them.
+    private(set) var deliveries: [Delivery: Int] = [:]
     /// The number of findings that are not stored.
     private(set) var otherFindings = 0
     /// The programs that were captured, as far as they were found; each once, and at most ``Limits/hosts``.
@@ -101,6 +113,11 @@ struct RunStatistics: Sendable, Equatable {
         }
         if record.isCaptured, let program = record.process?.name, self.capturedPrograms.count < self.limits.hosts {
             self.capturedPrograms.insert(program)
+        }
+        for name in record.credentials {
+            let delivery = Delivery(credential: name, host: host)
+            guard self.deliveries[delivery] != nil || self.deliveries.count < self.limits.hosts else { continue }
+            self.deliveries[delivery, default: 0] += 1
         }
         for rule in record.brokenRules { self.add(rule, record, host) }
     }
@@ -188,6 +205,15 @@ extension RunStatistics.Counts {
     }
 }
 
+extension RunStatistics {
+    /// The credentials that requests have got, in words: `credential github: 3 requests to api.github.com:443`.
+    var deliveryWords: [String] {
+        self.deliveries.sorted { $0.key < $1.key }.map { delivery, count in
+            "credential \(delivery.credential): \(ReportText.count(count, "request")) to \(delivery.host)"
+        }
+    }
+}
+
 extension ExchangeRecord {
     var isTunnel: Bool { self.mode == "tunnel" }
 
@@ -196,7 +222,9 @@ extension ExchangeRecord {
 
     /// The violated rules, each once.
     fileprivate var brokenRules: [RunRule] {
-        var rules: [RunRule] = self.decision == "deny" ? [.denied] : []
+        // The misuse of a credential is the more telling name for the same denial.
+        let isMisuse = self.violations.contains(.credentialMisuse)
+        var rules: [RunRule] = self.decision == "deny" && !isMisuse ? [.denied] : []
         if self.hasFailed { rules.append(.failed) }
         for rule in self.violations.map(RunRule.init) where !rules.contains(rule) { rules.append(rule) }
         return rules

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import PintleMessage
+
+/// The forms that a text takes in messages.
+enum CredentialForms {
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    /// In a query, or in a form: everything but unreserved characters is escaped (RFC 3986 §2.1).
+    static func percentEncoded(_ text: [UInt8]) -> [UInt8] {
+        text.flatMap { byte -> [UInt8] in
+            let isPlain = ASCII.isDigit(byte) || ASCII.lowercased(byte) &- 0x61 < 26 || "-._~".utf8.contains(byte)
+            return isPlain ? [byte] : [UInt8(ascii: "%"), Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)]]
+        }
+    }
+
+    /// In a string of JSON (RFC 8259 §7). The text is visible ASCII.
+    static func jsonEscaped(_ text: [UInt8]) -> [UInt8] {
+        text.flatMap { byte -> [UInt8] in "\"\\".utf8.contains(byte) ? [UInt8(ascii: "\\"), byte] : [byte] }
+    }
+
+    /// In the text of a document of HTML or XML, as most programs write it.
+    private static func markupEscaped(_ text: [UInt8]) -> [UInt8] {
+        let names: [UInt8: String] = [
+            UInt8(ascii: "&"): "&amp;", UInt8(ascii: "<"): "&lt;", UInt8(ascii: ">"): "&gt;",
+            UInt8(ascii: "\""): "&quot;",
+        ]
+        return text.flatMap { byte in names[byte].map { Array($0.utf8) } ?? [byte] }
+    }
+
+    private static func hexadecimal(_ text: [UInt8]) -> [UInt8] {
+        text.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
+    }
+
+    /// The part of a Base64 text that depends on `text` alone, whatever stands before and behind it (RFC 4648 §4).
+    ///
+    /// - Parameter offset: the number of bytes before it, modulo three.
+    private static func base64(_ text: [UInt8], behind offset: Int) -> [UInt8] {
+        let whole = Array(Data([UInt8](repeating: 0, count: offset) + text).base64EncodedString().utf8)
+        // A digit has six bits. The first whole one of the text, and the one behind the last whole one.
+        let first = (offset * 8 + 5) / 6
+        let end = (offset + text.count) * 8 / 6
+        return Array(whole[first..<end])
+    }
+
+    /// The forms in which a server may repeat a text, each once.
+    static func echoes(of text: String) -> [[UInt8]] {
+        let text = Array(text.utf8)
+        let encoded = (0..<3).map { Self.base64(text, behind: $0) }
+        let urlSafe = encoded.map { form in
+            form.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0 }
+        }
+        let slashes = Self.jsonEscaped(text).flatMap { $0 == UInt8(ascii: "/") ? [UInt8(ascii: "\\"), $0] : [$0] }
+        let all =
+            [
+                text, Self.percentEncoded(text), Self.jsonEscaped(text), slashes, Self.markupEscaped(text),
+                Self.hexadecimal(text),
+            ] + encoded + urlSafe
+        return all.reduce(into: []) { forms, form in if !forms.contains(form) { forms.append(form) } }
+    }
+}

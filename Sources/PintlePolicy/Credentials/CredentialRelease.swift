@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+package import NIOCore
+internal import PintleMessage
+package import PintleSession
+
+/// The credentials that one request may have, and those that it has got.
+// Why @unchecked holds: it is made on the loop of its exchange, and used on that thread only.
+package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
+    private let table: CredentialTable
+    /// By credential: the problem with it in the body; nil if it may stand there.
+    private let objections: [Problem?]
+    private let encoding: BodyEncoding
+    /// True if the host is one that any credential is for, so that its answer may repeat a value.
+    package let isNamed: Bool
+    private var used: Set<Int>
+
+    init(
+        _ table: CredentialTable, objections: [Problem?], encoding: BodyEncoding, isNamed: Bool, used: [Int]
+    ) {
+        (self.table, self.objections, self.encoding, self.isNamed) = (table, objections, encoding, isNamed)
+        self.used = Set(used)
+    }
+
+    /// The names of the credentials that the request has got, sorted.
+    package var names: [String] { self.used.map { self.table.credentials[$0].name }.sorted() }
+
+    /// Puts the values into a request, in the places of the placeholders.
+    package func fill(_ request: inout TransferRequest) {
+        if !self.used.isEmpty {
+            request.fields = self.filled(request.fields)
+            request.path = self.filled(path: request.path)
+        }
+        switch request.body {
+        case .none: break
+        case .bytes(let bytes): request.body = .bytes(self.filled(bytes))
+        case .stream: if !self.keepsLength { request.body = .stream(length: nil) }
+        }
+        // No server could then repeat a value piece by piece, nor in a coding that cannot be read.
+        guard self.isNamed else { return }
+        request.fields.remove("Range")
+        request.fields.remove("If-Range")
+        request.fields.set("Accept-Encoding", "identity")
+    }
+
+    /// True if a body stays as long as it is, whatever is put into it.
+    private var keepsLength: Bool {
+        zip(self.table.credentials, self.objections).allSatisfy { credential, objection in
+            objection != nil
+                || self.value(credential, self.encoding.encoded).count == credential.placeholder?.utf8.count
+        }
+    }
+
+    private func value(_ credential: CredentialConfiguration, _ encode: ([UInt8]) -> [UInt8]) -> [UInt8] {
+        encode(Array(credential.value.utf8))
+    }
+
+    private func filled(_ fields: Fields) -> Fields {
+        var filled = Fields(reservingBytes: fields.byteCount, lines: fields.count)
+        fields.forEachLine { name, line in
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+            // A line is `Name: value`.
+            let value = UnsafeRawBufferPointer(rebasing: line[min(colon + 2, line.count)...])
+            var made = self.filled(value) { $0 }
+            if name == .authorization, let text = BasicText(line: line),
+                let changed = text.bytes.withUnsafeBytes({ bytes in self.filled(bytes) { $0 } })
+            {
+                made = Array("Basic \(Data(changed).base64EncodedString())".utf8)
+            }
+            let label = UnsafeRawBufferPointer(rebasing: line[..<colon])
+            guard let made else { return filled.append(name: label, value: value) }
+            made.withUnsafeBytes { filled.append(name: label, value: $0) }
+        }
+        return filled
+    }
+
+    private func filled(path: String) -> String {
+        var path = path
+        let made = path.withUTF8 { bytes in
+            self.filled(UnsafeRawBufferPointer(bytes), CredentialForms.percentEncoded)
+        }
+        return made.map { String(decoding: $0, as: UTF8.self) } ?? path
+    }
+
+    private func filled(_ bytes: ByteBuffer) -> ByteBuffer {
+        bytes.withUnsafeReadableBytes { self.filled($0, self.encoding.encoded) }.map { ByteBuffer(bytes: $0) } ?? bytes
+    }
+
+    /// - Returns: nil if there is no placeholder.
+    private func filled(_ bytes: UnsafeRawBufferPointer, _ encode: ([UInt8]) -> [UInt8]) -> [UInt8]? {
+        var filled: [UInt8]?
+        var place = TextFinder.Place()
+        var (copied, next) = (0, 0)
+        while let match = self.table.placeholders.next(in: bytes, from: next, at: &place) {
+            next = match.end
+            filled =
+                (filled ?? []) + bytes[copied..<match.end - match.count]
+                + self.value(self.table.credentials[match.text], encode)
+            copied = match.end
+        }
+        return filled.map { $0 + bytes[copied...] }
+    }
+}
+
+// MARK: Streams
+
+extension CredentialRelease {
+    /// Makes the filler of a body that is streamed.
+    package var bodyFiller: BodyFiller { BodyFiller(self) }
+
+    /// Puts values into a body that comes in pieces.
+    package struct BodyFiller {
+        private let release: CredentialRelease
+        private var place = TextFinder.Place()
+        /// The end of the bytes so far, if it may be the beginning of a placeholder.
+        private var waiting: [UInt8] = []
+
+        fileprivate init(_ release: CredentialRelease) { self.release = release }
+
+        /// The number of bytes that wait for more.
+        package var waitingBytes: Int { self.waiting.count }
+
+        /// Takes a piece.
+        ///
+        /// - Returns: the bytes that may be sent.
+        /// - Throws: the problem with a placeholder that may not stand in the body. Nothing may be sent any more.
+        package mutating func take(_ piece: ByteBuffer) throws(Problem) -> ByteBuffer {
+            let table = self.release.table
+            var found: [TextFinder.Match] = []
+            piece.withUnsafeReadableBytes { bytes in
+                var next = 0
+                while let match = table.placeholders.next(in: bytes, from: next, at: &self.place) {
+                    next = match.end
+                    found.append(match)
+                }
+            }
+            for match in found {
+                if let problem = self.release.objections[match.text] { throw problem }
+                self.release.used.insert(match.text)
+            }
+            let open = table.placeholders.open(at: self.place)
+            // Nearly all pieces pass as they are.
+            if found.isEmpty, open == 0, self.waiting.isEmpty { return piece }
+            return self.filled(self.waiting + piece.readableBytesView, found, open)
+        }
+
+        /// - Parameter bytes: the bytes that waited, and the piece.
+        private mutating func filled(_ bytes: [UInt8], _ found: [TextFinder.Match], _ open: Int) -> ByteBuffer {
+            let shift = self.waiting.count
+            var (made, copied) = (ByteBuffer(), 0)
+            for match in found {
+                let credential = self.release.table.credentials[match.text]
+                made.writeBytes(bytes[copied..<match.end + shift - match.count])
+                made.writeBytes(self.release.value(credential, self.release.encoding.encoded))
+                copied = match.end + shift
+            }
+            let end = bytes.count - open
+            made.writeBytes(bytes[copied..<end])
+            self.waiting = Array(bytes[end...])
+            return made
+        }
+
+        /// Returns the bytes that waited, once the body has ended.
+        package mutating func finish() -> ByteBuffer {
+            defer { self.waiting = [] }
+            return ByteBuffer(bytes: self.waiting)
+        }
+    }
+
+    /// Makes the mask for an answer, which repeats no value of a credential.
+    package var echoMask: EchoMask { EchoMask(self.table.echoes) }
+}

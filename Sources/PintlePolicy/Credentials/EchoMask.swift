@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleMessage
+
+/// Writes stars over the values of credentials that a server repeats, in bytes that come in pieces. It changes no length.
+package struct EchoMask {
+    private let echoes: TextFinder
+    private var place = TextFinder.Place()
+    private var waiting: [UInt8] = []
+
+    init(_ echoes: TextFinder) { self.echoes = echoes }
+
+    private static let star = UInt8(ascii: "*")
+
+    /// Takes a piece, and passes on what is known to be no beginning of a value.
+    ///
+    /// - Parameter pass: called once, or not at all if nothing can be passed on.
+    package mutating func take(_ piece: UnsafeRawBufferPointer, _ pass: (UnsafeRawBufferPointer) -> Void) {
+        var found: [TextFinder.Match] = []
+        var next = 0
+        while let match = self.echoes.next(in: piece, from: next, at: &self.place) {
+            next = match.end
+            found.append(match)
+        }
+        let open = self.echoes.open(at: self.place)
+        if found.isEmpty, open == 0, self.waiting.isEmpty {
+            if !piece.isEmpty { pass(piece) }
+            return
+        }
+        let shift = self.waiting.count
+        var bytes = self.waiting + piece
+        for match in found {
+            // The beginning of a long text may have passed already, under the mask of a shorter one.
+            let start = max(0, match.end + shift - match.count)
+            for index in start..<match.end + shift { bytes[index] = Self.star }
+        }
+        let end = bytes.count - open
+        self.waiting = Array(bytes[end...])
+        if end > 0 { bytes.withUnsafeBytes { pass(UnsafeRawBufferPointer(rebasing: $0[..<end])) } }
+    }
+
+    /// Passes on the bytes that waited, once the answer has ended.
+    package mutating func finish(_ pass: (UnsafeRawBufferPointer) -> Void) {
+        if !self.waiting.isEmpty { self.waiting.withUnsafeBytes(pass) }
+        (self.waiting, self.place) = ([], TextFinder.Place())
+    }
+
+    /// Masks the values of fields.
+    package func masked(_ fields: Fields) -> Fields {
+        var isMasked = false
+        var masked = Fields(reservingBytes: fields.byteCount, lines: fields.count)
+        fields.forEachLine { _, line in
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+            var value = Array(line[min(colon + 2, line.count)...])
+            if self.mask(&value) { isMasked = true }
+            let label = UnsafeRawBufferPointer(rebasing: line[..<colon])
+            value.withUnsafeBytes { masked.append(name: label, value: $0) }
+        }
+        return isMasked ? masked : fields
+    }
+
+    /// Masks the values in a text.
+    package func masked(_ text: String) -> String {
+        var bytes = Array(text.utf8)
+        return self.mask(&bytes) ? String(decoding: bytes, as: UTF8.self) : text
+    }
+
+    private func mask(_ bytes: inout [UInt8]) -> Bool {
+        var place = TextFinder.Place()
+        var found: [TextFinder.Match] = []
+        bytes.withUnsafeBytes { bytes in
+            var next = 0
+            while let match = self.echoes.next(in: bytes, from: next, at: &place) {
+                next = match.end
+                found.append(match)
+            }
+        }
+        for match in found { for index in match.end - match.count..<match.end { bytes[index] = Self.star } }
+        return !found.isEmpty
+    }
+}
