@@ -34,10 +34,11 @@ static void map_line(unsigned id, char *line) {
     memcpy(line + at, " 1", 3);
 }
 
-int pintle_leave_network(unsigned user, unsigned group) {
+int pintle_leave_network(unsigned user, unsigned group, int with_processes) {
+    int flags = CLONE_NEWNET | CLONE_NEWNS | (with_processes ? CLONE_NEWPID : 0);
     // Root needs no users of its own for that, and keeps its groups and its power over files.
-    if (user == 0 && unshare(CLONE_NEWNET) == 0) return 0;
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return PINTLE_CHILD_NAMESPACE;
+    if (user == 0 && unshare(flags) == 0) return 0;
+    if (unshare(CLONE_NEWUSER | flags) != 0) return PINTLE_CHILD_NAMESPACE;
     char line[64];
     map_line(user, line);
     if (pintle_write_file("/proc/self/uid_map", line) != 0) return PINTLE_CHILD_USER;

@@ -29,7 +29,7 @@ typedef enum {
 typedef struct {
     /// Descriptors; -1 for a socket that there is not.
     int32_t sockets[PINTLE_SOCKET_COUNT];
-    /// PINTLE_NETWORK_NFT and PINTLE_NETWORK_IPV6.
+    /// PINTLE_NETWORK_NFT, PINTLE_NETWORK_IPV6 and PINTLE_NETWORK_LAYERS.
     uint32_t flags;
     /// The error of the rules (errno); 0 if there are rules.
     int32_t rules_code;
@@ -38,9 +38,9 @@ typedef struct {
 /// Writes a text into a file that exists. Returns 0, or -1 with errno.
 int pintle_write_file(const char *path, const char *text);
 
-/// Moves this process into a network of its own; the user and group stay the same. Returns 0, or the step that failed
-/// (pintle_child_step) with errno.
-int pintle_leave_network(unsigned user, unsigned group);
+/// Moves this process into a network of its own, with mounts of its own; the user and group stay the same. With processes of its own,
+/// the processes that it makes from then on are in their namespace. Returns 0, or the step that failed (pintle_child_step) with errno.
+int pintle_leave_network(unsigned user, unsigned group, int with_processes);
 
 /// Switches the loopback on and makes the sockets of a child that has left its network. Needs CAP_NET_ADMIN and
 /// CAP_NET_BIND_SERVICE there. Returns 0, or the step that failed (pintle_child_step) with errno.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network namespace holds IP alone. Sockets of other families reach past it, as those of AF_VSOCK reach the host of a
-// virtual machine, so a filter of system calls (seccomp(2)) refuses to make them.
+// virtual machine, so a filter of system calls (seccomp(2)) refuses to make them. It also refuses to type keys into the terminal,
+// which the shell outside would read.
 #define _GNU_SOURCE
 #include "sockets.h"
 
@@ -9,12 +10,13 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
 // Numbers of system calls that no header of this machine has: one is newer, the others are those of 32 bits.
-enum { IO_URING_SETUP = 425, I386_SOCKETCALL = 102, I386_SOCKET = 359, ARM_SOCKET = 281 };
+enum { IO_URING_SETUP = 425, I386_SOCKETCALL = 102, I386_SOCKET = 359, ARM_SOCKET = 281, I386_IOCTL = 54, ARM_IOCTL = 54 };
 // The first argument of socketcall(2) that stands for socket(2).
 enum { SOCKETCALL_SOCKET = 1 };
 // x32 has the numbers of x86-64 with this bit.
@@ -29,15 +31,22 @@ static const unsigned NUMBER_MASK = ~0x40000000u;
 
 /// Judges the calls of one architecture, and goes on behind itself with those of others.
 ///
-/// io_uring makes sockets, too, out of sight of every filter. Programs do without it where it is missing.
+/// io_uring makes sockets, too, out of sight of every filter. Programs do without it where it is missing. Of ioctl(2) the kernel reads
+/// 32 bits.
 // clang-format off
-#define JUDGE(ARCHITECTURE, SOCKET) \
+#define JUDGE(ARCHITECTURE, SOCKET, IOCTL) \
     LOAD(arch), \
-    SKIP(ARCHITECTURE, 0, 13), \
+    SKIP(ARCHITECTURE, 0, 19), \
     LOAD(nr), \
     BPF_STMT(BPF_ALU | BPF_AND | BPF_K, NUMBER_MASK), \
     SKIP(IO_URING_SETUP, 0, 1), \
     REFUSE(ENOSYS), \
+    SKIP(IOCTL, 0, 5), \
+    LOAD(args[1]), \
+    SKIP(TIOCSTI, 1, 0), \
+    SKIP(TIOCLINUX, 0, 1), \
+    REFUSE(EPERM), \
+    ALLOW, \
     SKIP(SOCKET, 1, 0), \
     ALLOW, \
     LOAD(args[0]), \
@@ -48,7 +57,7 @@ static const unsigned NUMBER_MASK = ~0x40000000u;
     REFUSE(EAFNOSUPPORT), \
     ALLOW
 
-int pintle_keep_to_network_sockets(void) {
+int pintle_filter_calls(void) {
     struct sock_filter filter[] = {
 #if defined(__x86_64__)
         // socketcall(2) has the family in memory, which no filter reads. C libraries have used socket(2) since 2015.
@@ -59,11 +68,11 @@ int pintle_keep_to_network_sockets(void) {
         LOAD(args[0]),
         SKIP(SOCKETCALL_SOCKET, 0, 1),
         REFUSE(EAFNOSUPPORT),
-        JUDGE(AUDIT_ARCH_I386, I386_SOCKET),
-        JUDGE(AUDIT_ARCH_X86_64, SYS_socket),
+        JUDGE(AUDIT_ARCH_I386, I386_SOCKET, I386_IOCTL),
+        JUDGE(AUDIT_ARCH_X86_64, SYS_socket, SYS_ioctl),
 #elif defined(__aarch64__)
-        JUDGE(AUDIT_ARCH_ARM, ARM_SOCKET),
-        JUDGE(AUDIT_ARCH_AARCH64, SYS_socket),
+        JUDGE(AUDIT_ARCH_ARM, ARM_SOCKET, ARM_IOCTL),
+        JUDGE(AUDIT_ARCH_AARCH64, SYS_socket, SYS_ioctl),
 #endif
         // Calls of an architecture that is not known here.
         REFUSE(ENOSYS),

@@ -90,6 +90,15 @@ package func readlink(_ path: String, in folder: Int32 = AT_FDCWD) -> String? {
     return count >= 0 ? String(systemBytes: space[..<count].map(UInt8.init(bitPattern:))) : nil
 }
 
+/// Returns the paths of files that match a pattern with wildcards (glob(7)). They are sorted by their bytes, as no program of Pintle's
+/// sets a locale.
+package func paths(matching pattern: String) -> [String] {
+    var found = glob_t()
+    defer { globfree(&found) }
+    guard pattern.withSystemText({ glob($0, 0, nil, &found) }) == 0 else { return [] }
+    return (0..<Int(found.gl_pathc)).compactMap { index in found.gl_pathv[index].map { String(systemText: $0) } }
+}
+
 /// Returns the working directory; nil with `errno` if it is gone.
 package func getcwd() -> String? {
     guard let path = Glibc.getcwd(nil, 0) else { return nil }

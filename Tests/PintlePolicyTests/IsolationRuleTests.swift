@@ -21,7 +21,21 @@ struct IsolationRuleTests {
         #expect(
             problems("version: 1\nisolate: {other_tcp: maybe, exposed: []}") == [
                 "pintle.yaml:2:22: isolate.other_tcp: \"maybe\": must be allow or deny",
-                "pintle.yaml:2:29: isolate: unknown key \"exposed\"; the keys here are capture, other_tcp",
+                "pintle.yaml:2:29: isolate: unknown key \"exposed\"; did you mean \"expose\"?",
+            ])
+    }
+
+    @Test func `sockets and descriptors are exposed`() throws {
+        let given = try load("version: 1\nisolate: {expose: [/run/user/*/bus, \"fd:7\"]}").isolation.exposed
+        #expect(given == [.sockets("/run/user/*/bus"), .descriptor(7)])
+        #expect(try load("version: 1\nisolate: {expose: []}").isolation.exposed.isEmpty)
+        #expect(try load("version: 1\nisolate: {expose: /run/a}").isolation.exposed == [.sockets("/run/a")])
+        let remedy = "must be the absolute path of a Unix socket, or fd: and the number of a descriptor from 3 on"
+        #expect(
+            problems("version: 1\nisolate: {expose: [run/bus, \"fd:2\", \"fd:x\"]}") == [
+                "pintle.yaml:2:20: isolate.expose[0]: \"run/bus\": \(remedy)",
+                "pintle.yaml:2:29: isolate.expose[1]: \"fd:2\": \(remedy)",
+                "pintle.yaml:2:37: isolate.expose[2]: \"fd:x\": \(remedy)",
             ])
     }
 

@@ -41,6 +41,38 @@ void pintle_raise_default(int signal);
 /// (prctl(2)); else 0.
 int pintle_adopts_orphans(void);
 
+/// What a child in a network of its own sees at a path.
+typedef enum {
+    /// A socket that cannot be connected to (ECONNREFUSED), as one whose server has ended. In a layer it is like that anyway.
+    PINTLE_PLACE_SOCKET = 1,
+    /// A folder that is empty at first. What is to be seen in it follows it.
+    PINTLE_PLACE_NEW,
+    /// A folder in a new one, which is empty at first, too.
+    PINTLE_PLACE_FOLDER,
+    /// A folder in a new one, without mounts in it: what there is can be read, and what is written stays with the child. None
+    /// of its sockets can be connected to, also of those that are bound later, but for the child's own.
+    PINTLE_PLACE_LAYER,
+    /// A file, socket or folder in a new one or in a layer that is the machine's.
+    PINTLE_PLACE_KEPT,
+    /// A symbolic link in a new folder.
+    PINTLE_PLACE_LINK,
+    /// A folder such as /proc, with the processes of the child alone.
+    PINTLE_PLACE_PROCESSES,
+} pintle_place_kind;
+
+typedef struct {
+    /// An absolute path without symbolic links.
+    const char *path;
+    /// What a link leads to.
+    const char *target;
+    int32_t kind;
+    /// The index of the layer in which the place is; -1 if it is in none. A place in a layer counts only if the layer is made.
+    int32_t layer;
+    /// For the child's own use.
+    int32_t descriptor;
+    int32_t is_laid;
+} pintle_place;
+
 /// The program of a child, and its place. The pointers are read during pintle_fork alone.
 typedef struct {
     /// A path; nothing is searched.
@@ -60,6 +92,14 @@ typedef struct {
     int32_t resolver_count;
     /// 1 if ::1 is one of them, else 0.
     int32_t asks_v6_loopback;
+    /// Where the child's files differ from the machine's, folders before what is in them. Needs a port.
+    pintle_place *places;
+    int32_t place_count;
+    /// The working directory; NULL if it is in none of the places that are new.
+    const char *folder;
+    /// 1 if the child has processes of its own, and sees and signals no others. They end when pintle_end_processes is called, or, at the
+    /// latest after five seconds, when this process is gone. 0 to stay among the machine's. Needs a port.
+    int32_t hides_processes;
 } pintle_child;
 
 /// The step at which a child failed.
@@ -75,6 +115,9 @@ typedef enum {
     PINTLE_CHILD_ROUTES,
     PINTLE_CHILD_RESOLVER,
     PINTLE_CHILD_CAPABILITIES,
+    /// The place of a file, or -1 for all of them, is in pintle_forked.
+    PINTLE_CHILD_FILES,
+    PINTLE_CHILD_PROCESSES,
 } pintle_child_step;
 
 /// Properties of a network that is captured.
@@ -84,11 +127,15 @@ enum {
     PINTLE_NETWORK_NFT = 1,
     /// The kernel has IPv6. Else no address of it can be reached.
     PINTLE_NETWORK_IPV6 = 2,
+    /// The kernel has made every layer. Else its folder is as it was, but for the sockets among the places.
+    PINTLE_NETWORK_LAYERS = 4,
 };
 
 /// A child between fork and exec.
 typedef struct {
     int32_t process;
+    /// The first of the child's own processes, which collects those that their parents leave; -1 if it has none of its own.
+    int32_t first;
     /// The socket to it.
     int32_t control;
     /// The proxy's listener inside its network; -1 if it has none of its own. Sockets belong to the caller from then on.
@@ -104,13 +151,15 @@ typedef struct {
     int32_t resolvers_tcp[2];
     /// A socket for questions about sockets of the network (sock_diag(7)); -1 if there is none.
     int32_t diagnosis;
-    /// PINTLE_NETWORK_NFT and PINTLE_NETWORK_IPV6.
+    /// PINTLE_NETWORK_NFT, PINTLE_NETWORK_IPV6 and PINTLE_NETWORK_LAYERS.
     uint32_t flags;
     /// The error (errno) for which there are no rules of nftables; 0 if there are, or if nothing is captured.
     int32_t rules_code;
     /// The step at which it failed, with errno; 0 where it has not.
     int32_t step;
     int32_t code;
+    /// The index of the place that is the cause; -1 if none is.
+    int32_t place;
 } pintle_forked;
 
 /// Forks. The child's program gets SIGTERM when the calling thread ends: call from one that outlives it. A child in a network
@@ -119,6 +168,10 @@ typedef struct {
 int pintle_fork(const pintle_child *child, pintle_forked *forked);
 /// Lets the child run its program. Returns 0 when it does, else -1 with step and code; there is no child then.
 int pintle_execute(pintle_forked *forked);
+/// Ends a child that has not been told to go on.
+void pintle_abandon(pintle_forked *forked);
+/// Ends what the child has left of its own processes. Call when the child has ended, and its status is taken.
+void pintle_end_processes(pintle_forked *forked);
 
 /// Sees each connect(2) for TCP of a process and of all that it starts, without doing anything to them.
 typedef struct pintle_connect_watch pintle_connect_watch;

@@ -8,6 +8,9 @@ enum IsolationReader {
         var isolation = IsolationConfiguration()
         map.read("capture", into: &isolation.captures) { $0.bool() }
         map.read("other_tcp", into: &isolation.otherTCP) { $0.choice() }
+        map.read("expose", into: &isolation.exposed) { node in
+            node.isEmptyList ? [] : node.values { $0.parsed { text throws(Malformed) in try .init(text) } }
+        }
         return isolation
     }
 }

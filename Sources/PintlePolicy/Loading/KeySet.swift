@@ -44,7 +44,7 @@ extension KeySet {
     static let log = KeySet("log", ["level", "format", "exchanges", "redact"])
     static let tracing = KeySet("tracing", ["otlp", "sample", "continue"])
     static let capture = KeySet("capture", ["bodies", "when"])
-    static let isolation = KeySet("isolate", ["capture", "other_tcp"])
+    static let isolation = KeySet("isolate", ["capture", "other_tcp", "expose"])
     static let credential = KeySet("credentials.NAME", ["value", "variable", "for", "trust"])
     static let credentialGrant = KeySet("credentials.NAME.for[]", ["hosts", "methods", "paths", "in"])
     static let limits = KeySet(

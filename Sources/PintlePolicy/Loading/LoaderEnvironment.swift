@@ -50,7 +50,7 @@ package struct LoaderEnvironment: Sendable {
             read: { (path, limit) throws(ReadingError) in try Self.readFile(path, limit) },
             exists: { access($0, F_OK) == 0 })
         surroundings.machineName = Self.nameOfThisMachine
-        surroundings.matches = { Self.paths(matching: $0) }
+        surroundings.matches = { PintleSystem.paths(matching: $0) }
         surroundings.identity = { realpath($0) ?? $0 }
         return surroundings
     }
@@ -78,14 +78,6 @@ package struct LoaderEnvironment: Sendable {
         (surroundings.matches, surroundings.identity) = (self.matches, self.identity)
         surroundings.machineName = self.machineName
         return surroundings
-    }
-
-    /// Uses glob(3), which sorts its results by bytes, as no program of Pintle's sets a locale.
-    private static func paths(matching pattern: String) -> [String] {
-        var found = glob_t()
-        defer { globfree(&found) }
-        guard pattern.withSystemText({ glob($0, 0, nil, &found) }) == 0 else { return [] }
-        return (0..<Int(found.gl_pathc)).compactMap { index in found.gl_pathv[index].map { String(systemText: $0) } }
     }
 
     private static var nameOfThisMachine: String? {

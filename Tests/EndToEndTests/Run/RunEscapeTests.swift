@@ -5,30 +5,37 @@ import Glibc
 import PintleTesting
 import Testing
 
-/// Attempts to leave the network of `pintle run --isolate` without Pintle (contract §7): those of Tests/Programs/Escape, by an
-/// ordinary user. Each must fail.
+/// Attempts to leave the namespaces of `pintle run --isolate` without Pintle (contract §7): those of Tests/Programs/Escape, by an
+/// ordinary user, and by root those that do not need its power over files. Each must fail.
 @Suite(.enabled(if: OwnNetworks.isAvailable, "this system lets nobody make network namespaces"))
 struct RunEscapeTests {
     private static let script = #filePath.replacing(
         "EndToEndTests/Run/RunEscapeTests.swift", with: "Programs/Escape/escape.py")
     private static let python = "/usr/bin/python3"
 
-    @Test func `no attempt reaches past Pintle`() throws {
-        let names = try ChildProcess(Self.python, [Self.script, "--list"])
+    @Test(arguments: geteuid() == 0 ? [false, true] : [false])
+    func `no attempt reaches past Pintle`(asRoot: Bool) throws {
+        let names = try ChildProcess(Self.python, [Self.script, asRoot ? "--list-of-root" : "--list"])
         try names.waitForExit()
         #expect(names.output.count >= 40)
         let origin = try RawOrigin(answering: response("outside"))
         let name = "pintle-escape-\(getpid())-\(origin.port)"
-        let abstract = try AbstractListener(name)
+        let abstract = try UnixListener(.abstract(name))
         defer { abstract.close() }
         let stage = try RunStage("destinations: {deny: [\"*.evil.example\"]}")
-        let program = try self.program(in: stage)
+        chmod(stage.folder.path, 0o777)
+        let services = try ServiceFolder.all(beside: stage.folder)
+        defer { for service in services { service.remove() } }
+        let program = try self.program(in: stage, asRoot: asRoot)
+        let paths = services.map(\.socket).joined(separator: ",")
+        // The shell adds Pintle's number, which is its own, and descriptors that are not meant for the command.
+        let shell = "exec 7<>/dev/tcp/127.0.0.1/\(origin.port) 8<. && exec \"$@\" $$"
         for attempt in names.output {
             let process = try ChildProcess(
-                program[0],
-                Array(program.dropFirst()) + [
+                "/bin/bash",
+                ["-c", shell, "bash"] + program + [
                     "run", "--isolate", "--fail-on", "never", "--", Self.python, "escape.py", attempt,
-                    "\(origin.port)", name,
+                    "\(origin.port)", name, paths,
                 ], environment: RunStage.environment.merging(["HOME": "/nonexistent"]) { $1 }, folder: stage.folder.path
             )
             // 1 is Python's for an exception; from 125 on it would be Pintle's, and the attempt not made.
@@ -39,37 +46,13 @@ struct RunEscapeTests {
         #expect(origin.requests.isEmpty)
     }
 
-    /// The command of an ordinary user for Pintle and the attempts, which are at a place that such a user may enter.
-    private func program(in stage: RunStage) throws -> [String] {
+    /// The command of a user for Pintle and the attempts, which are at a place that such a user may enter.
+    private func program(in stage: RunStage, asRoot: Bool) throws -> [String] {
         try FileManager.default.copyItem(atPath: Self.script, toPath: "\(stage.folder.path)/escape.py")
-        guard geteuid() == 0 else { return [PintleProcess.binary] }
+        guard geteuid() == 0, !asRoot else { return [PintleProcess.binary] }
         let copy = "\(stage.folder.path)/pintle"
         try FileManager.default.copyItem(atPath: PintleProcess.binary, toPath: copy)
-        chmod(stage.folder.path, 0o755)
         for name in ["pintle.yaml", "escape.py"] { chmod("\(stage.folder.path)/\(name)", 0o644) }
         return ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy]
     }
-}
-
-/// A listener with an abstract name (unix(7)) in the network of the tests.
-private struct AbstractListener {
-    private let descriptor: Int32
-
-    init(_ name: String) throws {
-        self.descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { space in
-            for (index, byte) in name.utf8.enumerated() { space[index + 1] = byte }
-        }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + 1 + name.utf8.count)
-        let code = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(self.descriptor, $0, length) }
-        }
-        guard code == 0, listen(self.descriptor, 8) == 0 else {
-            throw TestFailure("there is no abstract socket: errno \(errno)")
-        }
-    }
-
-    func close() { Glibc.close(self.descriptor) }
 }

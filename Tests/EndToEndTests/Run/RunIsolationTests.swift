@@ -99,7 +99,7 @@ struct RunIsolationTests {
         #expect(
             process.errors.last
                 == "pintle run: there is no network of its own for the command: no space left on the device; --isolate needs "
-                + "network namespaces (unshare(2)), which the limit user.max_net_namespaces does not let this user make: "
+                + "namespaces (unshare(2)), which the limit user.max_net_namespaces does not let this user make: "
                 + "raise it (sysctl(8))", "\(process.lines)")
     }
 

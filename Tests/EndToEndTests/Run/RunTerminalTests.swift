@@ -148,6 +148,32 @@ import Testing
             """#)
     }
 
+    @Test(.enabled(if: OwnNetworks.isAvailable, "this system lets nobody make network namespaces"))
+    func `a command with processes of its own is a job like any other`() async throws {
+        try await self.perform(
+            #"""
+            shell = Shell()
+            run = run.replace(" run ", " run --isolate ")
+            shell.type(run); shell.expect("foreground True own True;")
+            shell.type("\x03"); shell.expect("signal 2;")
+            shell.type("\x1a"); shell.expect("Stopped"); shell.expect("<prompt>")
+            shell.type("fg\n"); shell.expect("signal 18;")
+            shell.type("two\n"); shell.expect("read 'two\\n';")
+            shell.type("\x1a"); shell.expect("Stopped"); shell.expect("<prompt>")
+            shell.type("bg\n"); shell.expect("signal 18;")
+            shell.type("until jobs | grep -q Stopped; do :; done; echo $((20 + 4)) is stopped\n")
+            shell.expect("24 is stopped"); shell.expect("<prompt>")
+            shell.type("fg\n"); shell.expect("signal 18;")
+            shell.type("end\n"); shell.expect("no request"); shell.expect("<prompt>")
+            shell.type("echo code $?\n"); shell.expect("code 4"); shell.expect("<prompt>")
+            shell.type(run.rstrip() + " | (trap '' INT; exec cat)\n"); shell.expect("foreground True")
+            shell.type("\x03"); shell.expect("signal 2;")
+            shell.type("\x1a"); shell.expect("Stopped"); shell.expect("<prompt>")
+            shell.type("fg\n"); shell.expect("signal 18;")
+            shell.type("end\n"); shell.expect("no request"); shell.expect("<prompt>")
+            """#)
+    }
+
     /// The SIGCONT of `fg` comes to Pintle while keys come to the command. On one processor the threads that take note of the two
     /// overtake each other.
     @Test func `each Ctrl-Z stops the command, however soon it comes behind fg`() async throws {

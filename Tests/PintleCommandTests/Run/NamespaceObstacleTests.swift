@@ -15,7 +15,7 @@ struct NamespaceObstacleTests {
         let found = self.obstacle(EPERM, ["/proc/sys/kernel/unprivileged_userns_clone": "0\n"])
         #expect(
             found.remedy
-                == "--isolate needs network namespaces (unshare(2)), which kernel.unprivileged_userns_clone=0 keeps from "
+                == "--isolate needs namespaces (unshare(2)), which kernel.unprivileged_userns_clone=0 keeps from "
                 + "users: set it to 1 (sysctl(8))")
         #expect(self.obstacle(EPERM, ["/proc/sys/kernel/unprivileged_userns_clone": "1\n"]) == .unknown)
     }
@@ -31,11 +31,15 @@ struct NamespaceObstacleTests {
         #expect(found.remedy.contains("kernel.apparmor_restrict_unprivileged_userns=1"))
     }
 
-    @Test func `a limit that is reached is named, or both if neither is zero`() {
+    @Test func `a limit that is reached is named, or all if none is zero`() {
         let none = self.obstacle(
             ENOSPC, ["/proc/sys/user/max_user_namespaces": "63000\n", "/proc/sys/user/max_net_namespaces": "0\n"])
         #expect(none == .limit("user.max_net_namespaces"))
-        #expect(self.obstacle(ENOSPC, [:]) == .limit("user.max_user_namespaces or user.max_net_namespaces"))
+        #expect(
+            self.obstacle(ENOSPC, [:])
+                == .limit(
+                    "user.max_user_namespaces or user.max_net_namespaces or user.max_mnt_namespaces or "
+                        + "user.max_pid_namespaces"))
     }
 
     @Test func `a filter of system calls is named if nothing else forbids namespaces`() {

@@ -1,31 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attempts to leave the network of `pintle run --isolate` without Pintle. Each ends with an exception, or has led out.
+"""Attempts to leave the namespaces of `pintle run --isolate` without Pintle. Each ends with an exception, or has led out.
 
-usage: escape.py --list
-       escape.py NAME PORT ABSTRACT   (PORT: of a server on the machine's loopback; ABSTRACT: of a Unix socket of the machine)
+usage: escape.py --list | --list-of-root
+       escape.py NAME PORT ABSTRACT SOCKETS PROCESS
+       PORT: of a server on the machine's loopback; ABSTRACT, SOCKETS: the name and the paths, with commas between them, of Unix sockets
+       of the machine; PROCESS: Pintle's number there
 """
 
 import ctypes
+import errno
 import fcntl
 import os
 import platform
+import pty
 import socket
 import struct
 import subprocess
 import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
-parent = os.getppid()
 arm = platform.machine() == "aarch64"
 SETNS, UNSHARE, BPF, MODULE = (268, 97, 280, 273) if arm else (308, 272, 321, 313)
 PIDFD_OPEN, PIDFD_GETFD, IO_URING_SETUP = 434, 438, 425
-NEW_NETWORK, NEW_USERS = 0x40000000, 0x10000000
-attempts = {}
+NEW_NETWORK, NEW_USERS, NEW_MOUNTS = 0x40000000, 0x10000000, 0x20000
+BIND, MOVE, RECURSIVE, DETACH = 0x1000, 0x2000, 0x4000, 2
+attempts, attempts_of_root = {}, {}
 
 
 def attempt(function):
     attempts[function.__name__] = function
     return function
+
+
+def attempt_of_root(function):
+    """Marks one that must fail for root, too."""
+    attempts_of_root[function.__name__] = function
+    return attempt(function)
 
 
 def call(number, *arguments):
@@ -54,6 +64,45 @@ def netlink(protocol, kind, body, flags):
         raise OSError(-code, "netlink")
 
 
+def check(result, what):
+    if result != 0:
+        raise OSError(ctypes.get_errno(), what)
+
+
+def mount(source, target, flags, kind=None):
+    check(libc.mount(source.encode(), target.encode(), kind, ctypes.c_ulong(flags), None), f"mount {target}")
+
+
+def connect(paths):
+    """Connects to one of the paths, or raises the last reason."""
+    reason = FileNotFoundError("there is no path")
+    for path in paths:
+        try:
+            return socket.socket(socket.AF_UNIX).connect(path)
+        except OSError as failure:
+            reason = failure
+    raise reason
+
+
+def tried(action, paths):
+    """Connects to what an action has opened, where it could."""
+    reached = []
+    reason = PermissionError("nothing could be done")
+    for path in paths:
+        try:
+            action(path)
+            reached.append(path)
+        except OSError as failure:
+            reason = failure
+    if not reached:
+        raise reason
+    connect(reached)
+
+
+def become_mounter():
+    call(UNSHARE, NEW_USERS | NEW_MOUNTS)
+
+
 def answered(channel, address):
     channel.settimeout(5)
     channel.connect(address)
@@ -64,7 +113,7 @@ def answered(channel, address):
 # ---- Where servers are.
 
 
-@attempt
+@attempt_of_root
 def loopback():
     reach()
 
@@ -110,39 +159,152 @@ def source_route():
     channel.connect(("127.0.0.1", outside))
 
 
-@attempt
+@attempt_of_root
 def abstract_socket():
     socket.socket(socket.AF_UNIX).connect(b"\0" + abstract.encode())
+
+
+@attempt_of_root
+def service():
+    connect(services)
+
+
+@attempt_of_root
+def service_by_datagram():
+    for path in services:
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"x", path)
+
+
+@attempt_of_root
+def service_through_pintle():
+    connect(f"/proc/{process}/{folder}{path}" for folder in ("root", "cwd/../..") for path in services)
+
+
+@attempt_of_root
+def service_through_process_1():
+    connect(f"/proc/1/root{path}" for path in services)
+
+
+@attempt_of_root
+def uncovered_service():
+    tried(lambda path: check(libc.umount2(path.encode(), DETACH), "umount"), services)
+
+
+@attempt_of_root
+def uncovered_folder():
+    tried(lambda path: check(libc.umount2(os.path.dirname(path).encode(), DETACH), "umount"), services)
+
+
+@attempt_of_root
+def uncovered_runtime_folder():
+    check(libc.umount2(b"/run", DETACH), "umount")
+    connect(services)
+
+
+@attempt_of_root
+def uncovered_by_new_users():
+    become_mounter()
+    tried(lambda path: check(libc.umount2(path.encode(), DETACH), "umount"), services + ["/run"])
+    connect(services)
+
+
+@attempt_of_root
+def removed_cover():
+    tried(os.unlink, services)
+
+
+@attempt_of_root
+def renamed_service():
+    for path in services:
+        os.rename(path, path + ".new")
+    connect(path + ".new" for path in services)
+
+
+@attempt_of_root
+def linked_service():
+    for path in services:
+        os.link(path, path + ".new", follow_symlinks=False)
+    connect(path + ".new" for path in services)
+
+
+@attempt_of_root
+def other_view_of_the_files():
+    become_mounter()
+    os.mkdir("view")
+    for source in ["/", "/run"] + [os.path.dirname(path) for path in services]:
+        try:
+            mount(source, "view", BIND)
+        except OSError:
+            continue
+        connect(os.path.join("view", os.path.relpath(path, source)) for path in services if path.startswith(source))
+    raise PermissionError("there is no view")
+
+
+@attempt_of_root
+def moved_mount():
+    become_mounter()
+    os.makedirs("moved", exist_ok=True)
+    mount("/run", "moved", MOVE)
+    connect(services)
+
+
+@attempt_of_root
+def new_root():
+    become_mounter()
+    os.makedirs("base/old", exist_ok=True)
+    mount("/", "base", BIND | RECURSIVE)
+    os.chroot("base")
+    connect(services)
+
+
+@attempt_of_root
+def layer_over_a_service():
+    become_mounter()
+    os.makedirs("layer", exist_ok=True)
+    folder = os.path.dirname(services[0])
+    check(libc.mount(b"overlay", b"layer", b"overlay", ctypes.c_ulong(0), f"lowerdir={folder}:/usr".encode()), "overlay")
+    connect([os.path.join("layer", os.path.basename(services[0]))])
+
+
+@attempt_of_root
+def service_by_handle():
+    become_mounter()
+    name_to_handle, open_by_handle = (264, 265) if arm else (303, 304)
+    for path in services:
+        folder = os.open(os.path.dirname(path), os.O_RDONLY)
+        handle = ctypes.create_string_buffer(struct.pack("Ii", 128, 0), 136)
+        call(name_to_handle, -100, path.encode(), handle, ctypes.byref(ctypes.c_int()), 0)
+        connect([f"/proc/self/fd/{call(open_by_handle, folder, handle, os.O_PATH)}"])
 
 
 # ---- Other namespaces.
 
 
-@attempt
+@attempt_of_root
 def network_of_process_1():
     enter("/proc/1/ns/net")
 
 
-@attempt
+@attempt_of_root
 def network_of_pintle():
-    enter(f"/proc/{parent}/ns/net")
+    enter(f"/proc/{process}/ns/net")
 
 
-@attempt
+@attempt_of_root
 def users_of_pintle():
-    enter(f"/proc/{parent}/ns/user", NEW_USERS)
+    enter(f"/proc/{process}/ns/user", NEW_USERS)
 
 
-@attempt
+@attempt_of_root
 def network_by_process_descriptor():
-    call(SETNS, call(PIDFD_OPEN, parent, 0), NEW_NETWORK)
+    call(SETNS, call(PIDFD_OPEN, process, 0), NEW_NETWORK)
     reach()
 
 
-@attempt
+@attempt_of_root
 def network_from_new_users():
     call(UNSHARE, NEW_USERS)
-    enter(f"/proc/{parent}/ns/net")
+    enter(f"/proc/{process}/ns/net")
 
 
 @attempt
@@ -151,21 +313,112 @@ def new_network():
     reach()
 
 
+@attempt_of_root
+def mounts_of_pintle():
+    enter(f"/proc/{process}/ns/mnt", NEW_MOUNTS)
+
+
+@attempt_of_root
+def mounts_of_process_1():
+    enter("/proc/1/ns/mnt", NEW_MOUNTS)
+
+
+@attempt_of_root
+def processes_of_pintle():
+    os.listdir(f"/proc/{process}")
+
+
+@attempt_of_root
+def older_processes():
+    check(libc.umount2(b"/proc", DETACH), "umount")
+    os.listdir(f"/proc/{process}/fd")
+
+
+@attempt_of_root
+def older_processes_of_new_users():
+    become_mounter()
+    check(libc.umount2(b"/proc", DETACH), "umount")
+    os.listdir(f"/proc/{process}")
+
+
+@attempt_of_root
+def signal_to_pintle():
+    os.kill(process, 0)
+
+
+@attempt_of_root
+def priority_of_pintle():
+    os.setpriority(os.PRIO_PROCESS, process, 19)
+
+
 # ---- Descriptors and memory.
 
 
-@attempt
+@attempt_of_root
+def environment_of_pintle():
+    open(f"/proc/{process}/environ", "rb").read(1)
+
+
+@attempt_of_root
+def memory_of_process_1():
+    open("/proc/1/mem", "rb")
+
+
+@attempt_of_root
+def environment_of_process_1():
+    open("/proc/1/environ", "rb").read(1)
+
+
+@attempt_of_root
+def traced_process_1():
+    libc.ptrace.restype = ctypes.c_long
+    check(libc.ptrace(16, 1, None, None), "ptrace")
+
+
+@attempt_of_root
+def descriptor_of_process_1():
+    call(PIDFD_GETFD, call(PIDFD_OPEN, 1, 0), 0, 0)
+
+
+@attempt_of_root
+def inherited_folder():
+    for number in range(3, 256):
+        try:
+            os.open(".", os.O_RDONLY, dir_fd=number)
+        except (NotADirectoryError, OSError) as failure:
+            if failure.errno not in (errno.EBADF, errno.ENOTDIR):
+                raise
+        else:
+            return
+    raise FileNotFoundError("there is no folder")
+
+
+@attempt_of_root
+def typed_keys():
+    child, terminal = pty.fork()
+    if child == 0:
+        try:
+            fcntl.ioctl(0, 0x5412, b"x")
+        except OSError as failure:
+            os._exit(failure.errno)
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code != 0:
+        raise OSError(code, "typing")
+
+
+@attempt_of_root
 def taken_descriptor():
-    call(PIDFD_GETFD, call(PIDFD_OPEN, parent, 0), 3, 0)
+    call(PIDFD_GETFD, call(PIDFD_OPEN, process, 0), 3, 0)
 
 
-@attempt
+@attempt_of_root
 def opened_descriptor():
     for number in range(3, 12):
-        os.open(f"/proc/{parent}/fd/{number}", os.O_RDWR)
+        os.open(f"/proc/{process}/fd/{number}", os.O_RDWR)
 
 
-@attempt
+@attempt_of_root
 def inherited_descriptor():
     for number in range(3, 256):
         try:
@@ -177,23 +430,23 @@ def inherited_descriptor():
     raise FileNotFoundError("there is no socket")
 
 
-@attempt
+@attempt_of_root
 def traced_pintle():
     libc.ptrace.restype = ctypes.c_long
-    if libc.ptrace(16, parent, None, None) != 0:
+    if libc.ptrace(16, process, None, None) != 0:
         raise OSError(ctypes.get_errno(), "ptrace")
 
 
-@attempt
+@attempt_of_root
 def read_memory():
-    open(f"/proc/{parent}/mem", "rb")
+    open(f"/proc/{process}/mem", "rb")
 
 
-@attempt
+@attempt_of_root
 def written_memory():
     space = ctypes.create_string_buffer(8)
     vector = (ctypes.c_size_t * 2)(ctypes.addressof(space), 8)
-    call(271 if arm else 311, parent, vector, 1, vector, 1, 0)
+    call(271 if arm else 311, process, vector, 1, vector, 1, 0)
 
 
 # ---- Sockets and protocols.
@@ -340,7 +593,9 @@ def module_of_the_kernel():
 
 if sys.argv[1] == "--list":
     sys.stdout.write("\n".join(attempts))
+elif sys.argv[1] == "--list-of-root":
+    sys.stdout.write("\n".join(attempts_of_root))
 else:
-    outside, abstract = int(sys.argv[2]), sys.argv[3]
+    outside, abstract, services, process = int(sys.argv[2]), sys.argv[3], sys.argv[4].split(","), int(sys.argv[5])
     attempts[sys.argv[1]]()
     sys.stdout.write(f"{sys.argv[1]} has led out\n")

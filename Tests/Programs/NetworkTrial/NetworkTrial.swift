@@ -55,7 +55,8 @@ internal import PintleSystem
                         program: program, arguments: words.baseAddress, environment: pintle_environment(), terminal: -1,
                         port: self.proxyPort, captures: 1, resolvers: addresses.baseAddress,
                         resolver_count: Int32(addresses.count),
-                        asks_v6_loopback: servers.contains { $0.family == .v6 } ? 1 : 0)
+                        asks_v6_loopback: servers.contains { $0.family == .v6 } ? 1 : 0, places: nil, place_count: 0,
+                        folder: nil, hides_processes: 0)
                     return pintle_fork(&child, &forked)
                 }
             }

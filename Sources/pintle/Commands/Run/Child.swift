@@ -19,6 +19,10 @@ struct ChildCommand: Sendable {
     var port: UInt16?
     /// True if connections to any address are captured in that network.
     var captures = false
+    /// The files that are not the machine's, with a network of the child's own.
+    var files: CommandFiles?
+    /// True if the child sees and signals its own processes alone, with a network of its own.
+    var hidesProcesses = false
 
     /// Returns the environment of this process with some variables replaced.
     ///
@@ -57,11 +61,55 @@ private struct LoopbackResolvers {
     }
 }
 
+/// C strings for the arguments of one call.
+private struct SystemTexts {
+    private var all: [UnsafeMutablePointer<CChar>] = []
+
+    mutating func text(_ bytes: [UInt8]) -> UnsafeMutablePointer<CChar> {
+        let text = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+        for (index, byte) in bytes.enumerated() { text[index] = CChar(bitPattern: byte) }
+        text[bytes.count] = 0
+        self.all.append(text)
+        return text
+    }
+
+    /// Returns a list that ends with a null pointer.
+    mutating func list(_ texts: [[UInt8]]) -> [UnsafeMutablePointer<CChar>?] {
+        texts.map { self.text($0) } + [nil]
+    }
+
+    mutating func place(_ place: CommandFiles.Place) -> pintle_place {
+        let kind: pintle_place_kind
+        var target: UnsafeMutablePointer<CChar>?
+        switch place.kind {
+        case .socket: kind = PINTLE_PLACE_SOCKET
+        case .new: kind = PINTLE_PLACE_NEW
+        case .folder: kind = PINTLE_PLACE_FOLDER
+        case .layer: kind = PINTLE_PLACE_LAYER
+        case .kept: kind = PINTLE_PLACE_KEPT
+        case .processes: kind = PINTLE_PLACE_PROCESSES
+        case .link(let path):
+            kind = PINTLE_PLACE_LINK
+            target = self.text(path.systemBytes)
+        }
+        return pintle_place(
+            path: self.text(place.path.systemBytes), target: target, kind: Int32(kind.rawValue),
+            layer: Int32(place.layer ?? -1), descriptor: -1, is_laid: 0)
+    }
+
+    mutating func deallocate() {
+        for text in self.all { text.deallocate() }
+        self.all = []
+    }
+}
+
 /// A child between its fork and the start of its program. If it has a network of its own, it waits there for its proxy.
 struct Child {
     struct Failure: Error {
         let step: pintle_child_step
         let cause: SystemError
+        /// The file that is the cause; nil if none is.
+        let path: String?
     }
 
     /// The listeners for captured connections, in the child's network.
@@ -76,6 +124,10 @@ struct Child {
     /// The error for which only ports 80 and 443 are captured; nil if all are.
     var lackOfRules: SystemError? {
         self.command.captures && self.forked.rules_code != 0 ? SystemError(self.forked.rules_code) : nil
+    }
+    /// True if the kernel could not make the layers of ``CommandFiles``.
+    var lacksLayers: Bool {
+        self.command.port != nil && self.forked.flags & UInt32(PINTLE_NETWORK_LAYERS) == 0
     }
     /// A netlink socket that tells the sockets of the child's network; nil if it has none of its own.
     var diagnosis: Int32? { self.forked.diagnosis >= 0 ? self.forked.diagnosis : nil }
@@ -98,37 +150,31 @@ struct Child {
     }
 
     private mutating func fork(_ program: String, _ arguments: [[UInt8]]) throws(Failure) {
-        let texts = { (list: [[UInt8]]) -> [UnsafeMutablePointer<CChar>?] in
-            list.map { bytes in Self.copy(of: bytes) }
-                + [nil]
-        }
-        let (words, variables) = (texts(arguments), texts(self.command.environment))
+        var texts = SystemTexts()
         // The child has its own copy.
-        defer { for text in words + variables { text?.deallocate() } }
+        defer { texts.deallocate() }
+        let (words, variables) = (texts.list(arguments), texts.list(self.command.environment))
+        var places = (self.command.files?.places ?? []).map { texts.place($0) }
+        let program = texts.text(program.systemBytes)
+        let folder = (self.command.files?.folder).map { texts.text($0.systemBytes) }
         let asked = LoopbackResolvers()
-        let code = program.withSystemText { program in
-            words.withUnsafeBufferPointer { words in
-                variables.withUnsafeBufferPointer { variables in
-                    asked.v4.withUnsafeBufferPointer { resolvers in
+        let code = words.withUnsafeBufferPointer { words in
+            variables.withUnsafeBufferPointer { variables in
+                asked.v4.withUnsafeBufferPointer { resolvers in
+                    places.withUnsafeMutableBufferPointer { places in
                         var child = pintle_child(
                             program: program, arguments: words.baseAddress, environment: variables.baseAddress,
                             terminal: self.terminal?.descriptor ?? -1, port: Int32(self.command.port ?? 0),
                             captures: self.command.captures ? 1 : 0, resolvers: resolvers.baseAddress,
-                            resolver_count: Int32(asked.v4.count), asks_v6_loopback: asked.hasV6 ? 1 : 0)
+                            resolver_count: Int32(asked.v4.count), asks_v6_loopback: asked.hasV6 ? 1 : 0,
+                            places: places.baseAddress, place_count: Int32(places.count), folder: folder,
+                            hides_processes: self.command.hidesProcesses ? 1 : 0)
                         return pintle_fork(&child, &self.forked)
                     }
                 }
             }
         }
         guard code == 0 else { throw self.failure }
-    }
-
-    /// Returns a C string, which the caller must deallocate.
-    private static func copy(of bytes: [UInt8]) -> UnsafeMutablePointer<CChar> {
-        let text = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
-        for (index, byte) in bytes.enumerated() { text[index] = CChar(bitPattern: byte) }
-        text[bytes.count] = 0
-        return text
     }
 
     /// Starts the program.
@@ -152,13 +198,16 @@ struct Child {
     }
 
     /// Ends the child before it runs a program.
-    func abandon() {
-        close(self.forked.control)
-        var status: Int32 = 0
-        while waitpid(self.process, &status, 0) < 0, errno == EINTR {}
-    }
+    mutating func abandon() { pintle_abandon(&self.forked) }
+
+    /// Ends what is left of the child's own processes when the child has ended.
+    mutating func endProcesses() { pintle_end_processes(&self.forked) }
 
     private var failure: Failure {
-        Failure(step: pintle_child_step(UInt32(self.forked.step)), cause: SystemError(self.forked.code))
+        let places = self.command.files?.places ?? []
+        let index = Int(self.forked.place)
+        return Failure(
+            step: pintle_child_step(UInt32(self.forked.step)), cause: SystemError(self.forked.code),
+            path: places.indices.contains(index) ? places[index].path : nil)
     }
 }

@@ -87,15 +87,12 @@ struct ChildLaunch: Sendable {
     ) throws(CommandFailure) -> Ended {
         let terminal = ForegroundTerminal()
         // The child has created its network, and waits for a proxy in it.
-        let isolated = self.isIsolated ? try self.fork(at: try self.isolatedAddress(), terminal: terminal) : nil
-        if let lack = isolated?.lackOfRules {
-            logger.warning("the kernel has no nftables, so only ports 80 and 443 of the command are captured: \(lack)")
-        }
         if !self.isIsolated, !self.policy.configuration.credentials.isEmpty {
             logger.warning(
                 "without --isolate the command can read the values of credentials elsewhere, as in the environments of other processes of its user"
             )
         }
+        var isolated = self.isIsolated ? try self.isolate(terminal, logger) : nil
         let attempts = isolated.map { NoRouteCount(of: $0.process) }
         let address: ProxyAddress
         do throws(CommandFailure) {
@@ -120,6 +117,7 @@ struct ChildLaunch: Sendable {
             child.process, signals: signals, terminal: terminal, patience: self.drainTimeout)
         supervisor.passOn(early)
         var ended = self.follow(&supervisor, watch)
+        child.endProcesses()
         ended.refusedPast = attempts?.attempts ?? 0
         return ended
     }
@@ -140,20 +138,67 @@ struct ChildLaunch: Sendable {
         return address
     }
 
-    private func fork(
-        at address: ProxyAddress, terminal: ForegroundTerminal?
-    ) throws(CommandFailure) -> Child {
+    /// Forks a child with a network of its own, and tells of what the system does not let it hide.
+    private func isolate(_ terminal: ForegroundTerminal?, _ logger: Logger) throws(CommandFailure) -> Child {
+        let exposed = ExposedPlaces(
+            self.policy.configuration.isolation.exposed, inherited: self.descriptors.inherited)
+        for lack in exposed.lacks { logger.warning("isolate.expose: \(lack)") }
+        self.descriptors.closeInChild(except: exposed.descriptors)
+        var command = self.command(at: try self.isolatedAddress())
+        command.files = CommandFiles(exposing: exposed.sockets, environment: Inherited.environment)
+        command.hidesProcesses = true
+        let child: Child
+        do throws(Child.Failure) {
+            child = try Self.child(command, terminal, logger)
+        } catch {
+            throw CommandFailure(error, running: self.program)
+        }
+        if let lack = child.lackOfRules {
+            logger.warning("the kernel has no nftables, so only ports 80 and 443 of the command are captured: \(lack)")
+        }
+        if child.lacksLayers {
+            logger.warning(
+                """
+                the kernel makes no overlays for this user (Linux 5.11), so Unix sockets that services bind in /run while the \
+                command runs are not hidden from it
+                """)
+        }
+        return child
+    }
+
+    /// Forks a child with processes of its own, or among those of the machine if the system does not allow more.
+    private static func child(
+        _ command: ChildCommand, _ terminal: ForegroundTerminal?, _ logger: Logger
+    ) throws(Child.Failure) -> Child {
+        do throws(Child.Failure) {
+            return try Child(command, terminal: terminal)
+        } catch  where error.step == PINTLE_CHILD_PROCESSES {
+            logger.warning(
+                """
+                the machine's processes are not hidden from the command, because \(error.path ?? "/proc") cannot be mounted \
+                anew: \(error.cause); in a container, parts of its /proc may be masked
+                """)
+            var command = command
+            command.hidesProcesses = false
+            return try Child(command, terminal: terminal)
+        }
+    }
+
+    private func command(at address: ProxyAddress) -> ChildCommand {
         let environment = ProxyEnvironment(
             proxy: address, exempt: self.exempt, javaOptions: self.javaOptions,
             trust: self.trust?.files)
-        let command = ChildCommand(
+        return ChildCommand(
             program: self.program, arguments: self.words,
             environment: ChildCommand.environment(
                 with: environment.variables, hiding: self.policy.configuration.credentials),
             port: self.isIsolated ? address.port : nil, captures: self.captures)
+    }
+
+    private func fork(at address: ProxyAddress, terminal: ForegroundTerminal?) throws(CommandFailure) -> Child {
         self.descriptors.closeInChild()
         do throws(Child.Failure) {
-            return try Child(command, terminal: terminal)
+            return try Child(self.command(at: address), terminal: terminal)
         } catch {
             throw CommandFailure(error, running: self.program)
         }
@@ -219,6 +264,11 @@ extension CommandFailure {
             self.init(.incomplete, "pintle run: nothing can answer for names in the command's network: \(cause)")
         case PINTLE_CHILD_CAPABILITIES:
             self.init(.incomplete, "pintle run: the command cannot be kept from changing its network: \(cause)")
+        case PINTLE_CHILD_FILES:
+            let place = failure.path.map { " (\($0.showingSystemBytes))" } ?? ""
+            self.init(
+                .incomplete,
+                "pintle run: the machine's Unix sockets cannot be hidden from the command\(place): \(cause)\(remedy)")
         case PINTLE_CHILD_LISTENER:
             self.init(.incomplete, "pintle run: nothing can listen in the command's network: \(cause)")
         case PINTLE_CHILD_SOCKETS:

@@ -3,7 +3,7 @@
 internal import Glibc
 internal import PintleSystem
 
-/// The setting of a system that keeps a user from making namespaces of users and networks, as far as the system's files tell.
+/// The setting of a system that keeps a user from making namespaces, as far as the system's files tell.
 enum NamespaceObstacle: Equatable {
     /// Debian's `kernel.unprivileged_userns_clone` is 0.
     case usersForbidden
@@ -22,7 +22,7 @@ enum NamespaceObstacle: Equatable {
     ///   - text: returns a file of /proc; empty if there is none.
     init(_ error: SystemError, text: (String) -> String = FileBytes.text) {
         func number(_ path: String) -> Int? { Int(text("/proc/sys/\(path)").prefix { !$0.isWhitespace }) }
-        let limits = ["user.max_user_namespaces", "user.max_net_namespaces"]
+        let limits = ["user", "net", "mnt", "pid"].map { "user.max_\($0)_namespaces" }
         if error.code == ENOSPC || error.code == EUSERS {
             let exhausted = limits.first { number($0.replacing(".", with: "/")) == 0 }
             self = .limit(exhausted ?? limits.joined(separator: " or "))
@@ -48,7 +48,7 @@ enum NamespaceObstacle: Equatable {
 
     /// The end of a sentence, which names the setting to change.
     var remedy: String {
-        let needs = "--isolate needs network namespaces (unshare(2)), which "
+        let needs = "--isolate needs namespaces (unshare(2)), which "
         return switch self {
         case .usersForbidden:
             needs + "kernel.unprivileged_userns_clone=0 keeps from users: set it to 1 (sysctl(8))"
