@@ -178,6 +178,12 @@ struct RunHidingTests {
 
     // MARK: Descriptors
 
+    @Test func `a descriptor that an argument names is kept`() throws {
+        let stage = try RunStage()
+        let process = try stage.shell("$pintle run --isolate -- cat <(echo one) <(echo two)")
+        #expect(process.output == ["one", "two"], "\(process.lines)")
+    }
+
     @Test func `descriptors are closed unless they are exposed`() throws {
         for (entry, output) in [("", ["0", "1", "2", "3"]), ("\"fd:7\"", ["0", "1", "2", "3", "7"])] {
             let stage = try RunStage("isolate: {expose: [\(entry)]}")

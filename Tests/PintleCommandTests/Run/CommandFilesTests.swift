@@ -90,6 +90,15 @@ struct CommandFilesTests {
         #expect(SocketSearch.path(in: value) == path)
     }
 
+    @Test(
+        arguments: [
+            ("/dev/fd/63", [63]), ("--a=/dev/fd/5,/dev/fd/6", [5, 6]), ("/proc/self/fd/7", [7]), ("/dev/fd/", []),
+            ("fd/3", []),
+        ] as [(String, [Int32])])
+    func `an argument may name descriptors`(word: String, descriptors: [Int32]) {
+        #expect(ExposedPlaces.descriptors(in: Array(word.utf8)) == descriptors)
+    }
+
     @Test func `mounts are read with their spaces`() {
         let line = "36 35 98:0 /part\\040one /mnt\\134two rw,noatime master:1 shared:2 - ext3 /dev/root rw\n"
         #expect(

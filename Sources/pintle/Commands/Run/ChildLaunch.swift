@@ -141,7 +141,7 @@ struct ChildLaunch: Sendable {
     /// Forks a child with a network of its own, and tells of what the system does not let it hide.
     private func isolate(_ terminal: ForegroundTerminal?, _ logger: Logger) throws(CommandFailure) -> Child {
         let exposed = ExposedPlaces(
-            self.policy.configuration.isolation.exposed, inherited: self.descriptors.inherited)
+            self.policy.configuration.isolation.exposed, inherited: self.descriptors.inherited, words: self.words)
         for lack in exposed.lacks { logger.warning("isolate.expose: \(lack)") }
         self.descriptors.closeInChild(except: exposed.descriptors)
         var command = self.command(at: try self.isolatedAddress())
@@ -264,6 +264,11 @@ extension CommandFailure {
             self.init(.incomplete, "pintle run: nothing can answer for names in the command's network: \(cause)")
         case PINTLE_CHILD_CAPABILITIES:
             self.init(.incomplete, "pintle run: the command cannot be kept from changing its network: \(cause)")
+        case PINTLE_CHILD_FILES where failure.path == nil && cause.code == EINVAL:
+            self.init(
+                .incomplete,
+                "pintle run: the command can have no mounts of its own, since the root folder is no mount point, as in some "
+                    + "chroots; mount it over itself first: mount --bind FOLDER FOLDER")
         case PINTLE_CHILD_FILES:
             let place = failure.path.map { " (\($0.showingSystemBytes))" } ?? ""
             self.init(

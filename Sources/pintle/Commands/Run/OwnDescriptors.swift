@@ -4,7 +4,7 @@ internal import Glibc
 internal import PintleSystem
 
 /// Keeps the descriptors of Pintle out of the child. Descriptors that Pintle inherited are passed on, since shells name them in
-/// arguments, as in `diff <(a) <(b)`; to a command in a network of its own, only those that the configuration exposes.
+/// arguments, as in `diff <(a) <(b)`; to a command in a network of its own, only those that are exposed to it.
 struct OwnDescriptors {
     let inherited: Set<Int32>
 
