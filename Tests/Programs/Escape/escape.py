@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attempts to leave the namespaces of `pintle run --isolate` without Pintle. Each ends with an exception, or has led out.
 
-usage: escape.py --list | --list-of-root
-       escape.py NAME PORT ABSTRACT SOCKETS PROCESS
+usage: escape.py NAME|--all|--all-of-root PORT ABSTRACT SOCKETS PROCESS
+       --all tells of each attempt: its name, exit code and last line.
        PORT: of a server on the machine's loopback; ABSTRACT, SOCKETS: the name and the paths, with commas between them, of Unix sockets
        of the machine; PROCESS: Pintle's number there
 """
@@ -209,25 +209,6 @@ def uncovered_by_new_users():
 
 
 @attempt_of_root
-def removed_cover():
-    tried(os.unlink, services)
-
-
-@attempt_of_root
-def renamed_service():
-    for path in services:
-        os.rename(path, path + ".new")
-    connect(path + ".new" for path in services)
-
-
-@attempt_of_root
-def linked_service():
-    for path in services:
-        os.link(path, path + ".new", follow_symlinks=False)
-    connect(path + ".new" for path in services)
-
-
-@attempt_of_root
 def other_view_of_the_files():
     become_mounter()
     os.mkdir("view")
@@ -275,6 +256,25 @@ def service_by_handle():
         handle = ctypes.create_string_buffer(struct.pack("Ii", 128, 0), 136)
         call(name_to_handle, -100, path.encode(), handle, ctypes.byref(ctypes.c_int()), 0)
         connect([f"/proc/self/fd/{call(open_by_handle, folder, handle, os.O_PATH)}"])
+
+
+@attempt_of_root
+def removed_cover():
+    tried(os.unlink, services)
+
+
+@attempt_of_root
+def renamed_service():
+    for path in services:
+        os.rename(path, path + ".new")
+    connect(path + ".new" for path in services)
+
+
+@attempt_of_root
+def linked_service():
+    for path in services:
+        os.link(path, path + ".new", follow_symlinks=False)
+    connect(path + ".new" for path in services)
 
 
 # ---- Other namespaces.
@@ -591,11 +591,18 @@ def module_of_the_kernel():
     call(MODULE, os.open("/proc/self/exe", os.O_RDONLY), b"", 0)
 
 
-if sys.argv[1] == "--list":
-    sys.stdout.write("\n".join(attempts))
-elif sys.argv[1] == "--list-of-root":
-    sys.stdout.write("\n".join(attempts_of_root))
+def tell(names):
+    for name in names:
+        made = subprocess.run([sys.executable, __file__, name] + sys.argv[2:], close_fds=False, capture_output=True, text=True)
+        lines = (made.stdout + made.stderr).splitlines()
+        sys.stdout.write(f"{name} {made.returncode} {lines[-1] if lines else ''}\n")
+
+
+outside, abstract, services, process = int(sys.argv[2]), sys.argv[3], sys.argv[4].split(","), int(sys.argv[5])
+if sys.argv[1] == "--all":
+    tell(attempts)
+elif sys.argv[1] == "--all-of-root":
+    tell(attempts_of_root)
 else:
-    outside, abstract, services, process = int(sys.argv[2]), sys.argv[3], sys.argv[4].split(","), int(sys.argv[5])
     attempts[sys.argv[1]]()
     sys.stdout.write(f"{sys.argv[1]} has led out\n")
