@@ -20,7 +20,7 @@ package enum FolderListing {
 
     /// The kind of a file.
     package enum Kind: Sendable {
-        case folder, link, socket, other
+        case file, folder, link, socket, other
     }
 
     /// Lists a folder with the kinds of its files.
@@ -49,6 +49,7 @@ package enum FolderListing {
 extension FolderListing.Kind {
     fileprivate init(_ mode: mode_t) {
         switch mode & S_IFMT {
+        case S_IFREG: self = .file
         case S_IFDIR: self = .folder
         case S_IFLNK: self = .link
         case S_IFSOCK: self = .socket

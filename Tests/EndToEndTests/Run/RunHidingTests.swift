@@ -35,6 +35,25 @@ struct RunHidingTests {
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounts are root's"))
+    func `a service is hidden at every place where its folder is mounted`() throws {
+        let folder = try TemporaryFolder()
+        let services = try ServiceFolder.all(beside: folder)
+        defer { for service in services { service.remove() } }
+        let stage = try RunStage()
+        for service in services {
+            let command = """
+                mkdir -p other && mount --bind \(service.path) other && exec \(PintleProcess.binary) run --isolate -- \
+                \(Self.python) -c '\(Self.connect)' other/service
+                """
+            let process = try ChildProcess(
+                "/usr/bin/unshare", ["--mount", "sh", "-c", command], environment: RunStage.environment,
+                folder: stage.folder.path)
+            try process.waitForExit()
+            #expect(process.output == ["ConnectionRefusedError"], "\(process.lines)")
+        }
+    }
+
     @Test func `an agent of ssh is hidden, and exposed by its variable or a pattern`() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/agent.1"

@@ -21,6 +21,7 @@ struct CommandFilesTests {
             try self.folder.write("", to: "run/\(name)/file")
         }
         try self.folder.write("", to: "run/pid")
+        mkfifo("\(self.root)/pipe", 0o600)
         symlink("/dev/shm", "\(self.root)/shm")
         for name in ["bare", "engine/api", "engine/state/inner", "user/1000/bus"] {
             try #require(mknod("\(self.root)/\(name)", S_IFSOCK | 0o600, 0) == 0)
@@ -44,7 +45,7 @@ struct CommandFilesTests {
         #expect(places.first == Place(path: self.root, kind: .new))
         #expect(self.place(places, "engine")?.kind == .layer && self.place(places, "user")?.kind == .folder)
         #expect(self.place(places, "user/1000")?.kind == .layer)
-        #expect(self.place(places, "pid")?.kind == .kept)
+        #expect(self.place(places, "pid")?.kind == .kept && self.place(places, "pipe") == nil)
         #expect(self.place(places, "shm")?.kind == .link(target: "/dev/shm"))
         #expect(
             places.suffix(2) == [Place(path: "/proc", kind: .processes), Place(path: "/other/proc", kind: .processes)])
@@ -102,7 +103,21 @@ struct CommandFilesTests {
     @Test func `mounts are read with their spaces`() {
         let line = "36 35 98:0 /part\\040one /mnt\\134two rw,noatime master:1 shared:2 - ext3 /dev/root rw\n"
         #expect(
-            MountTable(line.utf8).mounts == [.init(root: "/part one", place: "/mnt\\two", type: "ext3")])
+            MountTable(line.utf8).mounts == [.init(device: "98:0", root: "/part one", place: "/mnt\\two", type: "ext3")]
+        )
         #expect(MountTable("36 35 98:0 / /\n".utf8).mounts.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("/run/a", ["/host/run/a"]), ("/run/user/b", ["/host/run/user/b", "/users/b"]),
+            ("/users/c", ["/run/user/c", "/host/run/user/c"]),
+            ("/home/d", ["/host/home/d"]), ("/runner/e", ["/host/runner/e"]),
+        ] as [(String, [String])])
+    func `a file has a path at each place of its file system`(path: String, aliases: [String]) {
+        let lines = [
+            "8:1 / /", "0:5 / /run", "8:1 / /host", "0:5 / /host/run", "0:5 /user /users",
+        ].map { "1 1 \($0) rw - any any rw\n" }
+        #expect(MountTable(lines.joined().utf8).aliases(of: path) == aliases)
     }
 }

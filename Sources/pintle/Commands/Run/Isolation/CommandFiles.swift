@@ -75,7 +75,9 @@ struct CommandFiles: Equatable {
             case .socket: self.addSocket(path, layer: nil)
             case .link:
                 if let target = readlink(path) { self.places.append(Place(path: path, kind: .link(target: target))) }
-            case .other: self.places.append(Place(path: path, kind: .kept))
+            case .file: self.places.append(Place(path: path, kind: .kept))
+            // Pipes and devices lead to services, too.
+            case .other: break
             }
         }
     }
@@ -101,7 +103,7 @@ struct CommandFiles: Equatable {
             switch entry.kind {
             case .folder: self.addSockets(in: path, layer: layer, depth: depth + 1)
             case .socket: self.addSocket(path, layer: layer)
-            case .link, .other: break
+            case .file, .link, .other: break
             }
         }
     }

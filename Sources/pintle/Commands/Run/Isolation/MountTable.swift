@@ -5,6 +5,8 @@ internal import PintleSystem
 /// The mounts that a process sees, as /proc/self/mountinfo lists them (proc_pid_mountinfo(5)).
 struct MountTable: Equatable {
     struct Mount: Equatable {
+        /// The number of the file system.
+        let device: String
         /// The part of the file system that is mounted; `/` for all of it.
         let root: String
         let place: String
@@ -21,7 +23,9 @@ struct MountTable: Equatable {
                 dash + 1 < words.count
             else { continue }
             self.mounts.append(
-                Mount(root: Self.text(words[3]), place: Self.text(words[4]), type: Self.text(words[dash + 1])))
+                Mount(
+                    device: Self.text(words[2]), root: Self.text(words[3]), place: Self.text(words[4]),
+                    type: Self.text(words[dash + 1])))
         }
     }
 
@@ -30,6 +34,26 @@ struct MountTable: Equatable {
 
     func hasMounts(below folder: String) -> Bool {
         self.mounts.contains { $0.place.hasPrefix("\(folder)/") }
+    }
+
+    /// Returns the other paths of a file whose file system, or a part of it, is mounted at several places.
+    func aliases(of path: String) -> [String] {
+        let holding = self.mounts.reversed().filter { Self.rest(of: path, below: $0.place) != nil }
+        guard let own = holding.max(by: { $0.place.utf8.count < $1.place.utf8.count }),
+            let rest = Self.rest(of: path, below: own.place)
+        else { return [] }
+        let inner = (own.root == "/" ? "" : own.root) + rest
+        return self.mounts.filter { $0.device == own.device && $0.place != own.place }.compactMap { other in
+            Self.rest(of: inner, below: other.root).map { (other.place == "/" ? "" : other.place) + $0 }
+        }
+    }
+
+    /// Returns the part of a path below a folder, from its slash on; nil if it is not there.
+    private static func rest(of path: String, below folder: String) -> Substring? {
+        let folder = folder == "/" ? "" : folder
+        guard path.utf8.starts(with: folder.utf8) else { return nil }
+        let rest = path.utf8.dropFirst(folder.utf8.count)
+        return rest.isEmpty || rest.first == UInt8(ascii: "/") ? Substring(rest) : nil
     }
 
     /// Replaces `\040` and the like, which stand for spaces, tabs, line ends and backslashes.

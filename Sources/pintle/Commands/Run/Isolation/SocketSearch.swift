@@ -4,7 +4,7 @@ internal import Glibc
 internal import PintleSystem
 
 /// Finds Unix sockets with a path: those that processes of this network have bound, those that the environment names, those that
-/// are mounted, and others in the same folders.
+/// are mounted, others in the same folders, and all of them at other places of their file systems.
 ///
 /// The kernel keeps the path that was bound. A socket may have been given another name in the same folder since, as those that
 /// ssh(1) shares, and sockets of other networks, such as those of containers, are not in its list.
@@ -25,7 +25,8 @@ struct SocketSearch {
             let folder = String(systemBytes: folder)
             return FolderListing.entries(in: folder).filter { $0.kind == .socket }.map { "\(folder)/\($0.name)" }
         }
-        return Set((known + found).map(\.systemBytes)).map { String(systemBytes: $0) }.sorted()
+        let aliases = (known + found).flatMap(self.mounts.aliases).filter(Self.isSocket)
+        return Set((known + found + aliases).map(\.systemBytes)).map { String(systemBytes: $0) }.sorted()
     }
 
     /// Reads the lines of /proc/net/unix (proc_pid_net(5)): `Num: RefCount Protocol Flags Type St Inode Path`.
