@@ -21,7 +21,7 @@
 
 enum { LAST_SIGNAL = 64 };
 
-/// What a maker has forked, in memory that it shares with its parent.
+/// The processes that a maker has forked, in memory that it shares with its parent.
 typedef struct {
     pid_t first, command;
 } family;

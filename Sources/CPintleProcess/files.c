@@ -42,7 +42,7 @@ static void add_number(text *text, unsigned number) {
     add(text, digits + at);
 }
 
-/// The path of what a descriptor stands for, also after its place was mounted over.
+/// Adds a path of the file behind a descriptor, which leads there also after its place was mounted over.
 static void add_descriptor(text *text, int descriptor) {
     add(text, "/proc/self/fd/");
     add_number(text, (unsigned)descriptor);
@@ -58,7 +58,7 @@ static int is_out_of_reach(const char *path) {
     return found != 0;
 }
 
-/// Opens what will be mounted at other places, before it is mounted over.
+/// Opens a file or folder that will be mounted at another place, before it is mounted over.
 static int open_place(pintle_place *place) {
     place->descriptor = -1;
     if (place->kind != PINTLE_PLACE_NEW && place->kind != PINTLE_PLACE_FOLDER && place->kind != PINTLE_PLACE_LAYER

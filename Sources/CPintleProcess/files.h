@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command sees of the machine's files. Everything here is safe between fork and exec.
+// The mounts of a command, which hide sockets and processes of the machine. Everything here is safe between fork and exec.
 #ifndef PINTLE_FILES_H
 #define PINTLE_FILES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a child between fork and exec tells its parent.
+// The messages of a child between fork and exec to its parent.
 #ifndef PINTLE_HANDOVER_H
 #define PINTLE_HANDOVER_H
 

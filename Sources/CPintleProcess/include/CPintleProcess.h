@@ -41,16 +41,16 @@ void pintle_raise_default(int signal);
 /// (prctl(2)); else 0.
 int pintle_adopts_orphans(void);
 
-/// What a child in a network of its own sees at a path.
+/// The content of a place in the file system of a child in a network of its own.
 typedef enum {
     /// A socket that cannot be connected to (ECONNREFUSED), as one whose server has ended. In a layer it is like that anyway.
     PINTLE_PLACE_SOCKET = 1,
-    /// A folder that is empty at first. What is to be seen in it follows it.
+    /// A folder that is empty at first. The places in it follow it.
     PINTLE_PLACE_NEW,
     /// A folder in a new one, which is empty at first, too.
     PINTLE_PLACE_FOLDER,
-    /// A folder in a new one, without mounts in it: what there is can be read, and what is written stays with the child. None
-    /// of its sockets can be connected to, also of those that are bound later, but for the child's own.
+    /// A folder in a new one, without mounts in it. Its files can be read, and those that the child writes stay with the child. None of
+    /// its sockets can be connected to, also of those that are bound later, but for the child's own.
     PINTLE_PLACE_LAYER,
     /// A file, socket or folder in a new one or in a layer that is the machine's.
     PINTLE_PLACE_KEPT,
@@ -63,7 +63,7 @@ typedef enum {
 typedef struct {
     /// An absolute path without symbolic links.
     const char *path;
-    /// What a link leads to.
+    /// The target of a link; NULL for other kinds.
     const char *target;
     int32_t kind;
     /// The index of the layer in which the place is; -1 if it is in none. A place in a layer counts only if the layer is made.
