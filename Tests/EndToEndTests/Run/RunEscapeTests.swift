@@ -48,6 +48,9 @@ struct RunEscapeTests {
         guard geteuid() == 0, !asRoot else { return [PintleProcess.binary] }
         let copy = "\(stage.folder.path)/pintle"
         try FileManager.default.copyItem(atPath: PintleProcess.binary, toPath: copy)
+        let owner = "\(stage.folder.path)/owner"
+        try FileManager.default.copyItem(atPath: "/usr/bin/id", toPath: owner)
+        chmod(owner, 0o4755)
         for name in ["pintle.yaml", "escape.py"] { chmod("\(stage.folder.path)/\(name)", 0o644) }
         return ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy]
     }

@@ -116,6 +116,27 @@ struct RunHidingTests {
         for path in [fact, later] { unlink(path) }
     }
 
+    @Test(.enabled(if: access("/run", W_OK) == 0, "this user may not write into /run"))
+    func `a command in a folder of /run is told that its files are gone`() throws {
+        let service = try ServiceFolder(in: "/run")
+        defer { service.remove() }
+        let stage = try RunStage()
+        let process = try ChildProcess(
+            PintleProcess.binary,
+            [
+                "run", "-c", "\(stage.folder.path)/pintle.yaml", "--isolate", "--", "sh", "-c",
+                "echo a > file; cat file; pwd",
+            ],
+            environment: RunStage.environment, folder: service.path)
+        try process.waitForExit()
+        #expect(process.output == ["a", service.path] && access("\(service.path)/file", F_OK) != 0, "\(process.lines)")
+        #expect(
+            process.errors.contains {
+                $0.hasSuffix("files that the command has written into \(service.path) are gone with it")
+            },
+            "\(process.errors)")
+    }
+
     @Test func `the command's own sockets work, at any place`() throws {
         let script = """
             import multiprocessing, os, socket, sys

@@ -17,7 +17,7 @@ struct CommandFilesTests {
     init() throws {
         self.folder = try TemporaryFolder()
         self.root = try #require(realpath(self.folder.path, nil).map { String(cString: $0) }) + "/run"
-        for name in ["engine/state", "user/1000"] {
+        for name in ["engine/state", "user/1000", "user/disk"] {
             try self.folder.write("", to: "run/\(name)/file")
         }
         try self.folder.write("", to: "run/pid")
@@ -28,12 +28,17 @@ struct CommandFilesTests {
         }
     }
 
-    private func files(exposing exposed: Set<String> = [], sockets: [String] = []) -> [Place] {
-        let table = "30 1 0:9 / \(self.root)/user/1000 rw - tmpfs tmpfs rw\n31 1 0:8 / /other/proc rw - proc proc rw\n"
+    private func places(exposing exposed: Set<String> = [], sockets: [String] = []) -> [Place] {
+        self.files(exposing: exposed, sockets: sockets).places
+    }
+
+    private func files(exposing exposed: Set<String> = [], sockets: [String] = []) -> CommandFiles {
+        let table =
+            "29 1 8:1 / \(self.root)/user/disk rw - ext4 /dev/sda rw\n30 1 0:9 / \(self.root)/user/1000 rw - tmpfs tmpfs rw\n31 1 0:8 / /other/proc rw - proc proc rw\n"
         return CommandFiles(
             exposing: exposed, sockets: sockets, roots: [self.root, self.root + "/../run", "/nonexistent"],
             mounts: MountTable(table.utf8)
-        ).places
+        )
     }
 
     private func place(_ places: [Place], _ name: String) -> Place? {
@@ -41,7 +46,7 @@ struct CommandFilesTests {
     }
 
     @Test func `folders of services become layers, and folders with mounts in them are made anew`() throws {
-        let places = self.files()
+        let places = self.places()
         #expect(places.first == Place(path: self.root, kind: .new))
         #expect(self.place(places, "engine")?.kind == .layer && self.place(places, "user")?.kind == .folder)
         #expect(self.place(places, "user/1000")?.kind == .layer)
@@ -51,8 +56,17 @@ struct CommandFilesTests {
             places.suffix(2) == [Place(path: "/proc", kind: .processes), Place(path: "/other/proc", kind: .processes)])
     }
 
+    @Test func `files that are written are gone, except those on a disk`() {
+        let files = self.files()
+        for (name, isGone) in [
+            ("", true), ("/engine/state", true), ("/user/1000", true), ("/user/disk/a", false), ("x", false),
+        ] {
+            #expect(files.forgets(self.root + name) == isGone, "\(name)")
+        }
+    }
+
     @Test func `sockets are covered if there are no layers, and those in a new folder are not made`() throws {
-        let places = self.files()
+        let places = self.places()
         for (name, layer) in [
             ("engine/api", "engine"), ("engine/state/inner", "engine"), ("user/1000/bus", "user/1000"),
         ] {
@@ -64,7 +78,7 @@ struct CommandFilesTests {
 
     @Test func `what is exposed stays the machine's`() throws {
         let exposed = ["bare", "engine/api"].map { "\(self.root)/\($0)" }
-        let places = self.files(
+        let places = self.places(
             exposing: Set(exposed + ["/home/agent"]), sockets: exposed + ["/home/agent", "/tmp/other"])
         #expect(self.place(places, "bare")?.kind == .kept && self.place(places, "engine/api")?.kind == .kept)
         #expect(places.filter { $0.kind == .socket && $0.layer == nil }.map(\.path) == ["/tmp/other"])

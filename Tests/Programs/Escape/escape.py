@@ -582,6 +582,13 @@ def program_with_privileges():
 
 
 @attempt
+def program_of_another_owner():
+    # A copy of id(1) that runs as root.
+    if subprocess.run(["./owner", "-u"], check=True, capture_output=True).stdout.strip() != b"0":
+        raise PermissionError("it runs as its caller")
+
+
+@attempt
 def program_in_the_kernel():
     call(BPF, 5, ctypes.create_string_buffer(120), 120)
 

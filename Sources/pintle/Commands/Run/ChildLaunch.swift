@@ -145,7 +145,11 @@ struct ChildLaunch: Sendable {
         for lack in exposed.lacks { logger.warning("isolate.expose: \(lack)") }
         self.descriptors.closeInChild(except: exposed.descriptors)
         var command = self.command(at: try self.isolatedAddress())
-        command.files = CommandFiles(exposing: exposed.sockets, environment: Inherited.environment)
+        let files = CommandFiles(exposing: exposed.sockets, environment: Inherited.environment)
+        if let folder = files.folder, files.forgets(folder) {
+            logger.warning("files that the command has written into \(folder.showingSystemBytes) are gone with it")
+        }
+        command.files = files
         command.hidesProcesses = true
         let child: Child
         do throws(Child.Failure) {

@@ -65,6 +65,13 @@ struct CommandFiles: Equatable {
         getcwd().flatMap { path in self.roots.contains { path == $0 || path.hasPrefix("\($0)/") } ? path : nil }
     }
 
+    /// True if files that the command writes into a folder are its own, and gone when it ends.
+    func forgets(_ folder: String) -> Bool {
+        func holds(_ place: String) -> Bool { folder == place || folder.hasPrefix("\(place)/") }
+        let isKept = self.places.contains { $0.kind == .kept && holds($0.path) }
+        return !isKept && self.roots.contains(where: holds)
+    }
+
     // MARK: Folders of services
 
     private mutating func addContent(of folder: String, depth: Int) {
