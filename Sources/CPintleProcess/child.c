@@ -9,6 +9,7 @@
 #include "files.h"
 #include "first.h"
 #include "handover.h"
+#include "signals.h"
 #include "sockets.h"
 
 #include <errno.h>
@@ -92,6 +93,7 @@ static void run_child(const pintle_child *child, int control, unsigned user, uns
         if (setpgid(0, 0) != 0 || tcsetpgrp(child->terminal, getpid()) != 0)
             pintle_fail(control, PINTLE_CHILD_TERMINAL, -1);
     }
+    if (child->port != 0 && pintle_keep_signals() != 0) pintle_fail(control, PINTLE_CHILD_PROCESSES, -1);
     if (child->port != 0 && pintle_filter_calls() != 0) pintle_fail(control, PINTLE_CHILD_SOCKETS, -1);
     reset_signals();
     execve(child->program, child->arguments, child->environment);

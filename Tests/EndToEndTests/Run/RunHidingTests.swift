@@ -206,6 +206,26 @@ struct RunHidingTests {
         #expect(try stage.run(["--isolate"], ["bash", "-c", "kill -KILL $$"]).exitCode == 137)
     }
 
+    /// The version of landlock(7), of which 6 confines signals.
+    private static let landlock: Int = {
+        let script = "import ctypes, os; os.write(1, b'%d' % ctypes.CDLL(None).syscall(444, None, 0, 1))"
+        let process = try? ChildProcess(Self.python, ["-c", script])
+        _ = try? process?.waitForExit()
+        return process?.output.first.flatMap { Int($0) } ?? 0
+    }()
+
+    @Test(.enabled(if: Self.landlock >= 6, "this kernel does not confine signals"))
+    func `a signal to the command's group does not reach its job`() throws {
+        let stage = try RunStage()
+        let process = try stage.shell(
+            """
+            exec setsid --wait bash -c '
+                "$pintle" run --isolate -- bash -c "trap \\\"echo got it\\\" USR1; kill -USR1 0; exit 5" | cat
+                echo after ${PIPESTATUS[0]}'
+            """)
+        #expect(process.output == ["got it", "after 5"], "\(process.lines)")
+    }
+
     @Test func `nothing of the command outlives a killed Pintle`() throws {
         let stage = try RunStage()
         let process = try stage.start(
