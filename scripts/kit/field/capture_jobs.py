@@ -312,11 +312,10 @@ def captured_pintle_is_killed(at):
     at.folder.chmod(0o777)
     (at.folder / "pintle.yaml").write_text("version: 1\n")
     script = f"""
-import os, signal, socket, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-parent = os.getppid()
+import signal, socket
+signal.pthread_sigmask(signal.SIG_BLOCK, {{signal.SIGTERM}})
 print("ready", flush=True)
-while os.getppid() == parent: time.sleep(0.02)
+signal.sigwait({{signal.SIGTERM}})
 try: socket.create_connection(("198.51.100.1", {at.stage.plain_port}), 20); print("connected", flush=True)
 except OSError as error: print("refused", flush=True)
 """
