@@ -62,8 +62,12 @@ static int is_out_of_reach(const char *path) {
 static int open_place(pintle_place *place) {
     place->descriptor = -1;
     if (place->kind != PINTLE_PLACE_NEW && place->kind != PINTLE_PLACE_FOLDER && place->kind != PINTLE_PLACE_LAYER
-        && place->kind != PINTLE_PLACE_KEPT)
+        && place->kind != PINTLE_PLACE_KEPT && place->kind != PINTLE_PLACE_COPY)
         return 0;
+    if (place->kind == PINTLE_PLACE_COPY) {
+        place->descriptor = open(place->target, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        return place->descriptor < 0 ? -1 : 0;
+    }
     place->descriptor = open(place->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     return place->descriptor < 0 && !is_out_of_reach(place->path) ? -1 : 0;
 }
@@ -158,6 +162,7 @@ static int arrange(const pintle_child *child, int index, int *stage) {
     switch (place->kind) {
     case PINTLE_PLACE_NEW: return replace(place, &original, stage);
     case PINTLE_PLACE_FOLDER: return add_folder(place->path, &original);
+    case PINTLE_PLACE_COPY: return bind(place->descriptor, place->path);
     case PINTLE_PLACE_LAYER: return add_layer(place, (unsigned)index, &original, *stage);
     default: return keep(place, &original);
     }

@@ -53,11 +53,6 @@ struct CredentialRuleTests {
                 "credentials.x.value: \"env:SPACE\": a credential has visible characters of ASCII, and no spaces"
             ),
             (
-                "value: \"file:token\", for: [{hosts: [a.test]}], trust: default",
-                "credentials.x.value: is in a file, so that no variable has it; name the one for its placeholder with "
-                    + "variable: NAME"
-            ),
-            (
                 "value: \"env:TOKEN\", for: [{hosts: [\"*\"]}], trust: default",
                 "credentials.x.for[0].hosts[0]: \"*\": a credential is for hosts that are named, not for all"
             ),
@@ -80,6 +75,15 @@ struct CredentialRuleTests {
             yaml, surroundings(environment: Self.environment.environment, files: ["token": Self.value]))
         #expect(found.contains { $0.hasSuffix(" " + expected) }, "\(found)")
         #expect(!found.joined().contains(Self.value))
+    }
+
+    @Test func `a value may come from a file, and be in others`() throws {
+        let yaml =
+            "version: 1\ncredentials: {x: {value: \"file:token\", files: [a.conf, /b], for: [{hosts: [a.test]}], trust: default}}"
+        let given = surroundings(files: ["token": Self.value + "\n"])
+        let credential = try #require(try load(yaml, given).credentials.first)
+        #expect(credential.value == Self.value && credential.variable == nil && credential.source == "token")
+        #expect(credential.files == ["a.conf", "/b"])
     }
 
     @Test func `an enforcement that only reports holds no credential back either`() {

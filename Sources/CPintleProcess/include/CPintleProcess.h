@@ -58,12 +58,14 @@ typedef enum {
     PINTLE_PLACE_LINK,
     /// A folder such as /proc, with the processes of the child alone.
     PINTLE_PLACE_PROCESSES,
+    /// A file in whose place another one is seen.
+    PINTLE_PLACE_COPY,
 } pintle_place_kind;
 
 typedef struct {
     /// An absolute path without symbolic links.
     const char *path;
-    /// The target of a link; NULL for other kinds.
+    /// The target of a link, or the path of the other file; NULL for other kinds.
     const char *target;
     int32_t kind;
     /// The index of the layer in which the place is; -1 if it is in none. A place in a layer counts only if the layer is made.

@@ -34,8 +34,12 @@ package struct CredentialConfiguration: Sendable, Equatable {
     package var position: SourcePosition
     /// The secret: visible characters of ASCII.
     package var value = ""
-    /// The variable of the command's environment that has the placeholder.
+    /// The variable of the command's environment that has the placeholder; nil if only files have it.
     package var variable: String?
+    /// The file that has the value; nil if a variable has it.
+    package var source: String?
+    /// Further files with the value, already relative to the process: an isolated command sees them with the placeholder.
+    package var files: [String] = []
     package var grants: [Grant] = []
     /// The trust policy that the origin must satisfy.
     package var trust = Located("", at: SourcePosition(line: 1, column: 1))

@@ -31,7 +31,7 @@ package final class CredentialTable: Sendable {
     /// The part of a request that a placeholder was found in.
     enum Finding: Hashable {
         case part(CredentialConfiguration.Part)
-        /// Where no credential may stand.
+        /// No credential may stand in it.
         case path
     }
 

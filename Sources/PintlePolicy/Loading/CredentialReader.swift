@@ -5,7 +5,7 @@ internal import PintleTrust
 
 /// Reads `credentials`.
 enum CredentialReader {
-    /// - Parameter configuration: what was read before: the trust policies and their enforcement.
+    /// - Parameter configuration: with the trust policies and the enforcement.
     static func read(_ node: StrictNode, beside configuration: Configuration) -> [CredentialConfiguration]? {
         guard let entries = node.entries() else { return nil }
         return entries.compactMap { entry in
@@ -32,6 +32,7 @@ enum CredentialReader {
             return node.report("must be env:NAME or file:PATH: a secret does not stand in the configuration")
         }
         credential.variable = reference.variable
+        credential.source = reference.file.map(node.context.resolve)
         map.read("variable", into: &credential.variable) { node in
             node.parsed { text throws(Malformed) in
                 guard ValueReference.isVariable(text[...]), text.utf8.first.map(ASCII.isDigit) == false else {
@@ -40,9 +41,8 @@ enum CredentialReader {
                 return text
             }
         }
-        if credential.variable == nil {
-            node.report(
-                "is in a file, so that no variable has it; name the one for its placeholder with variable: NAME")
+        map.read("files", into: &credential.files) { node in
+            node.values { $0.nonEmptyString().map(node.context.resolve) }
         }
         guard let value = node.string() else { return }
         // The text of an error must not have the value.

@@ -45,7 +45,7 @@ extension KeySet {
     static let tracing = KeySet("tracing", ["otlp", "sample", "continue"])
     static let capture = KeySet("capture", ["bodies", "when"])
     static let isolation = KeySet("isolate", ["capture", "other_tcp", "expose"])
-    static let credential = KeySet("credentials.NAME", ["value", "variable", "for", "trust"])
+    static let credential = KeySet("credentials.NAME", ["value", "variable", "files", "for", "trust"])
     static let credentialGrant = KeySet("credentials.NAME.for[]", ["hosts", "methods", "paths", "in"])
     static let limits = KeySet(
         "limits",

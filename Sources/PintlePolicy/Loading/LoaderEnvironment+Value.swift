@@ -82,6 +82,9 @@ package struct ValueReference {
         self.source.hasPrefix("env:") ? String(self.source.dropFirst("env:".count)) : nil
     }
 
+    /// The path, as written, of the file that has the value; nil if a variable has it.
+    var file: String? { self.variable == nil ? String(self.source.dropFirst("file:".count)) : nil }
+
     static func isVariable(_ name: Substring) -> Bool {
         !name.isEmpty
             && name.utf8.allSatisfy {

@@ -9,9 +9,9 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// An origin that gets the values of credentials, and whose answer repeats none of them.
+/// Puts the values of credentials into a request for an origin, and keeps its answer from repeating them.
 ///
-/// It is the last one before the transfer, so that recordings, logs, redirects and the page know placeholders only. Used on its event
+/// It comes last before the transfer, so that recordings, logs, redirects and the page know placeholders only. Used on its event
 /// loop's thread only.
 final class CredentialOrigin {
     private let release: CredentialRelease

@@ -156,4 +156,29 @@ struct RunCredentialTests {
         #expect(!files.isEmpty)
         for file in files { #expect(Self.leaks(in: stage.run.text("tape/\(file)")).isEmpty, "\(file)") }
     }
+
+    @Test(.enabled(if: OwnNetworks.isAvailable, "this system lets nobody make network namespaces"))
+    func `an isolated command finds the placeholder in files, too`() throws {
+        let stage = try Stage()
+        let folder = stage.run.folder
+        try folder.write(Self.value + "\n", to: "secret")
+        try folder.write("machine \(Self.machine) login user password \(Self.value)\n", to: "netrc")
+        let file = stage.run.text("pintle.yaml").replacing(
+            "value: \"env:TOKEN\"", with: "value: \"file:secret\"\n    files: [netrc]")
+        try folder.write(file, to: "pintle.yaml")
+        let url = "https://\(Self.machine):\(stage.api.port)/repos/plain"
+        let command = ["sh", "-c", "cat secret netrc; mv secret other; cat other; curl -sS --netrc-file netrc \(url)"]
+        let process = try stage.run(["--isolate"], command)
+        #expect(process.exitCode == 0, "\(process.lines)")
+        let placeholder = try #require(process.output.first)
+        #expect(placeholder.hasPrefix("pntl_"))
+        #expect(process.output.dropFirst().first?.hasSuffix(" password \(placeholder)") == true)
+        #expect(Self.leaks(in: process.lines.map(\.text).joined(separator: "\n")).isEmpty)
+        let login = Data("user:\(Self.value)".utf8).base64EncodedString()
+        #expect(stage.api.heard.contains("authorization: Basic \(login)"), "\(stage.api.heard)")
+        #expect(stage.run.text("secret") == Self.value + "\n")
+        // Without isolation the command would read the file itself.
+        let open = try stage.run([], command)
+        #expect(open.exitCode == 125 && open.errors.contains { $0.contains("only with --isolate") }, "\(open.lines)")
+    }
 }

@@ -91,6 +91,9 @@ private struct SystemTexts {
         case .link(let path):
             kind = PINTLE_PLACE_LINK
             target = self.text(path.systemBytes)
+        case .copy(let path):
+            kind = PINTLE_PLACE_COPY
+            target = self.text(path.systemBytes)
         }
         return pintle_place(
             path: self.text(place.path.systemBytes), target: target, kind: Int32(kind.rawValue),

@@ -25,6 +25,8 @@ struct ChildLaunch: Sendable {
     let isolation: Isolation
     let descriptors: OwnDescriptors
     let sinks: ExchangeSinks
+    /// Seen by an isolated command.
+    let credentialFiles: CredentialFiles
     /// Shows the traffic in a browser; nil if that is not asked for.
     let window: RunWindow?
 
@@ -86,12 +88,12 @@ struct ChildLaunch: Sendable {
         _ signals: SignalPipe, _ lifecycle: Lifecycle, _ logger: Logger
     ) throws(CommandFailure) -> Ended {
         let terminal = ForegroundTerminal()
-        // The child has created its network, and waits for a proxy in it.
         if !self.isIsolated, !self.policy.configuration.credentials.isEmpty {
             logger.warning(
                 "without --isolate the command can read the values of credentials elsewhere, as in the environments of other processes of its user"
             )
         }
+        // The child has created its network, and waits for a proxy in it.
         var isolated = self.isIsolated ? try self.isolate(terminal, logger) : nil
         let attempts = isolated.map { NoRouteCount(of: $0.process) }
         let address: ProxyAddress
@@ -145,10 +147,11 @@ struct ChildLaunch: Sendable {
         for lack in exposed.lacks { logger.warning("isolate.expose: \(lack)") }
         self.descriptors.closeInChild(except: exposed.descriptors)
         var command = self.command(at: try self.isolatedAddress())
-        let files = CommandFiles(exposing: exposed.sockets, environment: Inherited.environment)
+        var files = CommandFiles(exposing: exposed.sockets, environment: Inherited.environment)
         if let folder = files.folder, files.forgets(folder) {
             logger.warning("files that the command has written into \(folder.showingSystemBytes) are gone with it")
         }
+        for copy in self.credentialFiles.copies { files.show(copy) }
         command.files = files
         command.hidesProcesses = true
         let child: Child

@@ -147,6 +147,9 @@ struct Run: AsyncParsableCommand {
         if let learn { learning = try RunLearning(learn, policy, origin) }
         let trust = try RunTrust.prepare(policy, inherited)
         defer { trust?.remove() }
+        let copies = try CredentialFiles.prepare(
+            policy.configuration.credentials, isIsolated: self.isolate != nil, inherited)
+        defer { copies.remove() }
         let redaction: Redaction = policy.configuration.log.redact ? .on : .off
         let collector = RunCollector(RunStatistics(redaction: redaction))
         let watching = Watching(policy)
@@ -164,6 +167,7 @@ struct Run: AsyncParsableCommand {
             sinks: ExchangeSinks(
                 observer: learning?.observer, [RecordSink(collector.take)] + (filtered.neededSink.map { [$0] } ?? []),
                 keepers: self.devtools ? watching.keepers : isKept ? [watching.recent] : []),
+            credentialFiles: copies,
             window: self.devtools ? RunWindow(watching: watching, origin: origin) : nil)
         let ended = try await launch.run(logger: log.logger)
         let report = RunReport(

@@ -14,6 +14,7 @@ struct CommandFiles: Equatable {
         enum Kind: Equatable {
             case socket, new, folder, layer, kept, processes
             case link(target: String)
+            case copy(of: String)
         }
 
         let path: String
@@ -63,6 +64,11 @@ struct CommandFiles: Equatable {
     /// The working directory if it is in a folder that is laid out anew; else nil.
     var folder: String? {
         getcwd().flatMap { path in self.roots.contains { path == $0 || path.hasPrefix("\($0)/") } ? path : nil }
+    }
+
+    /// Shows a copy at the place of a file.
+    mutating func show(_ copy: CredentialFiles.Copy) {
+        self.places.append(Place(path: copy.path, kind: .copy(of: copy.copy)))
     }
 
     /// True if files that the command writes into a folder are its own, and gone when it ends.
