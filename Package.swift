@@ -135,6 +135,7 @@ let package = Package(
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room("PintleStorage", ["PintleSystem", "CPintleLinux"]),
+        room("PintleAttestation", ["PintleSystem", "PintleSerialization", "PintleTrust"], small),
         room(
             "PintleTape",
             ["PintleSystem", "PintleCoding", "PintleMessage", "PintleSerialization", "PintleActivity"], small),
@@ -223,7 +224,7 @@ let package = Package(
                 "PintleSystem", "PintleCoding", "PintleMessage", "PintleSerialization", "PintleImage", "PintleActivity",
                 "PintleTrust", "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy",
                 "PintleAdmin", "PintleAudit", "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage",
-                "PintleWatch", "PintleRehearsal", "PintleTape", "PintleStub",
+                "PintleWatch", "PintleRehearsal", "PintleTape", "PintleAttestation", "PintleStub",
                 "CPintleLanguages", "CPintleProcess", "CPintleSchemas", nio, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
@@ -262,6 +263,8 @@ let package = Package(
         tests(
             "PintleTapeTests",
             ["PintleTape", "PintleActivity", "PintleMessage", "PintleSerialization", "PintleSystem"]),
+        tests(
+            "PintleAttestationTests", ["PintleAttestation", "PintleSerialization", "PintleSystem", "PintleTrust"]),
         tests("PintleStorageTests", ["PintleStorage", "PintleSystem"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
@@ -339,7 +342,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "pintle", "PintleAdmin", "PintleExamples", "PintleMessage", "PintleSession", "PintleTrust", nio,
+                "pintle", "PintleAdmin", "PintleExamples", "PintleMessage", "PintleSession", "PintleSystem",
+                "PintleTrust", nio,
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
             ]),
     ]
@@ -352,7 +356,8 @@ package.targets.append(
         name: "PintleFuzzing", dependencies: ["PintleMessage", "PintleSerialization"], path: "Fuzz/Support",
         swiftSettings: house))
 for name in [
-    "Address", "Cache", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "DNS", "DiskCache",
+    "Address", "Attestation", "Cache", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration",
+    "DNS", "DiskCache",
     "Form", "HTTP2", "Image", "JSON",
     "Leaf", "Multipart", "OpenAPI", "PinFile", "PropertyList", "Response", "Revocation", "Schema", "ServerFlight",
     "StapledStatus", "Stream", "WebSocket", "Wire", "XML",
@@ -362,7 +367,7 @@ for name in [
         [
             "PintleFuzzing", "PintleMessage", "PintleSerialization", "PintleCoding", "PintleSchema", "PintleImage",
             "PintleCache", "PintleTrust", "PintleWebSocket", "PintleSession", "PintlePolicy", "PintlePins",
-            "PintleCacheStore", "PintleStub", nio,
+            "PintleCacheStore", "PintleStub", "PintleAttestation", nio,
         ]
             + (name == "HTTP2"
                 ? [

@@ -13,7 +13,7 @@ build_packages=(
 )
 test_packages=(
     brotli curl gzip imagemagick iproute2 less libgdk-pixbuf-2.0-0 microsocks nftables nginx nodejs openssl procps prometheus
-    python3 python3-jsonschema python3-pip python3-prometheus-client python3-websockets python3-xmlschema strace
+    python3 python3-cryptography python3-jsonschema python3-pip python3-prometheus-client python3-websockets python3-xmlschema strace
     stunnel4 vim wget zstd
 )
 # What `scripts/clients` sends through the proxy, and what their origin needs.
@@ -47,6 +47,7 @@ has() {
     # For promtool, which the tests start; no server runs.
     prometheus) command -v promtool >/dev/null ;;
     # For the python that the tests start, which is the system's.
+    python3-cryptography) /usr/bin/python3 -c 'import cryptography' 2>/dev/null ;;
     python3-jsonschema) /usr/bin/python3 -c 'import jsonschema' 2>/dev/null ;;
     python3-pip) /usr/bin/python3 -m pip --version >/dev/null 2>&1 ;;
     python3-prometheus-client) /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null ;;

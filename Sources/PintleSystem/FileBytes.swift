@@ -25,6 +25,37 @@ package enum FileBytes {
         }
     }
 
+    /// Reads a file, a pipe or a device to its end.
+    ///
+    /// - Parameters:
+    ///   - limit: the most bytes.
+    ///   - space: the number of zero bytes in front of those of the file.
+    /// - Throws: the system's error; EFBIG if there are more bytes than `limit`.
+    package static func read(
+        _ path: String, atMost limit: Int, behind space: Int = 0
+    ) throws(SystemError) -> [UInt8] {
+        let descriptor = path.withSystemText { open($0, O_RDONLY | O_CLOEXEC) }
+        guard descriptor >= 0 else { throw .last }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: space)
+        var status = stat()
+        // Enough for the byte that shows the end, so that a whole file is not moved to a longer place.
+        if fstat(descriptor, &status) == 0 {
+            bytes.reserveCapacity(space + min(limit, max(0, Int(status.st_size))) + 1)
+        }
+        var piece = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count == 0 { return bytes }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .last
+            }
+            guard bytes.count - space + count <= limit else { throw SystemError(EFBIG) }
+            bytes += piece[..<count]
+        }
+    }
+
     /// Reads a file, a pipe or a device in pieces, so that its size does not matter.
     ///
     /// - Parameters:

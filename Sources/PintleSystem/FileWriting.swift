@@ -27,13 +27,21 @@ package enum FileWriting {
     ///
     /// - Parameter mode: the permissions of the file, before the umask.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o644) throws(SystemError) {
+        try self.replace(path, mode: mode) { descriptor throws(SystemError) in try self.writeAll(bytes, to: descriptor)
+        }
+    }
+
+    /// Replaces a file like ``replace(_:with:mode:)``, with what `write` writes to a descriptor.
+    package static func replace(
+        _ path: String, mode: UInt32 = 0o644, by write: (Int32) throws(SystemError) -> Void
+    ) throws(SystemError) {
         var status = stat()
         if pathStat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             guard status.st_mode & S_IFMT != S_IFDIR else { throw SystemError(EISDIR) }
-            return try self.write(bytes, path, O_WRONLY, mode)
+            return try self.put(path, O_WRONLY, mode, write)
         }
         let temporary = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max)).tmp"
-        try self.create(temporary, with: bytes, mode: mode)
+        try self.create(temporary, mode: mode, by: write)
         guard rename(temporary, path) == 0 else {
             let error = SystemError.last
             unlink(temporary)
@@ -43,8 +51,14 @@ package enum FileWriting {
 
     /// Creates a file that does not exist yet. If it cannot be written whole, it is removed.
     package static func create(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o644) throws(SystemError) {
+        try self.create(path, mode: mode) { descriptor throws(SystemError) in try self.writeAll(bytes, to: descriptor) }
+    }
+
+    private static func create(
+        _ path: String, mode: UInt32, by write: (Int32) throws(SystemError) -> Void
+    ) throws(SystemError) {
         do throws(SystemError) {
-            try self.write(bytes, path, O_WRONLY | O_CREAT | O_EXCL, mode)
+            try self.put(path, O_WRONLY | O_CREAT | O_EXCL, mode, write)
         } catch {
             if error.code != EEXIST { unlink(path) }
             throw error
@@ -79,14 +93,19 @@ package enum FileWriting {
         rmdir(path)
     }
 
-    private static func write(
-        _ bytes: [UInt8], _ path: String, _ flags: Int32, _ mode: UInt32
+    /// Writes every byte.
+    package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
+        try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
+            try self.writeAll(UnsafeRawBufferPointer(bytes), to: descriptor)
+        }
+    }
+
+    private static func put(
+        _ path: String, _ flags: Int32, _ mode: UInt32, _ write: (Int32) throws(SystemError) -> Void
     ) throws(SystemError) {
         let descriptor = open(path, flags | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw .last }
-        let written = bytes.withUnsafeBytes { bytes in
-            Result { () throws(SystemError) in try self.writeAll(bytes, to: descriptor) }
-        }
+        let written = Result { () throws(SystemError) in try write(descriptor) }
         // A file server may report a lack of space only at this point.
         let isClosed = close(descriptor) == 0 ? nil : SystemError.last
         try written.get()

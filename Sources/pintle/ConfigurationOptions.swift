@@ -30,7 +30,10 @@ struct ConfigurationOptions: ParsableArguments {
         let system = LoaderEnvironment.system(environment: Inherited.environment)
         do throws(ConfigurationError) {
             let surroundings =
-                files.map { files in system.telling({ files.note($0) }, listings: { files.noteListing($0) }) } ?? system
+                files.map { files in
+                    system.telling(
+                        { files.note($0) }, listings: { files.noteListing($0) }, values: { files.noteValue($0) })
+                } ?? system
             return try PolicyLoader.load(flag: file, surroundings: surroundings, listen: listen)
         } catch {
             throw CommandFailure(error)

@@ -18,7 +18,7 @@ struct Pintle: AsyncParsableCommand {
             Purge.self, Check.self, TestCommand.self, Tapes.self, Explain.self,
             Audit.self, Fetch.self,
             Pins.self,
-            Verify.self, CA.self, Config.self, VersionCommand.self,
+            Verify.self, VerifyRun.self, CA.self, Config.self, VersionCommand.self,
         ])
 
     static func main() async {
@@ -48,7 +48,7 @@ struct Pintle: AsyncParsableCommand {
 
     /// Commands of later versions. If they were called unknown, users would look for a spelling mistake.
     private static let plannedCommands: Set<String> = [
-        "fleet", "replay", "verify-run",
+        "fleet", "replay",
     ]
     /// Topics that `help` will have in addition to the commands.
     private static let plannedTopics: Set<String> = [

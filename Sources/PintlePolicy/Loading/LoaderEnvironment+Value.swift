@@ -26,6 +26,7 @@ extension LoaderEnvironment {
             return value
         }
         let path = resolve(String(text.dropFirst(5)))
+        self.noteValue(path)
         var bytes: [UInt8]
         do throws(ReadingError) {
             bytes = try self.read(path, Self.valueLimit)

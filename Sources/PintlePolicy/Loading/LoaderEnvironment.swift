@@ -28,6 +28,8 @@ package struct LoaderEnvironment: Sendable {
     package var note: @Sendable (_ path: String) -> Void = { _ in }
     /// Called with a folder if it matters which files are in it.
     package var noteListing: @Sendable (_ folder: String) -> Void = { _ in }
+    /// Called with the path of a file that is the value of a key (`file:PATH`), before it is read.
+    package var noteValue: @Sendable (_ path: String) -> Void = { _ in }
     /// The paths that match a pattern with `*`, `?` or `[…]`, sorted by name.
     package var matches: @Sendable (_ pattern: String) -> [String] = { _ in [] }
     /// Identifies the file that a path leads to: equal for all paths to the same file.
@@ -57,10 +59,13 @@ package struct LoaderEnvironment: Sendable {
 
     /// A copy that calls `note` with every path that loading depends on, before it looks at the path.
     ///
-    /// - Parameter noteListing: called with a folder if it matters which files are in it.
+    /// - Parameters:
+    ///   - noteListing: called with a folder if it matters which files are in it.
+    ///   - noteValue: called, too, with the path of a file that is the value of a key (`file:PATH`).
     package func telling(
         _ note: @escaping @Sendable (_ path: String) -> Void,
-        listings noteListing: @escaping @Sendable (_ folder: String) -> Void = { _ in }
+        listings noteListing: @escaping @Sendable (_ folder: String) -> Void = { _ in },
+        values noteValue: @escaping @Sendable (_ path: String) -> Void = { _ in }
     ) -> LoaderEnvironment {
         let (read, exists) = (self.read, self.exists)
         var surroundings = LoaderEnvironment(
@@ -75,6 +80,7 @@ package struct LoaderEnvironment: Sendable {
             })
         surroundings.note = note
         surroundings.noteListing = noteListing
+        surroundings.noteValue = noteValue
         (surroundings.matches, surroundings.identity) = (self.matches, self.identity)
         surroundings.machineName = self.machineName
         return surroundings

@@ -515,8 +515,7 @@ final class Exchange: TransferDelegate {
 
     /// Writes a piece of the body. Every byte of it is written and counted here.
     private func write(_ bytes: UnsafeRawBufferPointer) {
-        self.report.bytesOut += self.client.send(bytes)
-        self.report.tap?.take(bytes)
+        self.report.note(bytes, sent: self.client.send(bytes))
         if !self.client.isWritable { self.origin?.pauseReading() }
     }
 

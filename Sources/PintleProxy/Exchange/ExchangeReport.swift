@@ -336,9 +336,9 @@ final class ExchangeReport: ExchangeProgress {
         if let capture { bytes.withUnsafeReadableBytes { capture.take(request: $0) } }
     }
 
-    /// Starts to record the body for the observer, and for those who look at bodies.
+    /// Starts to record the body for the observer, and for those who look at bodies or digest them.
     func observe(_ head: ResponseHead, in active: ActiveConfiguration) {
-        self.tap = ResponseTap(head, to: self.request.head.method, active.sinks.observer, self.capture)
+        self.tap = ResponseTap(head, to: self.request.head.method, active.sinks, self.capture)
     }
 
     /// Records a response of Pintle's own, with its body if bodies are kept.
@@ -369,24 +369,20 @@ final class ExchangeReport: ExchangeProgress {
         guard active.sinks.areWanted else { return }
         if active.sinks.areKept { self.countRules(in: active) }
         self.endTrace(in: active)
-        let isRelayed = self.status == 101
-        let bodies = self.capture?.finish(isRelayed ? nil : (self.bytesIn, self.bytesOut))
-        let ended = self.ended(outcome, self.tap?.finish(), bodies, by: active.revision)
+        let bodies = self.capture?.finish(self.status == 101 ? nil : (self.bytesIn, self.bytesOut))
+        let digest = self.tap?.finishDigest(isWhole: outcome == .completed)
+        let ended = self.ended(outcome, self.tap?.finish(), bodies, digest, by: active.revision)
         active.sinks.take(ended)
         if bodies != nil { active.capture?.store.take(ended) }
     }
 
-    /// Counts the rules that have decided about the exchange.
-    private func countRules(in active: ActiveConfiguration) {
-        if case .address(let address) = self.client { active.ruleCounters.count(client: address) }
-        if let rule { active.ruleCounters.count(rule) }
-    }
-
     private func ended(
-        _ outcome: Outcome, _ response: ObservedResponse?, _ bodies: CapturedBodies?, by revision: String? = nil
+        _ outcome: Outcome, _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ digest: BodyDigest? = nil,
+        by revision: String? = nil
     ) -> EndedExchange {
-        let duration = NIODeadline.now() - self.start
-        return EndedExchange(self, outcome, after: duration, self.facts, response, bodies, self.wouldBeDenied, revision)
+        EndedExchange(
+            self, outcome, after: NIODeadline.now() - self.start, self.facts, response, bodies, digest,
+            self.wouldBeDenied, revision)
     }
 
     var soFar: RunningExchange {

@@ -25,12 +25,13 @@ package final class EndedExchange: Sendable {
 
     init(
         _ report: ExchangeReport, _ outcome: Outcome, after duration: TimeAmount, _ facts: ExchangeReport.Facts,
-        _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ wouldBeDenied: Bool, _ revision: String?
+        _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ digest: BodyDigest?, _ wouldBeDenied: Bool,
+        _ revision: String?
     ) {
         let extras = EndedExtras(
             report.identity, gatewayHost: report.request.gatewayHost, error: report.error,
             credentials: report.releases.isEmpty ? [] : report.credentials, response, bodies,
-            report.isTraced ? report.trace : nil)
+            report.isTraced ? report.trace : nil, digest)
         self.facts = EndedFacts(report, outcome, after: duration, facts, extras, wouldBeDenied, revision)
         (self.target, self.requestFields) = (report.request.head.target, report.request.head.fields)
         self.responseFields = facts.responseFields
@@ -65,7 +66,8 @@ package final class EndedExchange: Sendable {
             record: self.record, target: self.target, isComplete: self.facts.outcome == .completed,
             verdict: self.facts.verdict, hasNamelessHello: self.facts.hasNamelessHello,
             response: self.facts.extras?.response, requestFields: self.requestFields,
-            responseFields: self.responseFields, bodies: self.bodies, trace: self.facts.extras?.trace)
+            responseFields: self.responseFields, bodies: self.bodies, trace: self.facts.extras?.trace,
+            digest: self.facts.extras?.digest)
     }
 
     private var record: ExchangeRecord {

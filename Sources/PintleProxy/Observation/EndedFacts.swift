@@ -113,20 +113,21 @@ final class EndedExtras: Sendable {
     let response: ObservedResponse?
     let bodies: CapturedBodies?
     let trace: ExchangeTrace?
+    let digest: BodyDigest?
 
     /// - Returns: nil if there are none.
     init?(
         _ identity: ProxyIdentity, gatewayHost: String?, error: String?, credentials: [String],
-        _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ trace: ExchangeTrace?
+        _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ trace: ExchangeTrace?, _ digest: BodyDigest? = nil
     ) {
         if identity.user == nil, identity.tag == nil, gatewayHost == nil, error == nil, response == nil, bodies == nil,
-            trace == nil, credentials.isEmpty
+            trace == nil, credentials.isEmpty, digest == nil
         {
             return nil
         }
         (self.identity, self.gatewayHost, self.error) = (identity, gatewayHost, error)
         self.credentials = credentials
-        (self.response, self.bodies, self.trace) = (response, bodies, trace)
+        (self.response, self.bodies, self.trace, self.digest) = (response, bodies, trace, digest)
     }
 
     /// The bytes in memory, about.

@@ -42,11 +42,15 @@ package struct ObservedExchange: Sendable {
     package let bodies: CapturedBodies?
     /// The place of the exchange in a trace; nil if traces are off.
     package let trace: ExchangeTrace?
+    /// The digest of the body that the client has received; nil if there was none, if Pintle itself has answered, or if no sink
+    /// wants digests.
+    package let digest: BodyDigest?
 
     package init(
         record: ExchangeRecord, target: RequestTarget, isComplete: Bool, verdict: Verdict? = nil,
         hasNamelessHello: Bool = false, response: ObservedResponse? = nil, requestFields: Fields = Fields(),
-        responseFields: Fields = Fields(), bodies: CapturedBodies? = nil, trace: ExchangeTrace? = nil
+        responseFields: Fields = Fields(), bodies: CapturedBodies? = nil, trace: ExchangeTrace? = nil,
+        digest: BodyDigest? = nil
     ) {
         self.record = record
         self.target = target
@@ -58,6 +62,7 @@ package struct ObservedExchange: Sendable {
         self.responseFields = responseFields
         self.bodies = bodies
         self.trace = trace
+        self.digest = digest
     }
 
     /// The bytes in memory, about: the record's fixed part is some 700 bytes, and only these parts may be much longer.

@@ -10,6 +10,8 @@ package protocol ExchangeSink: AnyObject, Sendable {
     var wantsFields: Bool { get }
     /// True if it also uses the processes of their clients.
     var wantsProcesses: Bool { get }
+    /// True if it also uses the digests of bodies.
+    var wantsDigests: Bool { get }
     /// Receives an exchange with all its secrets, on the thread that ended it. It must neither wait nor compute long.
     func take(_ exchange: ObservedExchange)
 }
@@ -17,6 +19,7 @@ package protocol ExchangeSink: AnyObject, Sendable {
 extension ExchangeSink {
     package var wantsProcesses: Bool { false }
     package var wantsFields: Bool { false }
+    package var wantsDigests: Bool { false }
 }
 
 /// A part that keeps exchanges, or counts them, without their records.
@@ -51,6 +54,7 @@ package struct ExchangeSinks: Sendable {
     /// True if exchanges are kept for an admin endpoint.
     var areKept: Bool { !self.keepers.isEmpty }
     var wantFields: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsFields } }
+    var wantDigests: Bool { self.all.contains { $0.wantsDigests } }
     var wantProcesses: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsProcesses } }
 
     func take(_ ended: EndedExchange) {

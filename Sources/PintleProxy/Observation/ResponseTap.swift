@@ -4,32 +4,43 @@ internal import PintleActivity
 internal import PintleMessage
 internal import PintleSerialization
 
-/// Keeps a copy of a body for the observer, if it is JSON, and for those who look at bodies, while the body passes unchanged. Used on
-/// the event loop of its exchange.
+/// Keeps a copy of a body for the observer, if it is JSON, and for those who look at bodies, and digests it, while the body passes
+/// unchanged. Used on the event loop of its exchange.
 struct ResponseTap {
     private let observed: ObservedTap?
     private let capture: ExchangeCapture?
+    private let digest: DigestTap?
 
     /// - Parameter head: the head as the client gets it, but for fields of Pintle's own.
-    /// - Returns: nil if no copy is wanted.
-    init?(_ head: ResponseHead, to method: String, _ observer: ExchangeObserver?, _ capture: ExchangeCapture?) {
-        if observer == nil, capture == nil { return nil }
-        self.observed = observer.map { ObservedTap(head, to: method, for: $0) }
+    /// - Returns: nil if neither a copy nor a digest is wanted.
+    init?(_ head: ResponseHead, to method: String, _ sinks: ExchangeSinks, _ capture: ExchangeCapture?) {
+        if sinks.observer == nil, capture == nil, !sinks.wantDigests { return nil }
+        self.observed = sinks.observer.map { ObservedTap(head, to: method, for: $0) }
         self.capture = capture
+        self.digest = sinks.wantDigests ? DigestTap(head, to: method) : nil
         capture?.begin(response: head)
     }
 
-    /// True while the passing bytes are kept.
-    var wantsBody: Bool { self.observed?.wantsBody == true || self.capture?.wantsResponse == true }
+    /// True while the passing bytes are kept or digested.
+    var wantsBody: Bool {
+        self.observed?.wantsBody == true || self.capture?.wantsResponse == true || self.digest != nil
+    }
 
-    /// Keeps a piece of the body; does nothing if the body is not wanted, or could not be kept.
+    /// Keeps a piece of the body, and digests it; does nothing if the body is not wanted, or could not be kept.
     func take(_ piece: UnsafeRawBufferPointer) {
         self.observed?.take(piece)
         self.capture?.take(response: piece)
+        self.digest?.take(piece)
     }
 
     /// Returns the recorded response for the observer, and hands over the kept bytes.
     func finish() -> ObservedResponse? { self.observed?.finish() }
+
+    /// Ends the digest.
+    ///
+    /// - Parameter isWhole: true if the body has ended as it should.
+    /// - Returns: nil if the response has no body, or no digest is wanted.
+    func finishDigest(isWhole: Bool) -> BodyDigest? { self.digest?.finish(isWhole: isWhole) }
 }
 
 /// Keeps a copy of a JSON body for an observer.
@@ -76,5 +87,13 @@ final class ObservedTap {
             self.wantsBody = false
         }
         return self.response
+    }
+}
+
+extension ExchangeReport {
+    /// Records a piece of the body, of which the client was sent `count` bytes: all, or none if the response can have no body.
+    func note(_ piece: UnsafeRawBufferPointer, sent count: Int) {
+        self.bytesOut += count
+        if count > 0 { self.tap?.take(piece) }
     }
 }

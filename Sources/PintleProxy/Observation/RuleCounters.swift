@@ -52,3 +52,11 @@ package final class RuleCounters: Sendable {
     /// The key at the beginning of `destinations.private_addresses deny: 10.0.0.0/8 is private use`.
     private static func key(of rule: String) -> String { String(rule.prefix { !" ,:".contains($0) }) }
 }
+
+extension ExchangeReport {
+    /// Counts the rules that have decided about the exchange.
+    func countRules(in active: ActiveConfiguration) {
+        if case .address(let address) = self.client { active.ruleCounters.count(client: address) }
+        if let rule { active.ruleCounters.count(rule) }
+    }
+}

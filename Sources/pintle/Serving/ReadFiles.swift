@@ -7,9 +7,12 @@ internal import PintleSystem
 /// The files of a configuration: each file that was examined while it was loaded, with its mark from before that.
 final class ReadFiles: Sendable {
     private let files = Locked<[String: FileMark]>([:])
+    private let valueFiles = Locked<Set<String>>([])
 
     /// The marks by path.
     var marks: [String: FileMark] { self.files.withLock { $0 } }
+    /// The paths of files that are the value of a key.
+    var values: Set<String> { self.valueFiles.withLock { $0 } }
 
     /// Records a file, or the files in a folder. The first mark is kept, because a file that is read twice must not change
     /// in between.
@@ -20,6 +23,9 @@ final class ReadFiles: Sendable {
             for path in paths where files[path] == nil { files[path] = FileMark(path) }
         }
     }
+
+    /// Records that a file is the value of a key.
+    func noteValue(_ path: String) { self.valueFiles.withLock { _ = $0.insert(path) } }
 
     /// Records the names of the files in a folder, but not their contents.
     func noteListing(_ folder: String) {

@@ -110,7 +110,7 @@ struct RunStatisticsTests {
         #expect(RunSummary(report: report, isColoured: true).text.contains("\u{1B}[33mfailed:"))
         report.failOn = [.failure]
         #expect(RunSummary(report: report, isColoured: true).text.contains("\u{1B}[31mfailed:"))
-        for format in RunReportFormat.allCases {
+        for format in RunReportTests.plainFormats {
             let text = format.write(report)
             #expect(text.contains("gone.test:80") && text.contains("refused"), "\(format)")
         }

@@ -15,6 +15,7 @@ final class DeferredSink<Result: Sendable>: ExchangeSink {
     private var mostWaiting: Int { 20_000 }
 
     let wantsFields: Bool
+    let wantsDigests: Bool
     private let queue = Locked(Queue())
     private let result: Locked<Result>
     private let note: @Sendable (inout Result, ObservedExchange) -> Void
@@ -23,10 +24,11 @@ final class DeferredSink<Result: Sendable>: ExchangeSink {
     ///   - result: the result without any exchange.
     ///   - note: adds one exchange.
     init(
-        _ result: Result, wantsFields: Bool = false,
+        _ result: Result, wantsFields: Bool = false, wantsDigests: Bool = false,
         note: @escaping @Sendable (inout Result, ObservedExchange) -> Void
     ) {
-        (self.result, self.wantsFields, self.note) = (Locked(result), wantsFields, note)
+        (self.result, self.note) = (Locked(result), note)
+        (self.wantsFields, self.wantsDigests) = (wantsFields, wantsDigests)
     }
 
     var wantsExchanges: Bool { true }

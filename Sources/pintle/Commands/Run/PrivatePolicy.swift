@@ -17,13 +17,14 @@ enum PrivatePolicy {
     ///   - hosts: further hosts whose tunnels are intercepted.
     ///   - faults: the names of sets of faults that every route shows, and requests without a route.
     ///   - tape: the recordings that all exchanges are played from or go into; nil if the routes decide.
+    ///   - files: records everything on which the configuration depends.
     ///   - isLearning: true if clients that pin certificates must be able to continue, whatever the configuration says.
     static func load(
         _ file: String?, isIsolated: Bool, intercepting hosts: [HostPattern], faults: [String] = [],
-        tape: RunTape? = nil, isLearning: Bool = false
+        tape: RunTape? = nil, isLearning: Bool = false, telling files: ReadFiles? = nil
     ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
         let place = ListenAddress.loopback(port: isIsolated ? Self.isolatedPort : 0)
-        let (policy, origin) = try ConfigurationOptions.load(file, listen: [place])
+        let (policy, origin) = try ConfigurationOptions.load(file, listen: [place], telling: files)
         var configuration = policy.configuration
         // The command is the only client, counts as one on loopback, and has no password.
         configuration.clients = ClientsConfiguration()

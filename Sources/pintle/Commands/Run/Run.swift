@@ -7,12 +7,13 @@ internal import PintleActivity
 internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSystem
+internal import PintleTrust
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command with a private proxy, and say afterwards what it did.",
         usage:
-            "pintle run [-c <file>] [--report <format[@filter]=file>]… [--fail-on <what>] [--isolate[=<how>]] [--learn <file>] [--record <folder>] [--replay <folder> [--miss <what>]] [--faults <name>]… [--devtools] -- <command> [<argument>…]",
+            "pintle run [-c <file>] [--report <format[@filter]=file>]… [--fail-on <what>] [--isolate[=<how>]] [--learn <file>] [--record <folder>] [--replay <folder> [--miss <what>]] [--faults <name>]… [--devtools] [--sign <key>] -- <command> [<argument>…]",
         discussion: """
             The proxy is in this process, on a free port of 127.0.0.1, and keeps the configuration; its `listen`, `clients` \
             and `log` count for nothing. The command gets the variables that pintle env prints, and nothing is exempt: \
@@ -28,7 +29,7 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write a report to a file: json, junit, sarif, markdown or har, as in junit=report.xml, or of some exchanges, as in "
+            "Write a report to a file: json, junit, sarif, markdown, har or intoto, as in junit=report.xml, or of some exchanges, as in "
                 + "har@'~c 5xx'=errors.har (docs/filters.md); repeatable.", valueName: "format[@filter]=file"))
     var report: [String] = []
 
@@ -112,6 +113,12 @@ struct Run: AsyncParsableCommand {
     )
     var devtools = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Sign reports of the format intoto with this private key for Ed25519, in PEM (docs/signed-reports.md).",
+            valueName: "key"))
+    var sign: String?
+
     @Argument(
         parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
     var command: [String] = []
@@ -134,14 +141,20 @@ struct Run: AsyncParsableCommand {
     private func outcome() async throws(CommandFailure) -> RunOutcome {
         let descriptors = OwnDescriptors()
         let reports = try self.reports()
+        let key = try self.signingKey(for: reports)
         let failOn = try self.concerns()
         let inherited = Inherited.environment
         let program = try self.program(search: inherited["PATH"])
         if let learn { try RunLearning.check(learn) }
         if let obstacle = BuildServer(environment: inherited)?.obstacle { throw self.refusal(obstacle) }
+        let files = ReadFiles()
         let (policy, origin) = try PrivatePolicy.load(
             self.configuration.file, isIsolated: self.isolate != nil, intercepting: try self.hosts(),
-            faults: self.faults, tape: try self.tape(), isLearning: self.learn != nil)
+            faults: self.faults, tape: try self.tape(), isLearning: self.learn != nil,
+            telling: key == nil ? nil : files)
+        let signing = try key.map { key throws(CommandFailure) in
+            try RunSigning(key, by: policy, origin, files, options: self.meaningfulOptions)
+        }
         let captures = self.captures(policy)
         var learning: RunLearning?
         if let learn { learning = try RunLearning(learn, policy, origin) }
@@ -155,6 +168,7 @@ struct Run: AsyncParsableCommand {
         let watching = Watching(policy)
         let isKept = reports.contains { $0.format == .har }
         let filtered = FilteredStatistics(reports, redaction: redaction)
+        let ledgers = try RunLedgers(reports, redaction: redaction)
         let log = BufferedLog()
         log.logger.warn(ofShadowedPinsIn: policy, origin)
         let start = (moment: Timestamp.now(), clock: ContinuousClock.now)
@@ -165,7 +179,8 @@ struct Run: AsyncParsableCommand {
             isolation: self.isolate == nil ? .none : captures ? .captured(collector.deny) : .closed,
             descriptors: descriptors,
             sinks: ExchangeSinks(
-                observer: learning?.observer, [RecordSink(collector.take)] + (filtered.neededSink.map { [$0] } ?? []),
+                observer: learning?.observer,
+                [RecordSink(collector.take)] + [filtered.neededSink, ledgers.neededSink].compactMap(\.self),
                 keepers: self.devtools ? watching.keepers : isKept ? [watching.recent] : []),
             credentialFiles: copies,
             window: self.devtools ? RunWindow(watching: watching, origin: origin) : nil)
@@ -177,10 +192,13 @@ struct Run: AsyncParsableCommand {
             archive: isKept ? RunArchive(recent: watching.recent, redaction: redaction) : nil, past: ended.past,
             refusedPast: ended.refusedPast, failOn: failOn,
             seed: policy.configuration.simulation.seed)
-        let (statistics, missed) = await ThreadPool.shared.result { filtered.finish() }
+        let (chosen, signed) = await ThreadPool.shared.result { (filtered.finish(), ledgers.finish()) }
         return RunOutcome(
-            report: report, reports: zip(reports, statistics).map { (file: $0, statistics: $1) }, missed: missed,
-            logged: log.lines,
+            report: report,
+            reports: reports.indices.map { index in
+                (file: reports[index], statistics: chosen.statistics[index], ledger: signed.ledgers[index])
+            },
+            missed: chosen.missed, missedBySigned: signed.missed, signing: signing, logged: log.lines,
             learnt: await learning?.finish(report),
             isInterrupted: ended.isInterrupted, environment: inherited)
     }
@@ -211,6 +229,36 @@ struct Run: AsyncParsableCommand {
             }
         }
         return reports
+    }
+
+    private func signingKey(for reports: [RunReportFile]) throws(CommandFailure) -> SigningKey? {
+        let unsigned = reports.first { $0.format == .intoto }
+        guard let sign else {
+            guard let unsigned else { return nil }
+            throw self.refusal(
+                "--report intoto=\(unsigned.path): such a report is signed; name the key with --sign KEY "
+                    + "(openssl genpkey -algorithm ed25519 -out KEY)")
+        }
+        guard unsigned != nil else {
+            throw self.refusal("--sign signs reports of the format intoto; add --report intoto=FILE")
+        }
+        do throws(TrustError) { return try SigningKey(file: sign) } catch {
+            throw self.refusal("--sign \(error)")
+        }
+    }
+
+    /// The options that change what the configuration means, for a signed report; without paths, which may be secrets.
+    private var meaningfulOptions: [String] {
+        var options: [String] = []
+        if let isolate { options.append(isolate == .configured ? "--isolate" : "--isolate=\(isolate.rawValue)") }
+        if self.inheritNoProxy { options.append("--inherit-no-proxy") }
+        for host in self.intercept { options += ["--intercept", host] }
+        if self.learn != nil { options.append("--learn") }
+        if self.record != nil { options.append("--record") }
+        if self.replay != nil { options.append("--replay") }
+        if let miss { options += ["--miss", miss.rawValue] }
+        for name in self.faults { options += ["--faults", name] }
+        return options
     }
 
     private func concerns() throws(CommandFailure) -> Set<RunConcern> {

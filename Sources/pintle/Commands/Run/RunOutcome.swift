@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleAttestation
 internal import PintlePolicy
 internal import PintleSystem
 internal import PintleWatch
@@ -8,10 +9,14 @@ internal import PintleWatch
 /// Reports the end of a run: warnings, the summary, the reports, and the exit code.
 struct RunOutcome {
     var report: RunReport
-    /// The reports, each with statistics of its own if it has a filter.
-    let reports: [(file: RunReportFile, statistics: RunStatistics?)]
+    /// The reports, each with statistics of its own if it has a filter, and with its exchanges if it is signed.
+    let reports: [(file: RunReportFile, statistics: RunStatistics?, ledger: ExchangeLedger?)]
     /// The number of exchanges that reports with a filter do not have, because they came too fast.
     let missed: Int
+    /// The number of exchanges that signed reports do not have, because they came too fast.
+    let missedBySigned: Int
+    /// Nil if no report is signed.
+    let signing: RunSigning?
     /// The lines that were logged during the run.
     let logged: [String]
     /// The result of learning; nil if the run was not used for it.
@@ -36,10 +41,13 @@ struct RunOutcome {
         Output.status(server?.framed(summary, report) ?? summary)
         if let learnt { Output.error(learnt.line) }
         var isIncomplete = learnt?.isWhole == false
-        for (file, statistics) in self.reports {
+        for (file, statistics, ledger) in self.reports {
             var report = report
             if let statistics { (report.filter, report.statistics) = (file.filter, statistics) }
-            if !self.write(file, report) { isIncomplete = true }
+            if let failure = ledger.map({ self.sign(report, $0) }) ?? self.write(file, report) {
+                Output.error("pintle run: --report \(file.path) \(failure)")
+                isIncomplete = true
+            }
         }
         if self.missed > 0 {
             Output.error(
@@ -50,13 +58,25 @@ struct RunOutcome {
         return report.end.runCode(hasFindings: hasFindings, isIncomplete: isIncomplete)
     }
 
-    private func write(_ file: RunReportFile, _ report: RunReport) -> Bool {
+    /// - Returns: the reason why the report is not whole; nil on success.
+    private func write(_ file: RunReportFile, _ report: RunReport) -> String? {
         do throws(SystemError) {
             try FileWriting.replace(file.path, with: Array(file.format.write(report).utf8))
-            return true
+            return nil
         } catch {
-            Output.error("pintle run: --report \(file.path) cannot be written: \(error)")
-            return false
+            return "cannot be written: \(error)"
         }
+    }
+
+    /// - Returns: the reason why the report is not whole; nil on success.
+    private func sign(_ report: RunReport, _ ledger: ExchangeLedger) -> String? {
+        guard let signing else { preconditionFailure("BUG: a report is to be signed without a key") }
+        do throws(AttestationError) {
+            try RunStatement(report: report, ledger: ledger, missed: self.missedBySigned, signing: signing).write()
+        } catch {
+            return "cannot be written: \(error)"
+        }
+        let missing = ledger.missing + self.missedBySigned
+        return missing == 0 ? nil : "lacks \(missing) exchanges, which came too fast or were too long; it says so"
     }
 }

@@ -14,8 +14,11 @@ struct RunJSONReport {
 
     let report: RunReport
 
-    var text: String {
-        Parameter.object(
+    var text: String { self.document.jsonText }
+
+    /// The report as a document.
+    var document: Parameter {
+        .object(
             [
                 ("schema", .integer(Self.schema)),
                 ("tool", .object([("name", "pintle"), ("version", .string(self.report.version))])),
@@ -35,8 +38,7 @@ struct RunJSONReport {
                 ("credentials", .array(self.statistics.deliveries.sorted { $0.key < $1.key }.map(self.delivery))),
                 ("refused_past_proxy", .number(self.report.refusedPast)),
                 ("fail_on", .strings(self.report.failOn.map(\.rawValue).sorted())),
-            ] + (self.report.filter.map { [("filter", .string($0.source))] } ?? [])
-        ).jsonText
+            ] + (self.report.filter.map { [("filter", .string($0.source))] } ?? []))
     }
 
     private var statistics: RunStatistics { self.report.statistics }

@@ -9,8 +9,10 @@ enum RunReportFormat: String, Sendable, CaseIterable {
     case sarif
     case markdown
     case har
+    case intoto
 
-    /// Returns the report as text that ends with a line end. Equal reports give equal bytes.
+    /// Returns the report as text that ends with a line end. Equal reports give equal bytes. Signed reports are written by
+    /// ``RunStatement``.
     func write(_ report: RunReport) -> String {
         switch self {
         case .json: RunJSONReport(report: report).text
@@ -18,6 +20,7 @@ enum RunReportFormat: String, Sendable, CaseIterable {
         case .sarif: RunSARIFReport(report: report).text
         case .markdown: RunMarkdownReport(report: report).text
         case .har: RunHARReport(report: report).text
+        case .intoto: preconditionFailure("BUG: a signed report is written from its ledger")
         }
     }
 }
