@@ -134,6 +134,24 @@ struct VerifiedStatementTests {
         #expect(try SignedReportSample.objection(to: SignedReportSample.signed(payload)) != nil)
     }
 
+    @Test func `signed statements with any changes are refused with a reason, or hold`() throws {
+        let payload = Array(try Self.payload(4).utf8)
+        var generator = SeededGenerator(seed: Seed.ofThisRun)
+        for _ in 0..<1000 {
+            var changed = payload
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let start = Int.random(in: changed.indices, using: &generator)
+                let end = min(changed.count, start + Int.random(in: 0...8, using: &generator))
+                let from = Int.random(in: payload.indices, using: &generator)
+                changed.replaceSubrange(
+                    start..<end, with: payload[from...].prefix(Int.random(in: 1...8, using: &generator)))
+            }
+            guard let text = String(validating: changed, as: UTF8.self) else { continue }
+            let objection = try SignedReportSample.objection(to: SignedReportSample.signed(text))
+            #expect(objection?.isEmpty != true && objection?.contains("signature") != true, "seed \(Seed.ofThisRun)")
+        }
+    }
+
     @Test func `a line that is too long is not read`() throws {
         var payload = try Self.payload(1)
         payload = payload.replacing(

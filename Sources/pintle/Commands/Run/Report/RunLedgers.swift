@@ -27,21 +27,23 @@ struct RunLedgers: Sendable {
                 throw CommandFailure(.usage, "pintle run: --report \(file.path): \(error)")
             }
         }
-        let filters = reports.map(\.filter)
-        let signed = reports.filter { $0.format == .intoto }
+        let filters = reports.map { $0.format == .intoto ? $0.filter : nil }
+        let hasFilters = filters.contains { $0 != nil }
         let encoder = ExchangeEncoder(format: .json, redaction: redaction)
-        self.sink = DeferredSink(
-            ledgers, wantsFields: signed.contains { $0.filter != nil }, wantsDigests: true
-        ) { ledgers, exchange in
-            let shown = ShownExchange(
-                exchange.record, request: exchange.requestFields, response: exchange.responseFields,
-                redaction: redaction)
+        self.sink = DeferredSink(ledgers, wantsFields: hasFilters, wantsDigests: true) { ledgers, exchange in
             let leaf = Self.leaf(exchange, encoder)
-            for index in ledgers.indices where filters[index]?.matches(shown) != false {
+            // Made for filters alone, because it takes time.
+            let shown =
+                hasFilters
+                ? ShownExchange(
+                    exchange.record, request: exchange.requestFields, response: exchange.responseFields,
+                    redaction: redaction) : nil
+            for index in ledgers.indices {
+                if let filter = filters[index], let shown, !filter.matches(shown) { continue }
                 ledgers[index]?.append(leaf)
             }
         }
-        self.neededSink = signed.isEmpty ? nil : self.sink
+        self.neededSink = ledgers.contains { $0 != nil } ? self.sink : nil
     }
 
     /// The ledger of each report, nil for those that are not signed, and the number of exchanges that are missing because they came
