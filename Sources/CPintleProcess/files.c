@@ -97,10 +97,11 @@ static int replace(const pintle_place *place, const struct stat *original, int *
     return make_alike(AT_FDCWD, place->path, original);
 }
 
+/// Mounts a file or folder at another place. One that was removed since it was opened is left out.
 static int bind(int descriptor, const char *path) {
     text source = {.length = 0};
     add_descriptor(&source, descriptor);
-    return mount(source.bytes, path, NULL, MS_BIND | MS_REC, NULL);
+    return mount(source.bytes, path, NULL, MS_BIND | MS_REC, NULL) != 0 && errno != ENOENT ? -1 : 0;
 }
 
 /// Lays an overlay over a folder: reads go to the folder, and writes into memory.
@@ -155,10 +156,12 @@ static int arrange(const pintle_child *child, int index, int *stage) {
     int is_in_layer = place->layer >= 0 && child->places[place->layer].is_laid;
     if (place->kind == PINTLE_PLACE_PROCESSES) return 0;
     if (place->kind == PINTLE_PLACE_SOCKET) return is_in_layer ? 0 : cover(place->path);
-    if (place->kind == PINTLE_PLACE_LINK) return symlink(place->target, place->path);
+    // Its folder may be out of reach.
+    if (place->kind == PINTLE_PLACE_LINK) return symlink(place->target, place->path) != 0 && errno != ENOENT ? -1 : 0;
     struct stat original;
     if (place->descriptor < 0 || (place->layer >= 0 && !is_in_layer)) return 0;
-    if (fstat(place->descriptor, &original) != 0) return -1;
+    // Mounts of other users may be closed even to root (fuse(4)). They are not shown.
+    if (fstat(place->descriptor, &original) != 0) return place->kind == PINTLE_PLACE_NEW ? -1 : 0;
     switch (place->kind) {
     case PINTLE_PLACE_NEW: return replace(place, &original, stage);
     case PINTLE_PLACE_FOLDER: return add_folder(place->path, &original);
