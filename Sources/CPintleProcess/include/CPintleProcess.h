@@ -43,7 +43,8 @@ int pintle_adopts_orphans(void);
 
 /// The content of a place in the file system of a child in a network of its own.
 typedef enum {
-    /// A socket that cannot be connected to (ECONNREFUSED), as one whose server has ended. In a layer it is like that anyway.
+    /// A socket that cannot be connected to (ECONNREFUSED), as one whose server has ended, or a file that is empty. A socket in a
+    /// layer is like that anyway.
     PINTLE_PLACE_SOCKET = 1,
     /// A folder that is empty at first. The places in it follow it.
     PINTLE_PLACE_NEW,

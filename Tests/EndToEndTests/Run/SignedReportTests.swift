@@ -91,6 +91,14 @@ struct SignedReportTests {
 
     // MARK: Statements
 
+    @Test(.enabled(if: OwnNetworks.isAvailable, "this system lets nobody make network namespaces"))
+    func `an isolated command cannot read the key`() throws {
+        let process = try self.run("wc -c < key.pem; wc -c < key.pub", ["--isolate"])
+        #expect(process.exitCode == 0 && process.output.first == "0", "\(process.lines)")
+        #expect(process.output.last != "0")
+        #expect(try self.verify().exitCode == 0)
+    }
+
     @Test func `digests are those of the bytes that the command has got, on every way that a body takes`() throws {
         let process = try self.run(
             """

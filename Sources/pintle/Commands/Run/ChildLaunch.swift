@@ -27,6 +27,8 @@ struct ChildLaunch: Sendable {
     let sinks: ExchangeSinks
     /// Seen by an isolated command.
     let credentialFiles: CredentialFiles
+    /// Files with keys of Pintle's own, which an isolated command does not see.
+    let keyFiles: [String]
     /// Shows the traffic in a browser; nil if that is not asked for.
     let window: RunWindow?
 
@@ -152,6 +154,7 @@ struct ChildLaunch: Sendable {
             logger.warning("files that the command has written into \(folder.showingSystemBytes) are gone with it")
         }
         for copy in self.credentialFiles.copies { files.show(copy) }
+        for file in self.keyFiles { files.hide(file) }
         command.files = files
         command.hidesProcesses = true
         let child: Child

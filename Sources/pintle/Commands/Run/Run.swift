@@ -182,7 +182,7 @@ struct Run: AsyncParsableCommand {
                 observer: learning?.observer,
                 [RecordSink(collector.take)] + [filtered.neededSink, ledgers.neededSink].compactMap(\.self),
                 keepers: self.devtools ? watching.keepers : isKept ? [watching.recent] : []),
-            credentialFiles: copies,
+            credentialFiles: copies, keyFiles: [self.sign].compactMap(\.self),
             window: self.devtools ? RunWindow(watching: watching, origin: origin) : nil)
         let ended = try await launch.run(logger: log.logger)
         let report = RunReport(

@@ -66,6 +66,11 @@ struct CommandFiles: Equatable {
         getcwd().flatMap { path in self.roots.contains { path == $0 || path.hasPrefix("\($0)/") } ? path : nil }
     }
 
+    /// Shows an empty file at the place of a file; does nothing if there is none.
+    mutating func hide(_ file: String) {
+        if let path = realpath(file) { self.places.append(Place(path: path, kind: .socket)) }
+    }
+
     /// Shows a copy at the place of a file.
     mutating func show(_ copy: CredentialFiles.Copy) {
         self.places.append(Place(path: copy.path, kind: .copy(of: copy.copy)))
