@@ -15,7 +15,8 @@ package struct SignedEnvelope: Sendable {
     package static let room = 64
 
     private static let payloadType = "application/vnd.in-toto+json"
-    private static let beginning = Array(#"{"payload":""#.utf8)
+    /// The first bytes of a file.
+    package static let beginning = Array(#"{"payload":""#.utf8)
     private static let beforeKey = Array(#"","payloadType":"\#(Self.payloadType)","signatures":[{"keyid":""#.utf8)
     private static let beforeSignature = Array(#"","sig":""#.utf8)
     private static let end = Array("\"}]}\n".utf8)

@@ -30,18 +30,20 @@ package enum FileBytes {
     /// - Parameters:
     ///   - limit: the most bytes.
     ///   - space: the number of zero bytes in front of those of the file.
+    ///   - beginning: the first bytes of a file that is worth reading; of any other, only a piece is returned.
     /// - Throws: the system's error; EFBIG if there are more bytes than `limit`.
     package static func read(
-        _ path: String, atMost limit: Int, behind space: Int = 0
+        _ path: String, atMost limit: Int, behind space: Int = 0, beginningWith beginning: [UInt8] = []
     ) throws(SystemError) -> [UInt8] {
         let descriptor = path.withSystemText { open($0, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw .last }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: space)
         var status = stat()
-        // Enough for the byte that shows the end, so that a whole file is not moved to a longer place.
-        if fstat(descriptor, &status) == 0 {
-            bytes.reserveCapacity(space + min(limit, max(0, Int(status.st_size))) + 1)
+        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+            guard status.st_size <= limit else { throw SystemError(EFBIG) }
+            // So that the bytes of a long file are not moved to a longer place again and again.
+            bytes.reserveCapacity(space + max(0, Int(status.st_size)))
         }
         var piece = [UInt8](repeating: 0, count: 256 << 10)
         while true {
@@ -53,6 +55,8 @@ package enum FileBytes {
             }
             guard bytes.count - space + count <= limit else { throw SystemError(EFBIG) }
             bytes += piece[..<count]
+            let start = bytes[space...].prefix(beginning.count)
+            if !start.elementsEqual(beginning.prefix(start.count)) { return bytes }
         }
     }
 

@@ -38,6 +38,8 @@ struct SpoolFileTests {
         #expect(try FileBytes.read(path, atMost: bytes.count, behind: 3) == [0, 0, 0] + bytes)
         #expect(throws: SystemError(EFBIG)) { try FileBytes.read(path, atMost: bytes.count - 1) }
         #expect(throws: SystemError(EFBIG)) { try FileBytes.read("/dev/zero", atMost: 1 << 20) }
+        #expect(try FileBytes.read("/dev/zero", atMost: 1 << 20, beginningWith: [0, 1]).count < 1 << 20)
+        #expect(try FileBytes.read(path, atMost: bytes.count, beginningWith: Array(bytes.prefix(9))) == bytes)
         #expect(throws: SystemError(EISDIR)) { try FileBytes.read(folder.path, atMost: 10) }
     }
 }

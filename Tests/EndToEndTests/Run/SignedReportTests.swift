@@ -316,9 +316,18 @@ struct SignedReportTests {
     @Test func `what cannot be verified has its own exit code`() throws {
         #expect(try self.run("true").exitCode == 0)
         #expect(try self.verify("none.json").exitCode == 4 && self.verify(".").exitCode == 4)
-        let endless = try self.verify("/dev/zero")
-        #expect(endless.errors == ["pintle verify-run: /dev/zero cannot be read: the file is too large"])
-        #expect(try self.verify("pintle.yaml").exitCode == 1)
+        for other in ["/dev/zero", "pintle.yaml"] {
+            let process = try self.verify(other)
+            #expect(process.exitCode == 1)
+            #expect(
+                process.errors == [
+                    "pintle verify-run: \(other) does not hold: it is not a signed report: byte 1 is not as Pintle writes it"
+                ])
+        }
+        let long = "\(self.stage.folder.path)/long.json"
+        try self.stage.folder.write("{\"payload\":\"", to: "long.json")
+        #expect(truncate(long, 1 << 30 + 1) == 0)
+        #expect(try self.verify(long).errors == ["pintle verify-run: \(long) cannot be read: the file is too large"])
         #expect(try PintleProcess.run(["verify-run", "x"]).exitCode == 2)
         for (key, reason) in [("key.pem", "a private key; name the public one"), ("none", "cannot be read")] {
             let process = try PintleProcess.run(

@@ -49,7 +49,8 @@ struct VerifyRun: ParsableCommand {
     private func bytes() throws(CommandFailure) -> [UInt8] {
         do throws(SystemError) {
             return try FileBytes.read(
-                self.report, atMost: SignedEnvelope.longestFile, behind: SignedEnvelope.room)
+                self.report, atMost: SignedEnvelope.longestFile, behind: SignedEnvelope.room,
+                beginningWith: SignedEnvelope.beginning)
         } catch {
             throw CommandFailure(.incomplete, "pintle verify-run: \(self.report) cannot be read: \(error)")
         }
