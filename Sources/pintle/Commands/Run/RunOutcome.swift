@@ -44,7 +44,8 @@ struct RunOutcome {
         for (file, statistics, ledger) in self.reports {
             var report = report
             if let statistics { (report.filter, report.statistics) = (file.filter, statistics) }
-            if let failure = ledger.map({ self.sign(report, $0) }) ?? self.write(file, report) {
+            let failure = if let ledger { self.sign(report, ledger) } else { self.write(file, report) }
+            if let failure {
                 Output.error("pintle run: --report \(file.path) \(failure)")
                 isIncomplete = true
             }
