@@ -20,14 +20,19 @@ enum CredentialForms {
         text.flatMap { byte -> [UInt8] in "\"\\".utf8.contains(byte) ? [UInt8(ascii: "\\"), byte] : [byte] }
     }
 
-    /// In the text of a document of HTML or XML, as most programs write it.
-    private static func markupEscaped(_ text: [UInt8]) -> [UInt8] {
-        let names: [UInt8: String] = [
-            UInt8(ascii: "&"): "&amp;", UInt8(ascii: "<"): "&lt;", UInt8(ascii: ">"): "&gt;",
-            UInt8(ascii: "\""): "&quot;",
-        ]
-        return text.flatMap { byte in names[byte].map { Array($0.utf8) } ?? [byte] }
+    private static func replacing(_ names: [Unicode.Scalar: String], in text: [UInt8]) -> [UInt8] {
+        text.flatMap { byte in names[Unicode.Scalar(byte)].map { Array($0.utf8) } ?? [byte] }
     }
+
+    /// In the text of a document of HTML or XML, as most programs write it; some of them escape more.
+    private static let markup: [Unicode.Scalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]
+    private static let cautiousMarkup = Self.markup.merging(["'": "&#x27;", "/": "&#x2F;", "+": "&#x2B;"]) { $1 }
+
+    /// In a string of JSON that may stand in a document of HTML.
+    private static let json: [Unicode.Scalar: String] = [
+        "&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "\"": "\\\"", "\\": "\\\\",
+    ]
+    private static let cautiousJSON = Self.json.merging(["\"": "\\u0022", "'": "\\u0027", "+": "\\u002b"]) { $1 }
 
     private static func hexadecimal(_ text: [UInt8]) -> [UInt8] {
         text.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
@@ -54,9 +59,9 @@ enum CredentialForms {
         let slashes = Self.jsonEscaped(text).flatMap { $0 == UInt8(ascii: "/") ? [UInt8(ascii: "\\"), $0] : [$0] }
         let all =
             [
-                text, Self.percentEncoded(text), Self.jsonEscaped(text), slashes, Self.markupEscaped(text),
-                Self.hexadecimal(text),
-            ] + encoded + urlSafe
+                text, Self.percentEncoded(text), Self.jsonEscaped(text), slashes, Self.hexadecimal(text),
+            ] + [Self.markup, Self.cautiousMarkup, Self.json, Self.cautiousJSON].map { Self.replacing($0, in: text) }
+            + encoded + urlSafe
         return all.reduce(into: []) { forms, form in if !forms.contains(form) { forms.append(form) } }
     }
 }
