@@ -11,7 +11,7 @@ import Testing
 /// The comparison never says "same" of configurations that decide a request otherwise.
 @Suite struct TablePropertyTests {
     /// The number of pairs; `PINTLE_PAIRS` asks for more.
-    private static let pairs = ProcessInfo.processInfo.environment["PINTLE_PAIRS"].flatMap { Int($0) } ?? 400
+    private static let pairs = ProcessInfo.processInfo.environment["PINTLE_PAIRS"].flatMap { Int($0) } ?? 200
 
     static func policy(_ yaml: String, file: String = "pintle.yaml") throws -> Policy {
         try PolicyLoader.policy(yaml: Array(yaml.utf8), file: file, surroundings: .system(environment: [:]))
