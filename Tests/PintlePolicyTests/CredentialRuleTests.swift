@@ -182,6 +182,17 @@ struct CredentialRuleTests {
         return encoded
     }
 
+    @Test func `a body of nothing but placeholders takes time in proportion`() throws {
+        let stage = try Stage()
+        // Each byte copied once for each placeholder would be a terabyte.
+        let count = 300_000
+        let body = TransferRequest.Body.bytes(
+            ByteBuffer(string: String(repeating: stage.placeholder, count: count)))
+        let sent = try stage.sent("POST", "https://api.test/repos/a", body: body)
+        guard case .bytes(let bytes) = sent.request.body else { return #expect(Bool(false)) }
+        #expect(bytes.readableBytes == count * Self.value.utf8.count)
+    }
+
     @Test(
         arguments: [
             ("GET", "https://other.test/repos/a", "no host of credentials.api.for matches it"),

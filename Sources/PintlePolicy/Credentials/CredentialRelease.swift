@@ -89,17 +89,20 @@ package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
 
     /// - Returns: nil if there is no placeholder.
     private func filled(_ bytes: UnsafeRawBufferPointer, _ encode: ([UInt8]) -> [UInt8]) -> [UInt8]? {
-        var filled: [UInt8]?
         var place = TextFinder.Place()
-        var (copied, next) = (0, 0)
-        while let match = self.table.placeholders.next(in: bytes, from: next, at: &place) {
-            next = match.end
-            filled =
-                (filled ?? []) + bytes[copied..<match.end - match.count]
-                + self.value(self.table.credentials[match.text], encode)
+        guard var match = self.table.placeholders.next(in: bytes, from: 0, at: &place) else { return nil }
+        let values = self.table.credentials.map { self.value($0, encode) }
+        var filled: [UInt8] = []
+        var copied = 0
+        while true {
+            filled += bytes[copied..<match.end - match.count]
+            filled += values[match.text]
             copied = match.end
+            guard let next = self.table.placeholders.next(in: bytes, from: copied, at: &place) else { break }
+            match = next
         }
-        return filled.map { $0 + bytes[copied...] }
+        filled += bytes[copied...]
+        return filled
     }
 }
 
@@ -112,11 +115,16 @@ extension CredentialRelease {
     /// Puts values into a body that comes in pieces.
     package struct BodyFiller {
         private let release: CredentialRelease
+        /// By credential, in the encoding of the body.
+        private let values: [[UInt8]]
         private var place = TextFinder.Place()
         /// The end of the bytes so far, if it may be the beginning of a placeholder.
         private var waiting: [UInt8] = []
 
-        fileprivate init(_ release: CredentialRelease) { self.release = release }
+        fileprivate init(_ release: CredentialRelease) {
+            self.release = release
+            self.values = release.table.credentials.map { release.value($0, release.encoding.encoded) }
+        }
 
         /// The number of bytes that wait for more.
         package var waitingBytes: Int { self.waiting.count }
@@ -150,9 +158,8 @@ extension CredentialRelease {
             let shift = self.waiting.count
             var (made, copied) = (ByteBuffer(), 0)
             for match in found {
-                let credential = self.release.table.credentials[match.text]
                 made.writeBytes(bytes[copied..<match.end + shift - match.count])
-                made.writeBytes(self.release.value(credential, self.release.encoding.encoded))
+                made.writeBytes(self.values[match.text])
                 copied = match.end + shift
             }
             let end = bytes.count - open
