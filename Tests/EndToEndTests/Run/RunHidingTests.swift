@@ -199,7 +199,7 @@ struct RunHidingTests {
     @Test func `signals reach the command, and its end is told as elsewhere`() throws {
         let stage = try RunStage()
         let process = try stage.start(
-            ["--isolate"], ["bash", "-c", "trap 'exit 9' TERM; echo ready; while :; do read -t 1000 < <(:); done"])
+            ["--isolate"], ["bash", "-c", "trap 'exit 9' TERM; sleep 1000 & echo ready; wait"])
         _ = try process.waitForLine("ready") { $0 == "ready" }
         process.signal(SIGTERM)
         #expect(try process.waitForExit() == 9, "\(process.lines)")
