@@ -316,8 +316,13 @@ import signal, socket
 signal.pthread_sigmask(signal.SIG_BLOCK, {{signal.SIGTERM}})
 print("ready", flush=True)
 signal.sigwait({{signal.SIGTERM}})
-try: socket.create_connection(("198.51.100.1", {at.stage.plain_port}), 20); print("connected", flush=True)
-except OSError as error: print("refused", flush=True)
+# The sockets of a process close after its threads have ended, so that one may still take a connection, and answers nothing.
+try:
+    with socket.create_connection(("198.51.100.1", {at.stage.plain_port}), 20) as connection:
+        connection.sendall(b"GET /page HTTP/1.0\\r\\n\\r\\n")
+        answer = connection.recv(100)
+except OSError: answer = b""
+print("answered" if answer else "refused", flush=True)
 """
     process = at.stage.start(
         [*user(), str(program(at)), "run", "--isolate", "--", "/usr/bin/python3", "-c", script], cwd=at.folder,
