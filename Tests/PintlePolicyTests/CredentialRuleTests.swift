@@ -109,10 +109,11 @@ struct CredentialRuleTests {
         let table: CredentialTable
         let placeholder: String
 
-        init(_ yaml: String = CredentialRuleTests.rules) throws {
+        init(_ yaml: String = CredentialRuleTests.rules, placeholder: String? = nil) throws {
             var configuration = try load("version: 1\n\(yaml)", CredentialRuleTests.environment)
             for index in configuration.credentials.indices {
-                configuration.credentials[index].placeholder = configuration.credentials[index].newPlaceholder
+                configuration.credentials[index].placeholder =
+                    placeholder ?? configuration.credentials[index].newPlaceholder
             }
             self.policy = try Policy(configuration, file: "pintle.yaml")
             self.table = try #require(CredentialTable(configuration.credentials))
@@ -258,9 +259,24 @@ struct CredentialRuleTests {
         }
     }
 
-    @Test(arguments: [1, 2, 5, 7, 24, 25, 1000])
-    func `a body that streams is filled wherever it is cut`(length: Int) throws {
-        let stage = try Stage()
+    @Test func `placeholders that share bytes are not both filled`() throws {
+        let stage = try Stage(placeholder: Self.overlapping)
+        let text = stage.placeholder + stage.placeholder.dropFirst()
+        let filled = Self.value + stage.placeholder.dropFirst()
+        let header = try stage.sent("GET", "https://api.test/repos/a", fields: ["X-Key": text])
+        #expect(header.request.fields["X-Key"] == filled)
+        let body = try stage.sent(
+            "POST", "https://api.test/repos/a", body: .bytes(ByteBuffer(string: text + stage.placeholder)))
+        guard case .bytes(let bytes) = body.request.body else { return #expect(Bool(false)) }
+        #expect(String(buffer: bytes) == filled + Self.value)
+    }
+
+    /// A placeholder that ends as it begins.
+    private static let overlapping = "pntl_0123456789abcdepntl"
+
+    @Test(arguments: [1, 2, 5, 7, 24, 25, 1000], [nil, overlapping])
+    func `a body that streams is filled wherever it is cut`(length: Int, placeholder: String?) throws {
+        let stage = try Stage(placeholder: placeholder)
         let decision = try stage.policy.decide(try query("POST", "https://api.test/repos/a"))
         var request = TransferRequest(
             method: "POST", scheme: .https, authority: decision.authority, path: decision.path,

@@ -98,6 +98,8 @@ package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
             filled += bytes[copied..<match.end - match.count]
             filled += values[match.text]
             copied = match.end
+            // A replaced text is no beginning of another placeholder.
+            place = TextFinder.Place()
             guard let next = self.table.placeholders.next(in: bytes, from: copied, at: &place) else { break }
             match = next
         }
@@ -141,6 +143,8 @@ extension CredentialRelease {
                 while let match = table.placeholders.next(in: bytes, from: next, at: &self.place) {
                     next = match.end
                     found.append(match)
+                    // A replaced text is no beginning of another placeholder.
+                    self.place = TextFinder.Place()
                 }
             }
             for match in found {
