@@ -12,7 +12,8 @@ build_packages=(
     libzstd-dev pkg-config zlib1g-dev
 )
 test_packages=(
-    brotli curl gzip imagemagick iproute2 less libgdk-pixbuf-2.0-0 microsocks nftables nginx nodejs openssl procps prometheus
+    brotli curl gzip imagemagick iproute2 less libgdk-pixbuf-2.0-0 microsocks nftables nginx nodejs openssh-client openssl procps
+    prometheus
     python3 python3-cryptography python3-jsonschema python3-pip python3-prometheus-client python3-websockets python3-xmlschema strace
     stunnel4 vim wget zstd
 )
@@ -57,6 +58,7 @@ has() {
     iproute2) command -v ip >/dev/null ;;
     procps) command -v pgrep >/dev/null ;;
     nftables) command -v nft >/dev/null ;;
+    openssh-client) command -v ssh-agent >/dev/null ;;
     nodejs) command -v node >/dev/null ;;
     apt) command -v apt-get >/dev/null ;;
     dpkg) command -v dpkg-deb >/dev/null ;;
