@@ -81,8 +81,9 @@ package struct ExchangeLedger: Sendable {
             ("_type", .string(StatementLines.type)), ("subject", self.claims.subject(self.chain)),
             ("predicateType", .string(StatementLines.predicateType)), ("predicate", .object(predicate)),
         ])
-        // This cannot fail: it has only values that JSON can express, and little nesting.
-        let bytes = (try? JSONWriter.write(statement)) ?? []
+        guard let bytes = try? JSONWriter.write(statement) else {
+            preconditionFailure("BUG: a statement has values that JSON cannot express")
+        }
         guard bytes.count <= StatementLines.longestHead - 2 * StatementLines.opening.count else {
             throw AttestationError("it would be too long without its exchanges already: \(bytes.count) bytes")
         }

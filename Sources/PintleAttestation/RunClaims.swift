@@ -44,13 +44,15 @@ package struct RunClaims: Sendable {
     }
 
     private mutating func addHost(of exchange: StatedExchange) {
-        if self.hostPlaces[exchange.host] == nil {
-            guard self.hosts.count < Limit.hosts else { return self.otherHosts += 1 }
-            self.hostPlaces[exchange.host] = self.hosts.count
+        let known = self.hostPlaces[exchange.host]
+        guard known != nil || self.hosts.count < Limit.hosts else { return self.otherHosts += 1 }
+        let place = known ?? self.hosts.count
+        if known == nil {
+            self.hostPlaces[exchange.host] = place
             self.hosts.append(Host(name: exchange.host))
         }
-        guard let place = self.hostPlaces[exchange.host] else { return }
         self.hosts[place].exchanges += 1
+        // Nothing new was shown.
         guard !exchange.keys.isEmpty, !self.hosts[place].chains.contains(exchange.keys) else { return }
         if self.hosts[place].chains.count < Limit.chains {
             self.hosts[place].chains.append(exchange.keys)
@@ -71,6 +73,7 @@ package struct RunClaims: Sendable {
     }
 
     private mutating func add(_ file: FetchedFile) {
+        // It is known already.
         guard !self.known.contains(file) else { return }
         guard self.files.count < Limit.files, file.url.utf8.count <= Limit.url else { return self.otherFiles += 1 }
         self.known.insert(file)

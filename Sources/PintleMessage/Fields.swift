@@ -137,6 +137,21 @@ public struct Fields: Sendable {
         self.lines.indices.map { (self.name(at: $0), self.value(at: $0)) }
     }
 
+    /// Calls `body` with each line: its name, known and as it is spelled, and its value. The bytes are valid during the call
+    /// only.
+    package func forEachField(
+        _ body: (FieldName, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
+    ) {
+        self.bytes.withUnsafeBytes { all in
+            for line in self.lines {
+                let (start, valueStart) = (Int(line.start), Int(line.valueStart))
+                body(
+                    line.name, UnsafeRawBufferPointer(rebasing: all[start..<start + Int(line.nameLength)]),
+                    UnsafeRawBufferPointer(rebasing: all[valueStart..<valueStart + Int(line.valueLength)]))
+            }
+        }
+    }
+
     /// Calls `body` with the bytes of each line, `Name: value` without the line end, and with its name.
     package func forEachLine(_ body: (FieldName, UnsafeRawBufferPointer) -> Void) {
         self.bytes.withUnsafeBytes { all in

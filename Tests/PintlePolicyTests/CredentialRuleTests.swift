@@ -161,7 +161,10 @@ struct CredentialRuleTests {
             ("application/x-www-form-urlencoded", "k=s3cr3t%2Fwith%2Bsigns%26more%3D%25"),
             ("text/plain", "k=\(Self.value)"),
         ] {
-            let body = TransferRequest.Body.bytes(ByteBuffer(string: "k=\(stage.placeholder)"))
+            #expect(
+            try stage.objection("GET", "https://api.test/repos/a", fields: ["X-\(stage.placeholder)": "1"])?
+                .contains("in the name of a field, where a credential is never put") == true)
+        let body = TransferRequest.Body.bytes(ByteBuffer(string: "k=\(stage.placeholder)"))
             let sent = try stage.sent("POST", "https://api.test/repos/a", fields: ["Content-Type": type], body: body)
             guard case .bytes(let bytes) = sent.request.body else { return #expect(Bool(false)) }
             #expect(String(buffer: bytes) == expected && sent.names == ["api"])

@@ -6,7 +6,7 @@ internal import PintleMessage
 package import PintleSession
 
 /// The credentials that one request may have, and those that it has got.
-// Why @unchecked holds: it is made on the loop of its exchange, and used on that thread only.
+// @unchecked: it is made on the loop of its exchange, and only that thread uses it.
 package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
     private let table: CredentialTable
     /// By credential: the problem with it in the body; nil if it may stand there.
@@ -37,11 +37,12 @@ package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
         case .bytes(let bytes): request.body = .bytes(self.filled(bytes))
         case .stream: if !self.keepsLength { request.body = .stream(length: nil) }
         }
-        // No server could then repeat a value piece by piece, nor in a coding that cannot be read.
-        guard self.isNamed else { return }
-        request.fields.remove("Range")
-        request.fields.remove("If-Range")
-        request.fields.set("Accept-Encoding", "identity")
+        if self.isNamed {
+            // No server can then repeat a value piece by piece, or in a coding that cannot be read.
+            request.fields.remove("Range")
+            request.fields.remove("If-Range")
+            request.fields.set("Accept-Encoding", "identity")
+        }
     }
 
     /// True if a body stays as long as it is, whatever is put into it.
@@ -58,19 +59,18 @@ package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
 
     private func filled(_ fields: Fields) -> Fields {
         var filled = Fields(reservingBytes: fields.byteCount, lines: fields.count)
-        fields.forEachLine { name, line in
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
-            // A line is `Name: value`.
-            let value = UnsafeRawBufferPointer(rebasing: line[min(colon + 2, line.count)...])
+        fields.forEachField { known, name, value in
             var made = self.filled(value) { $0 }
-            if name == .authorization, let text = BasicText(line: line),
+            if known == .authorization, let text = BasicText(value),
                 let changed = text.bytes.withUnsafeBytes({ bytes in self.filled(bytes) { $0 } })
             {
                 made = Array("Basic \(Data(changed).base64EncodedString())".utf8)
             }
-            let label = UnsafeRawBufferPointer(rebasing: line[..<colon])
-            guard let made else { return filled.append(name: label, value: value) }
-            made.withUnsafeBytes { filled.append(name: label, value: $0) }
+            if let made {
+                made.withUnsafeBytes { filled.append(name: name, value: $0) }
+            } else {
+                filled.append(name: name, value: value)
+            }
         }
         return filled
     }

@@ -31,8 +31,8 @@ package final class CredentialTable: Sendable {
     /// The part of a request that a placeholder was found in.
     enum Finding: Hashable {
         case part(CredentialConfiguration.Part)
-        /// No credential may stand in it.
-        case path
+        /// The path, or the name of a field: no credential may stand there.
+        case elsewhere
     }
 
     /// Looks for placeholders in a request, and judges them.
@@ -73,11 +73,14 @@ package final class CredentialTable: Sendable {
 
     private func findings(in fields: Fields, _ path: String) -> Set<Use> {
         var uses: Set<Use> = []
-        fields.forEachLine { name, line in
-            self.find(in: line) { uses.insert(Use(credential: $0, finding: .part(.header))) }
-            guard name == .authorization, let plain = BasicText(line: line) else { return }
-            plain.bytes.withUnsafeBytes { bytes in
-                self.find(in: bytes) { uses.insert(Use(credential: $0, finding: .part(.header))) }
+        func note(_ finding: Finding, in bytes: UnsafeRawBufferPointer) {
+            self.find(in: bytes) { uses.insert(Use(credential: $0, finding: finding)) }
+        }
+        fields.forEachField { known, name, value in
+            note(.elsewhere, in: name)
+            note(.part(.header), in: value)
+            if known == .authorization, let plain = BasicText(value) {
+                plain.bytes.withUnsafeBytes { note(.part(.header), in: $0) }
             }
         }
         var path = path
@@ -88,7 +91,7 @@ package final class CredentialTable: Sendable {
             while let match = self.placeholders.next(in: UnsafeRawBufferPointer(bytes), from: next, at: &place) {
                 next = match.end
                 let isInQuery = match.end - match.count > query
-                uses.insert(Use(credential: match.text, finding: isInQuery ? .part(.query) : .path))
+                uses.insert(Use(credential: match.text, finding: isInQuery ? .part(.query) : .elsewhere))
             }
         }
         return uses
@@ -147,7 +150,9 @@ private struct Judge {
                 || readings.allSatisfy { reading in grant.paths.contains { $0.matches(bytes: reading) } }
         }
         if ofPath.isEmpty { return "\(key).for does not name the path there" }
-        guard case .part(let part) = finding else { return "it stands in the path, where a credential is never put" }
+        guard case .part(let part) = finding else {
+            return "it stands in the path, or in the name of a field, where a credential is never put"
+        }
         guard ofPath.contains(where: { $0.parts.contains(part) }) else {
             return "\(key).for does not let it stand in the \(part.rawValue)"
         }
@@ -166,14 +171,10 @@ private struct Judge {
 struct BasicText {
     let bytes: [UInt8]
 
-    /// - Parameter line: a field line, `Authorization: VALUE`.
-    init?(line: UnsafeRawBufferPointer) {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        self.init(value: String(decoding: line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") }, as: UTF8.self))
-    }
-
-    init?(value: String) {
-        guard let credentials = BasicCredentials(value) else { return nil }
+    /// - Parameter value: the value of an `Authorization`.
+    /// - Returns: nil for another scheme.
+    init?(_ value: UnsafeRawBufferPointer) {
+        guard let credentials = BasicCredentials(String(decoding: value, as: UTF8.self)) else { return nil }
         self.bytes = Array("\(credentials.user):".utf8) + credentials.password
     }
 }

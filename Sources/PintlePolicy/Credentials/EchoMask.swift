@@ -49,12 +49,10 @@ package struct EchoMask {
     package func masked(_ fields: Fields) -> Fields {
         var isMasked = false
         var masked = Fields(reservingBytes: fields.byteCount, lines: fields.count)
-        fields.forEachLine { _, line in
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
-            var value = Array(line[min(colon + 2, line.count)...])
+        fields.forEachField { _, name, value in
+            var value = Array(value)
             if self.mask(&value) { isMasked = true }
-            let label = UnsafeRawBufferPointer(rebasing: line[..<colon])
-            value.withUnsafeBytes { masked.append(name: label, value: $0) }
+            value.withUnsafeBytes { masked.append(name: name, value: $0) }
         }
         return isMasked ? masked : fields
     }
