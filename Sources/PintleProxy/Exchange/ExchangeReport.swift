@@ -75,7 +75,7 @@ final class ExchangeReport: ExchangeProgress {
     }
     /// Metrics of the last attempt; the retry count includes all attempts.
     private(set) var metrics = TransferMetrics()
-    private var facts = Facts()
+    private(set) var facts = Facts()
     /// The rules for the origin's address, which are checked when it is known; set only if they only report.
     private var addressQuestion: (rules: DestinationRules, host: Authority)?
     /// The place of the exchange in a trace; nil if traces are off.
@@ -231,7 +231,7 @@ final class ExchangeReport: ExchangeProgress {
     }
 
     /// True if a destination rule that only reports is broken.
-    private var wouldBeDenied: Bool { self.requestViolations.contains(.destinationDenied) }
+    var wouldBeDenied: Bool { self.requestViolations.contains(.destinationDenied) }
 
     /// Takes one of the places for tunnels, until the end.
     ///
@@ -371,22 +371,15 @@ final class ExchangeReport: ExchangeProgress {
         self.endTrace(in: active)
         let bodies = self.capture?.finish(self.status == 101 ? nil : (self.bytesIn, self.bytesOut))
         let digest = self.tap?.finishDigest(isWhole: outcome == .completed)
-        let ended = self.ended(outcome, self.tap?.finish(), bodies, digest, by: active.revision)
-        active.sinks.take(ended)
-        if bodies != nil { active.capture?.store.take(ended) }
-    }
-
-    private func ended(
-        _ outcome: Outcome, _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ digest: BodyDigest? = nil,
-        by revision: String? = nil
-    ) -> EndedExchange {
-        EndedExchange(
-            self, outcome, after: NIODeadline.now() - self.start, self.facts, response, bodies, digest,
-            self.wouldBeDenied, revision)
+        let extras = EndedExtras(self, self.tap?.finish(), bodies, digest)
+        let end = ExchangeEnd(self, outcome, extras, revision: active.revision)
+        active.sinks.take(end)
+        if bodies != nil { active.capture?.store.take(EndedExchange(end)) }
     }
 
     var soFar: RunningExchange {
-        let observed = self.ended(.completed, nil, nil).observed
+        let extras = EndedExtras(self, nil, nil, nil)
+        let observed = EndedExchange(ExchangeEnd(self, .completed, extras, revision: nil)).observed
         return RunningExchange(
             record: observed.record, requestFields: observed.requestFields, responseFields: observed.responseFields)
     }

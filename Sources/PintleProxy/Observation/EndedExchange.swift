@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
-package import PintleActivity
+internal import PintleActivity
 internal import PintleCache
 internal import PintleMessage
 internal import PintlePolicy
@@ -9,11 +9,8 @@ internal import PintleSession
 internal import PintleTrust
 internal import PintleWatch
 
-/// An exchange that has ended, as its report left it.
-///
-/// Its record has a dozen texts that must be made, and most exchanges are only kept, or counted, until they are forgotten. So the
-/// record is made for those who ask.
-package final class EndedExchange: Sendable {
+/// An exchange that has ended, with all that its record is made of.
+struct EndedExchange: Sendable {
     let facts: EndedFacts
     let target: RequestTarget
     /// Empty, unless a sink wanted them.
@@ -23,18 +20,10 @@ package final class EndedExchange: Sendable {
     /// The most keys of a chain in a log line; a peer may send hundreds of certificates.
     private static let longestChain = 16
 
-    init(
-        _ report: ExchangeReport, _ outcome: Outcome, after duration: TimeAmount, _ facts: ExchangeReport.Facts,
-        _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ digest: BodyDigest?, _ wouldBeDenied: Bool,
-        _ revision: String?
-    ) {
-        let extras = EndedExtras(
-            report.identity, gatewayHost: report.request.gatewayHost, error: report.error,
-            credentials: report.releases.isEmpty ? [] : report.credentials, response, bodies,
-            report.isTraced ? report.trace : nil, digest)
-        self.facts = EndedFacts(report, outcome, after: duration, facts, extras, wouldBeDenied, revision)
-        (self.target, self.requestFields) = (report.request.head.target, report.request.head.fields)
-        self.responseFields = facts.responseFields
+    init(_ end: borrowing ExchangeEnd) {
+        self.facts = EndedFacts(end)
+        (self.target, self.requestFields) = (end.report.request.head.target, end.report.request.head.fields)
+        self.responseFields = end.report.facts.responseFields
     }
 
     init(_ facts: EndedFacts, target: RequestTarget, requestFields: Fields, responseFields: Fields) {
@@ -42,26 +31,11 @@ package final class EndedExchange: Sendable {
         (self.requestFields, self.responseFields) = (requestFields, responseFields)
     }
 
-    /// The time of the end.
-    package var moment: Timestamp { self.facts.moment }
-    package var duration: Duration { self.facts.duration }
-    /// The counters of the route; those of no route if none matched.
-    package var counters: RouteCounters { self.facts.counters }
-    package var trust: String? { self.facts.trust }
-    /// The status sent to the client; nil without a response.
-    package var status: UInt16? { self.facts.status }
-    package var violations: [ViolationKind] { self.facts.violations }
-    /// The method; empty if the client sent no request.
-    package var method: String { self.facts.method }
-    /// The id in problems and logs.
-    package var name: String { self.facts.id.description }
-    /// True if a pin of the trust policy has matched.
-    package var matchesPin: Bool { self.facts.verdict?.matchedPin != nil }
     /// Nil if none were kept.
     var bodies: CapturedBodies? { self.facts.extras?.bodies }
 
     /// The exchange with its record.
-    package var observed: ObservedExchange {
+    var observed: ObservedExchange {
         ObservedExchange(
             record: self.record, target: self.target, isComplete: self.facts.outcome == .completed,
             verdict: self.facts.verdict, hasNamelessHello: self.facts.hasNamelessHello,
@@ -74,13 +48,13 @@ package final class EndedExchange: Sendable {
         let facts = self.facts
         let milliseconds = Int64(facts.duration / .milliseconds(1))
         var record = ExchangeRecord(
-            time: Timestamp(milliseconds: facts.moment.milliseconds - milliseconds), id: self.name)
+            time: Timestamp(milliseconds: facts.moment.milliseconds - milliseconds), id: facts.id.description)
         record.client = facts.client?.description
         (record.user, record.tag) = (facts.extras?.identity.user, facts.extras?.identity.tag)
         record.process = facts.process?.found
         (record.mode, record.continuesTunnel) = (facts.mode.rawValue, facts.continuesTunnel)
         record.isCaptured = facts.isCaptured
-        (record.method, record.url) = (self.method.isEmpty ? nil : self.method, self.target.url)
+        (record.method, record.url) = (facts.method.isEmpty ? nil : facts.method, self.target.url)
         record.host = self.target.host ?? facts.extras?.gatewayHost
         record.address = facts.address.isEmpty ? nil : facts.address
         (record.route, record.trust) = (facts.isRouted ? facts.counters.name : nil, facts.trust)

@@ -75,31 +75,30 @@ struct EndedFacts: Sendable {
 }
 
 extension EndedFacts {
-    init(
-        _ report: ExchangeReport, _ outcome: Outcome, after duration: TimeAmount, _ facts: ExchangeReport.Facts,
-        _ extras: EndedExtras?, _ wouldBeDenied: Bool, _ revision: String?
-    ) {
-        let metrics = report.metrics
-        self.duration = .nanoseconds(duration.nanoseconds)
-        (self.connect, self.tls) = (Time(metrics.connect), Time(metrics.tls))
-        self.firstByte = Time(metrics.firstByte)
+    /// Takes each part from where it is: a copy of `report.facts` or `report.metrics` would retain all their parts.
+    init(_ end: borrowing ExchangeEnd) {
+        let report = end.report
+        self.duration = end.duration
+        (self.connect, self.tls) = (Time(report.metrics.connect), Time(report.metrics.tls))
+        self.firstByte = Time(report.metrics.firstByte)
         (self.id, self.client, self.process) = (report.id, report.client, report.process)
-        (self.counters, self.verdict, self.extras) = (report.counters, facts.verdict, extras)
-        (self.violations, self.method) = (facts.violations, report.request.head.method)
-        (self.trust, self.rule, self.revision) = (report.trust, report.rule?.description, revision)
-        self.address = metrics.address
-        (self.tlsVersion, self.httpVersion) = (metrics.tlsVersion, metrics.httpVersion)
-        self.moment = .now()
+        (self.counters, self.verdict, self.extras) = (report.counters, report.facts.verdict, end.extras)
+        (self.violations, self.method) = (report.facts.violations, report.request.head.method)
+        (self.trust, self.rule, self.revision) = (report.trust, report.rule?.description, end.revision)
+        self.address = report.metrics.address
+        (self.tlsVersion, self.httpVersion) = (report.metrics.tlsVersion, report.metrics.httpVersion)
+        self.moment = end.moment
         (self.bytesIn, self.bytesOut) = (report.bytesIn, report.bytesOut)
-        (self.retries, self.redirects) = (UInt32(clamping: metrics.retries), UInt32(clamping: facts.redirects))
+        self.retries = UInt32(clamping: report.metrics.retries)
+        self.redirects = UInt32(clamping: report.facts.redirects)
         (self.status, self.upstreamStatus) = (report.status, report.upstreamStatus)
-        (self.mode, self.assurance, self.problem) = (report.mode, facts.assurance, report.problem)
-        (self.cache, self.simulation, self.outcome) = (facts.cache, report.simulation, outcome)
+        (self.mode, self.assurance, self.problem) = (report.mode, report.facts.assurance, report.problem)
+        (self.cache, self.simulation, self.outcome) = (report.facts.cache, report.simulation, end.outcome)
         (self.continuesTunnel, self.isCaptured) = (report.continuesTunnel, report.isCaptured)
-        self.isRouted = facts.route != nil
-        (self.wouldBeDenied, self.hasNamelessHello) = (wouldBeDenied, report.hasNamelessHello)
-        self.reusedConnection = metrics.reusedConnection
-        self.hasTimes = metrics.total > .zero
+        self.isRouted = report.facts.route != nil
+        (self.wouldBeDenied, self.hasNamelessHello) = (report.wouldBeDenied, report.hasNamelessHello)
+        self.reusedConnection = report.metrics.reusedConnection
+        self.hasTimes = report.metrics.total > .zero
     }
 }
 
@@ -117,17 +116,18 @@ final class EndedExtras: Sendable {
 
     /// - Returns: nil if there are none.
     init?(
-        _ identity: ProxyIdentity, gatewayHost: String?, error: String?, credentials: [String],
-        _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ trace: ExchangeTrace?, _ digest: BodyDigest? = nil
+        _ report: ExchangeReport, _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ digest: BodyDigest?
     ) {
-        if identity.user == nil, identity.tag == nil, gatewayHost == nil, error == nil, response == nil, bodies == nil,
-            trace == nil, credentials.isEmpty, digest == nil
+        if report.identity.user == nil, report.identity.tag == nil, report.request.gatewayHost == nil,
+            report.error == nil, response == nil, bodies == nil, !report.isTraced, report.releases.isEmpty,
+            digest == nil
         {
             return nil
         }
-        (self.identity, self.gatewayHost, self.error) = (identity, gatewayHost, error)
-        self.credentials = credentials
-        (self.response, self.bodies, self.trace, self.digest) = (response, bodies, trace, digest)
+        (self.identity, self.gatewayHost, self.error) = (report.identity, report.request.gatewayHost, report.error)
+        self.credentials = report.releases.isEmpty ? [] : report.credentials
+        (self.response, self.bodies, self.digest) = (response, bodies, digest)
+        self.trace = report.isTraced ? report.trace : nil
     }
 
     /// The bytes in memory, about.

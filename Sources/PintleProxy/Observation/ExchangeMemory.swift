@@ -12,18 +12,36 @@ internal import PintleMessage
 /// It has no lock of its own.
 // @unchecked: only `RecentExchanges` has one, and uses it under its lock.
 final class ExchangeMemory: @unchecked Sendable {
-    /// The lengths of what follows the facts, in bytes.
-    fileprivate struct Shape {
-        enum Target: UInt8 { case origin, http, https, authority, asterisk }
+    /// The lengths of what follows the facts, in bytes. Measured before the lock is taken.
+    struct Shape {
+        fileprivate enum Target: UInt8 { case origin, http, https, authority, asterisk }
 
-        var target = Target.asterisk
-        var port: UInt16 = 0
-        var host: UInt32 = 0
-        var path: UInt32 = 0
-        var request: UInt32 = 0
-        var response: UInt32 = 0
+        fileprivate var target = Target.asterisk
+        fileprivate var port: UInt16 = 0
+        fileprivate var host: UInt32 = 0
+        fileprivate var path: UInt32 = 0
+        fileprivate var request: UInt32 = 0
+        fileprivate var response: UInt32 = 0
 
-        var length: Int { Int(self.host) + Int(self.path) + Int(self.request) + Int(self.response) }
+        fileprivate var length: Int {
+            Int(self.host) + Int(self.path) + Int(self.request) + Int(self.response)
+        }
+
+        init(_ end: borrowing ExchangeEnd) {
+            switch end.report.request.head.target {
+            case .origin(let text): (self.target, self.path) = (.origin, UInt32(text.utf8.count))
+            case .absolute(let scheme, let authority, let text):
+                self.target = scheme == .http ? .http : .https
+                (self.host, self.port) = (UInt32(authority.host.utf8.count), authority.port)
+                self.path = UInt32(text.utf8.count)
+            case .authority(let authority):
+                self.target = .authority
+                (self.host, self.port) = (UInt32(authority.host.utf8.count), authority.port)
+            case .asterisk: break
+            }
+            self.request = UInt32(end.report.request.head.fields.byteCount)
+            self.response = UInt32(end.report.facts.responseFields.byteCount)
+        }
     }
 
     private static let alignment = 16
@@ -58,7 +76,7 @@ final class ExchangeMemory: @unchecked Sendable {
         self.space = RingSpace(capacity: size)
     }
 
-    /// Only an empty one may end: ``removeFirst(at:)`` moves the facts out.
+    /// Only an empty one may end: ``removeFirst(at:)`` releases the facts.
     deinit {
         precondition(self.space.count == 0, "BUG: kept exchanges are leaked")
         free(self.block)
@@ -66,60 +84,39 @@ final class ExchangeMemory: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// An exchange that is to be kept, measured before the lock is taken.
-    struct Arrival {
-        fileprivate let ended: EndedExchange
-        fileprivate let shape: Shape
-        fileprivate let host: String
-        fileprivate let path: String
-        /// The room that it takes, in bytes.
-        let size: Int
-
-        init(_ ended: EndedExchange) {
-            var (shape, host, path) = (Shape(), "", "")
-            switch ended.target {
-            case .origin(let text): (shape.target, path) = (.origin, text)
-            case .absolute(let scheme, let authority, let text):
-                shape.target = scheme == .http ? .http : .https
-                (host, shape.port, path) = (authority.host, authority.port, text)
-            case .authority(let authority):
-                (shape.target, host, shape.port) = (.authority, authority.host, authority.port)
-            case .asterisk: shape.target = .asterisk
-            }
-            (shape.host, shape.path) = (UInt32(host.utf8.count), UInt32(path.utf8.count))
-            shape.request = UInt32(ended.requestFields.byteCount)
-            shape.response = UInt32(ended.responseFields.byteCount)
-            (self.ended, self.shape, self.host, self.path) = (ended, shape, host, path)
-            self.size = ExchangeMemory.size(shape)
-        }
-    }
-
     /// Keeps an exchange behind the others.
     ///
     /// - Returns: its place; nil if older ones have to leave first, or if it has no room even alone.
-    func put(_ arrival: Arrival) -> Int? {
+    func put(_ end: borrowing ExchangeEnd, _ shape: Shape) -> Int? {
         if self.block == nil { self.takeBlock() }
-        guard let place = self.space.take(arrival.size) else { return nil }
+        guard let place = self.space.take(Self.size(of: shape)) else { return nil }
         let start = self.base + place
-        start.initializeMemory(as: EndedFacts.self, to: arrival.ended.facts)
-        (start + Self.shapeOffset).initializeMemory(as: Shape.self, to: arrival.shape)
-        var end = start + Self.textOffset
-        Self.put(arrival.host, &end)
-        Self.put(arrival.path, &end)
-        arrival.ended.requestFields.copyLines(to: end)
-        arrival.ended.responseFields.copyLines(to: end + Int(arrival.shape.request))
+        start.initializeMemory(as: EndedFacts.self, to: EndedFacts(end))
+        (start + Self.shapeOffset).initializeMemory(as: Shape.self, to: shape)
+        var next = start + Self.textOffset
+        switch end.report.request.head.target {
+        case .origin(let path): Self.put(path, &next)
+        case .absolute(_, let authority, let path):
+            Self.put(authority.host, &next)
+            Self.put(path, &next)
+        case .authority(let authority): Self.put(authority.host, &next)
+        case .asterisk: break
+        }
+        end.report.request.head.fields.copyLines(to: next)
+        end.report.facts.responseFields.copyLines(to: next + Int(shape.request))
         return place
     }
 
-    private static func put(_ text: String, _ end: inout UnsafeMutableRawPointer) {
+    private static func put(_ text: String, _ next: inout UnsafeMutableRawPointer) {
         var text = text
         text.withUTF8 { bytes in
-            if let start = bytes.baseAddress { end.copyMemory(from: start, byteCount: bytes.count) }
-            end += bytes.count
+            if let start = bytes.baseAddress { next.copyMemory(from: start, byteCount: bytes.count) }
+            next += bytes.count
         }
     }
 
-    private static func size(_ shape: Shape) -> Int {
+    /// The room that an exchange takes, in bytes.
+    static func size(of shape: Shape) -> Int {
         (Self.textOffset + shape.length + Self.alignment - 1) / Self.alignment * Self.alignment
     }
 
@@ -154,11 +151,13 @@ final class ExchangeMemory: @unchecked Sendable {
     /// Forgets the oldest exchange.
     ///
     /// - Parameter place: of the oldest.
-    /// - Returns: its facts, with the last references to other objects, and its size in bytes.
-    func removeFirst(at place: Int) -> (facts: EndedFacts, size: Int) {
-        let size = Self.size(self.shape(at: place))
+    /// - Returns: its size in bytes, with that of its further parts.
+    func removeFirst(at place: Int) -> Int {
+        let size = Self.size(of: self.shape(at: place))
         self.space.removeFirst(size)
-        return (self.facts(at: place).move(), size)
+        let facts = self.facts(at: place)
+        defer { facts.deinitialize(count: 1) }
+        return size + (facts.pointee.extras?.size ?? 0)
     }
 
     private func facts(at place: Int) -> UnsafeMutablePointer<EndedFacts> {

@@ -25,7 +25,7 @@ extension ExchangeSink {
 /// A part that keeps exchanges, or counts them, without their records.
 package protocol EndSink: AnyObject, Sendable {
     /// Receives an exchange with all its secrets, on the thread that ended it. It must neither wait nor compute long.
-    func take(_ ended: EndedExchange)
+    func take(_ end: borrowing ExchangeEnd)
 }
 
 /// The one way out for what is known about exchanges.
@@ -57,11 +57,11 @@ package struct ExchangeSinks: Sendable {
     var wantDigests: Bool { self.all.contains { $0.wantsDigests } }
     var wantProcesses: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsProcesses } }
 
-    func take(_ ended: EndedExchange) {
-        for keeper in self.keepers { keeper.take(ended) }
+    func take(_ end: borrowing ExchangeEnd) {
+        for keeper in self.keepers { keeper.take(end) }
         // Mostly there is none, and the record need not be made.
         guard self.all.contains(where: { $0.wantsExchanges }) else { return }
-        let observed = ended.observed
+        let observed = EndedExchange(end).observed
         for sink in self.all where sink.wantsExchanges { sink.take(observed) }
     }
 }

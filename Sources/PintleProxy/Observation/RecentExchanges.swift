@@ -42,41 +42,51 @@ package final class RecentExchanges: EndSink {
         package var forgotten: UInt64 = 0
     }
 
-    private enum Place: Sendable {
-        case memory(Int)
-        case record(KeptRecord)
-    }
-
-    /// The last references to the parts of an exchange that is forgotten.
-    private enum Rest: Sendable {
-        case facts(EndedFacts)
-        case record(KeptRecord)
-    }
-
     private struct State: Sendable {
-        var kept: CircularBuffer<Place> = []
-        var usage = Usage()
+        /// The places of the exchanges in `memory`; nil for one of `records`.
+        var places: CircularBuffer<Int?> = []
         let memory: ExchangeMemory
+        /// By their numbers.
+        var records: [UInt64: KeptRecord] = [:]
+        var usage = Usage()
 
-        mutating func forgetOldest() -> Rest? {
-            guard let oldest = self.kept.popFirst() else { return nil }
-            self.usage.exchanges -= 1
-            self.usage.forgotten += 1
-            switch oldest {
-            case .memory(let place):
-                let (facts, size) = self.memory.removeFirst(at: place)
-                self.usage.bytes -= size + (facts.extras?.size ?? 0)
-                return .facts(facts)
-            case .record(let record):
-                self.usage.bytes -= record.observed.size
-                return .record(record)
-            }
+        var numbers: Range<UInt64> {
+            let first = self.usage.forgotten + 1
+            return first..<first + UInt64(self.usage.exchanges)
         }
 
-        mutating func add(_ place: Place, _ size: Int) {
-            self.kept.append(place)
+        mutating func add(at place: Int?, _ size: Int) {
+            self.places.append(place)
             self.usage.exchanges += 1
             self.usage.bytes += size
+        }
+
+        /// Does nothing if there is none, and returns false.
+        mutating func forgetOldest() -> Bool {
+            guard let oldest = self.places.popFirst() else { return false }
+            if let place = oldest {
+                self.usage.bytes -= self.memory.removeFirst(at: place)
+            } else if let record = self.records.removeValue(forKey: self.numbers.lowerBound) {
+                self.usage.bytes -= record.observed.size
+            }
+            self.usage.exchanges -= 1
+            self.usage.forgotten += 1
+            return true
+        }
+
+        func exchange(_ number: UInt64) -> Kept {
+            if let place = self.places[offset: Int(number - self.numbers.lowerBound)] {
+                return Kept(number: number, content: .ended(self.memory.exchange(at: place)))
+            }
+            guard let record = self.records[number] else { preconditionFailure("BUG: an exchange is nowhere") }
+            return Kept(number: number, content: .record(record))
+        }
+
+        func isCalled(_ id: String, _ known: ExchangeID?, _ number: UInt64) -> Bool {
+            if let place = self.places[offset: Int(number - self.numbers.lowerBound)] {
+                return known.map { self.memory.id(at: place) == $0 } ?? false
+            }
+            return self.records[number]?.observed.record.id == id
         }
     }
 
@@ -96,25 +106,22 @@ package final class RecentExchanges: EndSink {
         self.state = Locked(State(memory: ExchangeMemory(capacity: bytes)))
     }
 
-    deinit { self.state.withLock { while $0.forgetOldest() != nil {} } }
+    deinit { self.state.withLock { while $0.forgetOldest() {} } }
 
-    package func take(_ ended: EndedExchange) {
-        let arrival = ExchangeMemory.Arrival(ended)
-        let size = arrival.size + (ended.facts.extras?.size ?? 0)
+    package func take(_ end: borrowing ExchangeEnd) {
+        let shape = ExchangeMemory.Shape(end)
+        let size = ExchangeMemory.size(of: shape) + (end.extras?.size ?? 0)
         // It would push all others out, and have no room then.
         guard size <= self.mostBytes else { return }
-        // Released outside of the lock.
-        var gone: [Rest] = []
         self.state.withLock { state in
-            self.makeRoom(for: size, in: &state, &gone)
+            self.makeRoom(for: size, in: &state)
             while true {
-                if let place = state.memory.put(arrival) { return state.add(.memory(place), size) }
-                guard let oldest = state.forgetOldest() else {
+                if let place = state.memory.put(end, shape) { return state.add(at: place, size) }
+                guard state.forgetOldest() else {
                     // The system has no memory for it.
                     state.usage.forgotten += 1
                     return
                 }
-                gone.append(oldest)
             }
         }
     }
@@ -122,45 +129,30 @@ package final class RecentExchanges: EndSink {
     /// Keeps an exchange with its record.
     package func keep(_ record: KeptRecord) {
         let size = record.observed.size
-        var gone: [Rest] = []
         self.state.withLock { state in
-            self.makeRoom(for: size, in: &state, &gone)
-            state.add(.record(record), size)
+            self.makeRoom(for: size, in: &state)
+            state.records[state.numbers.upperBound] = record
+            state.add(at: nil, size)
         }
     }
 
-    private func makeRoom(for size: Int, in state: inout State, _ gone: inout [Rest]) {
+    private func makeRoom(for size: Int, in state: inout State) {
         while state.usage.exchanges >= self.mostExchanges || state.usage.bytes + size > self.mostBytes,
-            let oldest = state.forgetOldest()
-        {
-            gone.append(oldest)
-        }
+            state.forgetOldest()
+        {}
     }
 
     package var usage: Usage { self.state.withLock { $0.usage } }
 
     /// The numbers of the kept exchanges.
-    package var numbers: Range<UInt64> { self.state.withLock { Self.numbers(in: $0) } }
-
-    private static func numbers(in state: State) -> Range<UInt64> {
-        let first = state.usage.forgotten + 1
-        return first..<first + UInt64(state.usage.exchanges)
-    }
+    package var numbers: Range<UInt64> { self.state.withLock { $0.numbers } }
 
     /// The exchanges with these numbers that are still kept, the oldest first.
     ///
     /// - Parameter numbers: at most ``mostAtOnce``.
     package func numbers(_ numbers: Range<UInt64>) -> [Kept] {
         precondition(numbers.count <= Self.mostAtOnce, "BUG: event loops wait while many exchanges are read")
-        return self.state.withLock { state in
-            let all = Self.numbers(in: state)
-            return numbers.clamped(to: all).map { number in
-                switch state.kept[offset: Int(number - all.lowerBound)] {
-                case .memory(let place): Kept(number: number, content: .ended(state.memory.exchange(at: place)))
-                case .record(let record): Kept(number: number, content: .record(record))
-                }
-            }
-        }
+        return self.state.withLock { state in numbers.clamped(to: state.numbers).map(state.exchange) }
     }
 
     /// The exchange with an id; nil if it is not kept.
@@ -169,15 +161,8 @@ package final class RecentExchanges: EndSink {
         var end = self.numbers.upperBound
         while true {
             let (number, start) = self.state.withLock { state in
-                let all = Self.numbers(in: state)
-                let start = max(all.lowerBound, end - min(end, UInt64(Self.mostCompared)))
-                let found = (start..<max(start, end)).last { number in
-                    switch state.kept[offset: Int(number - all.lowerBound)] {
-                    case .memory(let place): known.map { state.memory.id(at: place) == $0 } ?? false
-                    case .record(let record): record.observed.record.id == id
-                    }
-                }
-                return (found, start)
+                let start = max(state.numbers.lowerBound, end - min(end, UInt64(Self.mostCompared)))
+                return ((start..<max(start, end)).last { state.isCalled(id, known, $0) }, start)
             }
             if let number { return self.numbers(number..<number + 1).first }
             guard start < end else { return nil }

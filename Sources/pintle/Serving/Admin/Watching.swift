@@ -16,15 +16,14 @@ final class Watching {
 }
 
 extension Watching: EndSink {
-    func take(_ ended: EndedExchange) {
+    func take(_ end: borrowing ExchangeEnd) {
         self.metrics.count(
             ExchangeMetrics.Facts(
-                route: ended.counters, method: ended.method, status: ended.status, duration: ended.duration,
-                end: ended.moment)
-        ) { ended.name }
+                route: end.counters, method: end.method, status: end.status, duration: end.duration, end: end.moment)
+        ) { end.name }
         // Otherwise pins have not decided: the trust policy has none, or nothing was verified.
-        let isMismatch = !ended.violations.isEmpty && ended.violations.contains(.pinMismatch)
-        if isMismatch || ended.matchesPin, let trust = ended.trust {
+        let isMismatch = !end.violations.isEmpty && end.violations.contains(.pinMismatch)
+        if isMismatch || end.matchesPin, let trust = end.trust {
             self.metrics.countPins(of: trust, isMismatch: isMismatch)
         }
     }
