@@ -7,12 +7,14 @@ internal import PintleSystem
 /// The requests of a captured connection in clear. They have a path for a target, since their client believes that it has
 /// reached their server.
 final class CapturedRequests: RequestEnclosure {
-    private let authority: Authority
+    let place: EnclosurePlace
+    private var authority: Authority { self.place.authority }
 
-    init(to authority: Authority) { self.authority = authority }
+    init(to authority: Authority) {
+        self.place = EnclosurePlace(scheme: .http, authority: authority, server: authority)
+    }
 
     var identity: ProxyIdentity { ProxyIdentity() }
-    var scheme: Scheme { .http }
     var isIntercepted: Bool { false }
     var isCaptured: Bool { true }
 

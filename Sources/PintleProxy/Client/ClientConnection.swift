@@ -51,7 +51,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         (self.client, self.clientProcess) = (client, process)
         self.tls = tls
         self.refusal = refusal
-        self.requests = RequestStream(limits: worker.active.headLimits, inTunnel: enclosure != nil)
+        self.requests = RequestStream(limits: worker.active.headLimits)
     }
 
     // MARK: The channel's events
@@ -200,9 +200,15 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Adds the destination to a request that has none of its own.
     private func complete(_ request: inout ReceivedRequest) -> Problem? {
         guard let enclosure else { return nil }
-        var head = request.head
+        let received = request
+        if let known = received.completed(for: enclosure.place) {
+            request = known
+            return nil
+        }
+        var head = received.head
         let problem = enclosure.complete(&head)
-        request = ReceivedRequest(head, request.framing)
+        request = ReceivedRequest(head, received.framing, isRecurrent: received.isRecurrent && problem == nil)
+        received.note(completed: request, for: enclosure.place)
         return problem
     }
 

@@ -25,6 +25,8 @@ final class ReceivedRequest {
     var keepsFields = false
     private var plan: (plan: RequestPlan, policy: Policy)?
     private var made: Result<PlannedRequest, Problem>?
+    /// The same request with the destination that it had last, inside an enclosure.
+    private var completed: (request: ReceivedRequest, place: EnclosurePlace)?
     /// The cache lookup, if it depends on the request alone and any stored response may answer.
     private(set) var question: CacheLookup?
 
@@ -60,6 +62,17 @@ final class ReceivedRequest {
         let made = plan.make(self.head, body)
         self.made = made
         return made
+    }
+
+    /// The request with the destination of an enclosure; nil if equal requests were not completed with it last.
+    func completed(for place: EnclosurePlace) -> ReceivedRequest? {
+        guard let completed, completed.place == place else { return nil }
+        return completed.request
+    }
+
+    /// Remembers the completed request for equal requests. Does nothing for one that is not recurrent.
+    func note(completed request: ReceivedRequest, for place: EnclosurePlace) {
+        if request.isRecurrent { self.completed = (request, place) }
     }
 
     /// Remembers the cache lookup for equal requests.

@@ -55,9 +55,9 @@ struct RecurrentRequests {
 
     /// Remembers a request with the head `bytes`.
     mutating func remember(_ request: ReceivedRequest, _ head: Head, in bytes: UnsafeRawBufferPointer) {
-        // The estimate includes the head in its parts, the planned request, the cache lookup, two short response heads, and the
-        // objects around them.
-        let cost = 6 * UInt64(bytes.count) + 6144
+        // The estimate includes the head in its parts, the same with a destination of an enclosure, the planned request, the
+        // cache lookup, two short response heads, and the objects around them.
+        let cost = 8 * UInt64(bytes.count) + 6144
         _ = self.entries.insert(Entry(bytes: [UInt8](bytes), request: request), for: head.hash, cost: cost)
         if self.entries.cost > Self.capacity { _ = self.entries.removeOldest(untilCost: Self.capacity) }
     }

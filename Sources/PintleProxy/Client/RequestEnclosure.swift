@@ -9,14 +9,16 @@ internal import PintleTrust
 protocol RequestEnclosure: AnyObject {
     /// The names of the client.
     var identity: ProxyIdentity { get }
-    /// The scheme of the requests.
-    var scheme: Scheme { get }
     /// True if the client speaks TLS with a certificate of the proxy's own, or might have.
     var isIntercepted: Bool { get }
     /// True if the client has asked for no tunnel: its connection was captured.
     var isCaptured: Bool { get }
 
-    /// Completes a request with its destination, as in a request to a proxy.
+    /// The destination of its requests.
+    var place: EnclosurePlace { get }
+
+    /// Completes a request with its destination, as in a request to a proxy. The result depends on the request and on
+    /// ``place`` alone.
     ///
     /// - Returns: a problem if the request is for another server; otherwise nil.
     func complete(_ head: inout RequestHead) -> Problem?
@@ -26,6 +28,15 @@ protocol RequestEnclosure: AnyObject {
 
     /// Called when the client's handshake has failed.
     func handshakeFailed(_ failure: TLSFailure)
+}
+
+/// The destination of requests that do not name it themselves.
+struct EnclosurePlace: Equatable {
+    let scheme: Scheme
+    /// The destination of the connection.
+    let authority: Authority
+    /// The server of the requests, as far as the connection tells it.
+    let server: Authority
 }
 
 /// The defaults, for connections in clear.

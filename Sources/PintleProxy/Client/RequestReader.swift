@@ -6,13 +6,8 @@ internal import PintleMessage
 /// Extracts requests, without their bodies, from received bytes.
 struct RequestReader {
     private var parser: RequestParser
-    /// True if a request may be one of the recurrent ones. Inside of a tunnel the same bytes are another request.
-    private let isRemembering: Bool
 
-    init(limits: HeadLimits, inTunnel: Bool) {
-        self.parser = RequestParser(limits: limits)
-        self.isRemembering = !inTunnel
-    }
+    init(limits: HeadLimits) { self.parser = RequestParser(limits: limits) }
 
     /// Takes the request at the front of `inbox`, which it parses, or finds among the recurrent ones.
     ///
@@ -36,7 +31,7 @@ struct RequestReader {
     ) throws(WireError) -> (request: ReceivedRequest, length: Int)? {
         guard let place = try self.parser.findHead(bytes) else { return nil }
         let bytes = UnsafeRawBufferPointer(rebasing: bytes[place])
-        let known = self.isRemembering ? RecurrentRequests.Head(bytes) : nil
+        let known = RecurrentRequests.Head(bytes)
         if let known, let request = recurrent.find(known, in: bytes) { return (request, place.upperBound) }
         let head = try self.parser.read(bytes)
         let framing = try head.bodyFraming()

@@ -94,8 +94,8 @@ final class RequestStream<Receiver> {
     /// The most bytes sent ahead by the client that are kept. A head may be longer.
     static var inboxLimit: Int { 64 * 1024 }
 
-    init(limits: HeadLimits, inTunnel: Bool) {
-        self.heads = RequestReader(limits: limits, inTunnel: inTunnel)
+    init(limits: HeadLimits) {
+        self.heads = RequestReader(limits: limits)
         self.body = BodyReader(.none, limits: limits)
     }
 

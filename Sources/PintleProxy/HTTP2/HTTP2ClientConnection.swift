@@ -310,7 +310,7 @@ extension HTTP2ClientConnection.Caller {
         client: Client?, process: ClientProcess?, refusal: Problem?, enclosure: (any RequestEnclosure)?,
         _ tls: TLSTransport
     ) {
-        let place = enclosure.map { HTTP2RequestHead.Place.tunnel($0.scheme) }
+        let place = enclosure.map { HTTP2RequestHead.Place.tunnel($0.place.scheme) }
         self.init(
             client: client, process: process, refusal: refusal, enclosure: enclosure,
             place: place ?? .listener(serverName: tls.serverName, port: tls.port))

@@ -30,7 +30,7 @@ final class InterceptedTunnel: RequestEnclosure {
     /// The client's channel, which continues the handshake when there is a certificate.
     weak var channel: SocketChannel?
     /// http if the client does not use TLS in the tunnel.
-    private(set) var scheme = Scheme.https
+    private var scheme = Scheme.https
     /// The server name in the client's handshake.
     private var serverName: String?
     /// The reason why the client got no certificate.
@@ -178,6 +178,10 @@ final class InterceptedTunnel: RequestEnclosure {
         case .authority: return Problem(.badRequest, "a tunnel has no tunnel inside")
         }
         return nil
+    }
+
+    var place: EnclosurePlace {
+        EnclosurePlace(scheme: self.scheme, authority: self.authority, server: self.server)
     }
 
     /// The server of the requests: for a tunnel to an address, the one that the handshake names.

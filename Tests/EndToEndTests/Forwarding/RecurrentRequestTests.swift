@@ -2,6 +2,7 @@
 
 import Foundation
 import PintleTesting
+import PintleTrust
 import Testing
 
 /// Requests that are repeated byte for byte are parsed and planned once, which must not be observable.
@@ -96,6 +97,37 @@ struct RecurrentRequestTests {
         let answers = try (0..<5).map { _ in self.lasting(try pintle.ask(bytes)) }
         #expect(Set(answers).count == 1 && answers[0].contains("GET /a HTTP/1.1"), "\(answers)")
         #expect(try pintle.waitForExchanges(5).allSatisfy { $0["host"] as? String == "gate.test" })
+    }
+
+    @Test func `the same bytes in tunnels to different hosts are different requests`() throws {
+        let folder = try TemporaryFolder()
+        try AuthorityFolder("\(folder.path)/pintle/ca").keep(try CertificateAuthority(named: "Test CA"))
+        let route = { (host: String) in
+            """
+              - name: \(host)
+                match: {hosts: [\(host).test]}
+                connect: intercept
+                upstream: "http://127.0.0.1:\(self.origin.port)"
+                request: {headers: {set: {X-Route: \(host)}}}
+            """
+        }
+        let pintle = try PintleProcess(
+            "routes:\n\(route("one"))\n\(route("two"))", environment: ["XDG_DATA_HOME": folder.path], folder: folder)
+        func answer(to bytes: String, inTunnelTo host: String) throws -> Message {
+            let client = try pintle.connect()
+            try client.send("CONNECT \(host).test:80 HTTP/1.1\r\nHost: \(host).test:80\r\n\r\n")
+            #expect(try client.readHead().status == 200)
+            try client.send(bytes)
+            return try client.readResponse()
+        }
+        // Without a Host the bytes fit both; with one, they fit the first alone.
+        let (open, named) = ("GET /plain HTTP/1.0\r\n\r\n", "GET /plain HTTP/1.1\r\nHost: one.test\r\n\r\n")
+        for _ in 0..<5 {
+            for host in ["one", "two"] {
+                #expect(try answer(to: open, inTunnelTo: host).text.contains("X-Route: \(host)"))
+                #expect(try answer(to: named, inTunnelTo: host).head.status == (host == "one" ? 200 : 403))
+            }
+        }
     }
 
     @Test func `a new configuration is in force for the next one`() throws {

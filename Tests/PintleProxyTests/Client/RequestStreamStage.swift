@@ -16,7 +16,7 @@ final class BodyTaker {
 
 /// A ``RequestStream`` with a connection that carries its actions out and writes them down.
 struct RequestStreamStage {
-    let stream = RequestStream<BodyTaker>(limits: HeadLimits(bytes: 1024, line: 512, count: 16), inTunnel: false)
+    let stream = RequestStream<BodyTaker>(limits: HeadLimits(bytes: 1024, line: 512, count: 16))
     /// The actions so far. Adjoining pieces of a body are one.
     private(set) var transcript: [String] = []
     var turn: UInt64 = 1
