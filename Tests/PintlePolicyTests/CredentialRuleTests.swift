@@ -162,9 +162,9 @@ struct CredentialRuleTests {
             ("text/plain", "k=\(Self.value)"),
         ] {
             #expect(
-            try stage.objection("GET", "https://api.test/repos/a", fields: ["X-\(stage.placeholder)": "1"])?
-                .contains("in the name of a field, where a credential is never put") == true)
-        let body = TransferRequest.Body.bytes(ByteBuffer(string: "k=\(stage.placeholder)"))
+                try stage.objection("GET", "https://api.test/repos/a", fields: ["X-\(stage.placeholder)": "1"])?
+                    .contains("in the name of a field, where a credential is never put") == true)
+            let body = TransferRequest.Body.bytes(ByteBuffer(string: "k=\(stage.placeholder)"))
             let sent = try stage.sent("POST", "https://api.test/repos/a", fields: ["Content-Type": type], body: body)
             guard case .bytes(let bytes) = sent.request.body else { return #expect(Bool(false)) }
             #expect(String(buffer: bytes) == expected && sent.names == ["api"])

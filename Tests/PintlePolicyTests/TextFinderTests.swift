@@ -40,6 +40,35 @@ struct TextFinderTests {
         }
     }
 
+    @Test func `skipping misses no text, whatever the lengths and the cuts`() {
+        var random = SeededGenerator(seed: Seed.ofThisRun)
+        for _ in 0..<2000 {
+            // Few letters, so that texts overlap and nearly match everywhere.
+            let letters = Array("abcd".utf8.prefix(Int.random(in: 1...4, using: &random)))
+            func text(_ count: Int) -> [UInt8] {
+                (0..<count).map { _ in letters[Int.random(in: 0..<letters.count, using: &random)] }
+            }
+            let shortest = Int.random(in: 1...9, using: &random)
+            let texts = (0..<Int.random(in: 1...5, using: &random)).map { _ in
+                text(shortest + Int.random(in: 0...4, using: &random))
+            }
+            let whole = text(Int.random(in: 0...80, using: &random))
+            let finder = TextFinder(texts)
+            let expected = (1...max(1, whole.count)).compactMap { end -> [Int]? in
+                let ending = texts.filter {
+                    whole.prefix(end).count == end && whole.prefix(end).suffix($0.count) == $0[...]
+                }
+                guard let longest = ending.map(\.count).max() else { return nil }
+                return texts.firstIndex { $0.count == longest && ending.contains($0) }.map { [$0, end] }
+            }
+            let cut = Int.random(in: 0...whole.count, using: &random)
+            #expect(
+                self.matches(finder, [Array(whole[..<cut]), Array(whole[cut...])]) == expected,
+                "\(texts.map { String(decoding: $0, as: UTF8.self) }) in \(String(decoding: whole, as: UTF8.self)) at \(cut)"
+            )
+        }
+    }
+
     @Test func `the longest text that ends in a place is told`() {
         #expect(self.matches(self.finder(["bc", "abc"]), [Array("abc xbc".utf8)]) == [[1, 3], [0, 7]])
     }

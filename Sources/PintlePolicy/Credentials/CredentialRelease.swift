@@ -9,7 +9,7 @@ package import PintleSession
 // @unchecked: it is made on the loop of its exchange, and only that thread uses it.
 package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
     private let table: CredentialTable
-    /// By credential: the problem with it in the body; nil if it may stand there.
+    /// By credential: the problem with it in a body that is streamed; nil if it may stand there.
     private let objections: [Problem?]
     private let encoding: BodyEncoding
     /// True if the host is one that any credential is for, so that its answer may repeat a value.

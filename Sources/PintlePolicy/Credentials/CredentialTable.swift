@@ -60,7 +60,7 @@ package final class CredentialTable: Sendable {
             if let problem = judge.objection(to: self.credentials[use.credential], in: use.finding) { throw problem }
         }
         return CredentialRelease(
-            self, objections: self.credentials.map { judge.objection(to: $0, in: .part(.body)) },
+            self, objections: isStreamed ? self.credentials.map { judge.objection(to: $0, in: .part(.body)) } : [],
             encoding: BodyEncoding(request.fields), isNamed: isNamed, used: found.map(\.credential))
     }
 
@@ -174,7 +174,10 @@ struct BasicText {
     /// - Parameter value: the value of an `Authorization`.
     /// - Returns: nil for another scheme.
     init?(_ value: UnsafeRawBufferPointer) {
-        guard let credentials = BasicCredentials(String(decoding: value, as: UTF8.self)) else { return nil }
+        // Most are of another scheme, and need not become a String.
+        guard ASCII.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: value.prefix(5)), "basic"),
+            let credentials = BasicCredentials(String(decoding: value, as: UTF8.self))
+        else { return nil }
         self.bytes = Array("\(credentials.user):".utf8) + credentials.password
     }
 }

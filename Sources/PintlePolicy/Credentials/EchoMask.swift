@@ -48,32 +48,37 @@ package struct EchoMask {
     /// Masks the values of fields.
     package func masked(_ fields: Fields) -> Fields {
         var isMasked = false
+        fields.forEachField { _, _, value in isMasked = isMasked || self.isFound(in: value) }
+        // Nearly no server repeats one.
+        guard isMasked else { return fields }
         var masked = Fields(reservingBytes: fields.byteCount, lines: fields.count)
         fields.forEachField { _, name, value in
-            var value = Array(value)
-            if self.mask(&value) { isMasked = true }
-            value.withUnsafeBytes { masked.append(name: name, value: $0) }
+            self.masked(value).withUnsafeBytes { masked.append(name: name, value: $0) }
         }
-        return isMasked ? masked : fields
+        return masked
     }
 
     /// Masks the values in a text.
     package func masked(_ text: String) -> String {
-        var bytes = Array(text.utf8)
-        return self.mask(&bytes) ? String(decoding: bytes, as: UTF8.self) : text
+        var text = text
+        let masked = text.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            return self.isFound(in: bytes) ? self.masked(bytes) : nil
+        }
+        return masked.map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
-    private func mask(_ bytes: inout [UInt8]) -> Bool {
+    private func isFound(in bytes: UnsafeRawBufferPointer) -> Bool {
         var place = TextFinder.Place()
-        var found: [TextFinder.Match] = []
-        bytes.withUnsafeBytes { bytes in
-            var next = 0
-            while let match = self.echoes.next(in: bytes, from: next, at: &place) {
-                next = match.end
-                found.append(match)
-            }
+        return self.echoes.next(in: bytes, from: 0, at: &place) != nil
+    }
+
+    private func masked(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        var (masked, place, next) = (Array(bytes), TextFinder.Place(), 0)
+        while let match = self.echoes.next(in: bytes, from: next, at: &place) {
+            next = match.end
+            for index in match.end - match.count..<match.end { masked[index] = Self.star }
         }
-        for match in found { for index in match.end - match.count..<match.end { bytes[index] = Self.star } }
-        return !found.isEmpty
+        return masked
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import PintleMessage
 
 /// Finds texts in a stream of bytes that comes in pieces, all of them in one pass (Aho and Corasick, "Efficient string matching",
@@ -34,8 +33,7 @@ package struct TextFinder: Sendable {
     /// By node: the longest text that ends there; -1 for none.
     private let found: [Int32]
     private let lengths: [Int]
-    /// The byte that all texts begin with; nil if there are several.
-    private let lead: UInt8?
+    private let skip: TextSkip
 
     /// - Parameters:
     ///   - texts: none is empty.
@@ -54,8 +52,7 @@ package struct TextFinder: Sendable {
             tree.add(text.map { Int(classes[Int($0)]) }, as: number)
         }
         self.lengths = texts.map(\.count)
-        let leads = Set(texts.compactMap(\.first))
-        self.lead = leads.count == 1 && !ignoresCase ? leads.first : nil
+        self.skip = TextSkip(texts.map { text in text.map { classes[Int($0)] } })
         tree.connect()
         (self.steps, self.waits, self.found) = (tree.steps, tree.waits, tree.found)
     }
@@ -77,10 +74,7 @@ package struct TextFinder: Sendable {
                 self.found.withUnsafeBufferPointer { found in
                     var index = start
                     while index < bytes.count {
-                        if node == 0, let lead {
-                            guard let next = Self.firstIndex(of: lead, in: bytes, from: index) else { return nil }
-                            index = next
-                        }
+                        if node == 0 { index = self.skip.start(in: bytes, from: index, by: classes) }
                         node = Int(steps[node * self.classCount + Int(classes[Int(bytes[index])])])
                         index += 1
                         guard node != 0, found[node] >= 0 else { continue }
@@ -95,13 +89,6 @@ package struct TextFinder: Sendable {
 }
 
 extension TextFinder {
-    private static func firstIndex(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
-        guard let base = bytes.baseAddress, let found = memchr(base + start, Int32(byte), bytes.count - start) else {
-            return nil
-        }
-        return UnsafeRawPointer(found) - base
-    }
-
     /// The texts as a tree of their beginnings, and then the automaton.
     private struct Tree {
         private let classCount: Int

@@ -25,7 +25,7 @@ final class ReceivedRequest {
     var keepsFields = false
     private var plan: (plan: RequestPlan, policy: Policy)?
     private var made: Result<PlannedRequest, Problem>?
-    /// The same request with the destination that it had last, inside an enclosure.
+    /// The request as it was completed last inside an enclosure, and with which destination.
     private var completed: (request: ReceivedRequest, place: EnclosurePlace)?
     /// The cache lookup, if it depends on the request alone and any stored response may answer.
     private(set) var question: CacheLookup?

@@ -17,7 +17,7 @@ final class CredentialOrigin {
     private let release: CredentialRelease
     private let isHead: Bool
     private let loop: Loop
-    private var filler: CredentialRelease.BodyFiller
+    private lazy var filler = self.release.bodyFiller
     /// The answer on its way; nil if it comes from a host that no credential is for.
     private var answer: MaskedAnswer?
     private var stream: (any OriginStream)?
@@ -36,7 +36,6 @@ final class CredentialOrigin {
         on loop: Loop, _ connect: (consuming TransferRequest, any TransferDelegate) -> any OriginStream
     ) {
         (self.release, self.delegate, self.loop) = (release, delegate, loop)
-        self.filler = release.bodyFiller
         self.isHead = request.method == "HEAD"
         if release.isNamed { self.answer = MaskedAnswer(release.echoMask) }
         release.fill(&request)
@@ -114,6 +113,7 @@ extension CredentialOrigin: TransferDelegate {
 
     func originSent(_ bytes: UnsafeRawBufferPointer) {
         guard let answer else { return self.delegate?.originSent(bytes) ?? () }
+        if self.hasRoom, answer.passesAtOnce { return answer.pass(bytes) { self.delegate?.originSent($0) } }
         answer.take(bytes)
         self.move()
     }

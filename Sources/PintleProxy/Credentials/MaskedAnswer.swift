@@ -50,6 +50,12 @@ final class MaskedAnswer {
         return true
     }
 
+    /// True if bytes need no decoding, and none wait.
+    var passesAtOnce: Bool { self.decoder == nil && self.waiting.readableBytes == 0 }
+
+    /// Passes on bytes without a copy. Call this only while ``passesAtOnce`` is true.
+    func pass(_ bytes: UnsafeRawBufferPointer, _ pass: (UnsafeRawBufferPointer) -> Void) { self.mask.take(bytes, pass) }
+
     func take(_ bytes: UnsafeRawBufferPointer) { self.waiting.writeBytes(bytes) }
 
     /// Passes on a part of what waits.
