@@ -44,7 +44,7 @@ package struct Lint {
             + self.expiringPins
             + self.unusedTrust + self.namelessTrust + self.unverifiedTunnels + self.tunnelsPastRoutes + self.reportOnly
             + self.unreadKeys
-            + self.unreadReferences + self.unreadExamples
+            + self.unreadReferences + self.unreadExamples + self.unjudgedCredentials
             + self.unreachableUpstreams
             + self.uselessPermissions + self.uselessAbsentSNI + self.resolvedNames + self.openPorts + self.openGateways
             + self.unjudgedNames + self.listenCertificate + self.missingPublicSuffixes

@@ -232,6 +232,21 @@ struct CredentialRuleTests {
                 .contains("does not let it stand in the body") == true)
     }
 
+    @Test func `check warns of hosts that another trust policy judges`() throws {
+        let hosts = "hosts: [api.test, lax.test, other.test, \"*.api.test\"]"
+        let rules = Self.rules.replacing("{hosts: [api.test], methods", with: "{\(hosts), methods")
+        let warnings = Lint(try Stage(rules).policy).findings.filter { $0.path.hasPrefix("credentials.") }
+        let end =
+            "and the credential needs pinned: each request there with it is refused; name the host in trust.pinned.hosts"
+        #expect(
+            warnings.map { "\($0.position): \($0.path): \($0.message)" } == [
+                "6:12: credentials.api.for[0]: lax.test is judged by trust.lax.hosts[0] \"lax.test\", \(end)",
+                "6:12: credentials.api.for[0]: other.test is judged by no trust policy, \(end)",
+            ])
+        let routed = "routes: [{name: r, match: {hosts: [other.test]}, trust: pinned}]\n\(rules)"
+        #expect(!Lint(try Stage(routed).policy).findings.contains { $0.path.hasPrefix("credentials.") })
+    }
+
     @Test func `the host must be judged by the trust policy that is named`() throws {
         let stage = try Stage(Self.rules.replacing("hosts: [\"api.test\"]", with: "hosts: [\"*.api.test\"]"))
         #expect(

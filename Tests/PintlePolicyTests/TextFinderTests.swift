@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintlePolicy
+import PintleTesting
 import Testing
 
 /// ``TextFinder``: several texts in a stream that comes in pieces.
