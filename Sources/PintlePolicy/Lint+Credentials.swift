@@ -13,7 +13,8 @@ extension Lint {
                     return self.warning(
                         credential.trust.position, "credentials.\(credential.name).for[\(number)]",
                         "\(host) is judged by \(other), and the credential needs \(credential.trust.value): each "
-                            + "request there with it is refused; name the host in trust.\(credential.trust.value).hosts")
+                            + "request there with it is refused; name the host in trust.\(credential.trust.value).hosts"
+                    )
                 }
             }
         }

@@ -114,8 +114,17 @@ final class EndedExtras: Sendable {
     let trace: ExchangeTrace?
     let digest: BodyDigest?
 
+    init(
+        _ identity: ProxyIdentity, gatewayHost: String?, error: String?, credentials: [String],
+        _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ trace: ExchangeTrace?, _ digest: BodyDigest?
+    ) {
+        (self.identity, self.gatewayHost, self.error) = (identity, gatewayHost, error)
+        self.credentials = credentials
+        (self.response, self.bodies, self.trace, self.digest) = (response, bodies, trace, digest)
+    }
+
     /// - Returns: nil if there are none.
-    init?(
+    convenience init?(
         _ report: ExchangeReport, _ response: ObservedResponse?, _ bodies: CapturedBodies?, _ digest: BodyDigest?
     ) {
         if report.identity.user == nil, report.identity.tag == nil, report.request.gatewayHost == nil,
@@ -124,10 +133,10 @@ final class EndedExtras: Sendable {
         {
             return nil
         }
-        (self.identity, self.gatewayHost, self.error) = (report.identity, report.request.gatewayHost, report.error)
-        self.credentials = report.releases.isEmpty ? [] : report.credentials
-        (self.response, self.bodies, self.digest) = (response, bodies, digest)
-        self.trace = report.isTraced ? report.trace : nil
+        self.init(
+            report.identity, gatewayHost: report.request.gatewayHost, error: report.error,
+            credentials: report.releases.isEmpty ? [] : report.credentials, response, bodies,
+            report.isTraced ? report.trace : nil, digest)
     }
 
     /// The bytes in memory, about.

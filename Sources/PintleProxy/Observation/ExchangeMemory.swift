@@ -27,8 +27,8 @@ final class ExchangeMemory: @unchecked Sendable {
             Int(self.host) + Int(self.path) + Int(self.request) + Int(self.response)
         }
 
-        init(_ end: borrowing ExchangeEnd) {
-            switch end.report.request.head.target {
+        init(_ target: RequestTarget, _ request: Fields, _ response: Fields) {
+            switch target {
             case .origin(let text): (self.target, self.path) = (.origin, UInt32(text.utf8.count))
             case .absolute(let scheme, let authority, let text):
                 self.target = scheme == .http ? .http : .https
@@ -39,8 +39,7 @@ final class ExchangeMemory: @unchecked Sendable {
                 (self.host, self.port) = (UInt32(authority.host.utf8.count), authority.port)
             case .asterisk: break
             }
-            self.request = UInt32(end.report.request.head.fields.byteCount)
-            self.response = UInt32(end.report.facts.responseFields.byteCount)
+            (self.request, self.response) = (UInt32(request.byteCount), UInt32(response.byteCount))
         }
     }
 
@@ -84,17 +83,23 @@ final class ExchangeMemory: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Keeps an exchange behind the others.
+    /// Takes the place behind the others for an exchange, which ``fill(_:_:_:_:_:_:)`` then writes.
     ///
-    /// - Returns: its place; nil if older ones have to leave first, or if it has no room even alone.
-    func put(_ end: borrowing ExchangeEnd, _ shape: Shape) -> Int? {
+    /// - Returns: nil if older ones have to leave first, or if it has no room even alone.
+    func reserve(_ shape: Shape) -> Int? {
         if self.block == nil { self.takeBlock() }
-        guard let place = self.space.take(Self.size(of: shape)) else { return nil }
+        return self.space.take(Self.size(of: shape))
+    }
+
+    func fill(
+        _ place: Int, _ shape: Shape, _ facts: consuming EndedFacts, _ target: RequestTarget, _ request: Fields,
+        _ response: Fields
+    ) {
         let start = self.base + place
-        start.initializeMemory(as: EndedFacts.self, to: EndedFacts(end))
+        start.initializeMemory(as: EndedFacts.self, to: facts)
         (start + Self.shapeOffset).initializeMemory(as: Shape.self, to: shape)
         var next = start + Self.textOffset
-        switch end.report.request.head.target {
+        switch target {
         case .origin(let path): Self.put(path, &next)
         case .absolute(_, let authority, let path):
             Self.put(authority.host, &next)
@@ -102,9 +107,8 @@ final class ExchangeMemory: @unchecked Sendable {
         case .authority(let authority): Self.put(authority.host, &next)
         case .asterisk: break
         }
-        end.report.request.head.fields.copyLines(to: next)
-        end.report.facts.responseFields.copyLines(to: next + Int(shape.request))
-        return place
+        request.copyLines(to: next)
+        response.copyLines(to: next + Int(shape.request))
     }
 
     private static func put(_ text: String, _ next: inout UnsafeMutableRawPointer) {

@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import PintleActivity
+internal import PintleMessage
 internal import PintleSystem
 
 /// An exchange that is kept with its record.
@@ -61,6 +62,16 @@ package final class RecentExchanges: EndSink {
             self.usage.bytes += size
         }
 
+        /// Takes a place, if need be from the oldest.
+        ///
+        /// - Returns: nil if there is none even without them.
+        mutating func reserve(_ shape: ExchangeMemory.Shape) -> Int? {
+            while true {
+                if let place = self.memory.reserve(shape) { return place }
+                guard self.forgetOldest() else { return nil }
+            }
+        }
+
         /// Does nothing if there is none, and returns false.
         mutating func forgetOldest() -> Bool {
             guard let oldest = self.places.popFirst() else { return false }
@@ -109,20 +120,25 @@ package final class RecentExchanges: EndSink {
     deinit { self.state.withLock { while $0.forgetOldest() {} } }
 
     package func take(_ end: borrowing ExchangeEnd) {
-        let shape = ExchangeMemory.Shape(end)
-        let size = ExchangeMemory.size(of: shape) + (end.extras?.size ?? 0)
+        let head = end.report.request.head
+        self.take(head.target, head.fields, end.report.facts.responseFields, end.extras) { EndedFacts(end) }
+    }
+
+    /// - Parameter facts: makes the facts in their place, as a copy would retain all their parts; called at most once.
+    func take(
+        _ target: RequestTarget, _ request: Fields, _ response: Fields, _ extras: EndedExtras?,
+        facts: () -> EndedFacts
+    ) {
+        let shape = ExchangeMemory.Shape(target, request, response)
+        let size = ExchangeMemory.size(of: shape) + (extras?.size ?? 0)
         // It would push all others out, and have no room then.
         guard size <= self.mostBytes else { return }
         self.state.withLock { state in
             self.makeRoom(for: size, in: &state)
-            while true {
-                if let place = state.memory.put(end, shape) { return state.add(at: place, size) }
-                guard state.forgetOldest() else {
-                    // The system has no memory for it.
-                    state.usage.forgotten += 1
-                    return
-                }
-            }
+            // The system has no memory for it.
+            guard let place = state.reserve(shape) else { return state.usage.forgotten += 1 }
+            state.memory.fill(place, shape, facts(), target, request, response)
+            state.add(at: place, size)
         }
     }
 

@@ -15,7 +15,8 @@ struct RecentExchangesTests {
         _ number: UInt64, _ target: RequestTarget? = nil, request: Fields = [:], response: Fields = [:],
         error: String? = nil
     ) -> EndedExchange {
-        let extras = EndedExtras(ProxyIdentity(), gatewayHost: nil, error: error, credentials: [], nil, nil, nil)
+        let extras = EndedExtras(
+            ProxyIdentity(), gatewayHost: nil, error: error, credentials: [], nil, nil, nil, nil)
         let facts = EndedFacts(
             duration: .milliseconds(7), connect: .init(.milliseconds(1)), tls: .init(nil),
             firstByte: .init(.microseconds(2500)), id: ExchangeID(instance: 10, sequence: number),
@@ -24,11 +25,17 @@ struct RecentExchangesTests {
             address: "192.0.2.1", tlsVersion: "", httpVersion: "1.1", moment: Timestamp(milliseconds: 5000),
             bytesIn: 3, bytesOut: 4, retries: 1, redirects: 2, status: 200, upstreamStatus: 200, mode: .forward,
             assurance: nil, problem: nil, cache: nil, simulation: nil, outcome: .completed, continuesTunnel: false,
-            isCaptured: false,
-            isRouted: true, wouldBeDenied: true, hasNamelessHello: false, reusedConnection: false, hasTimes: true)
+            isCaptured: false, isRouted: true, wouldBeDenied: true, hasNamelessHello: false, reusedConnection: false,
+            hasTimes: true)
         let target =
             target ?? .absolute(scheme: .http, authority: Authority(host: "a.example", port: 80), path: "/\(number)")
         return EndedExchange(facts, target: target, requestFields: request, responseFields: response)
+    }
+
+    private func take(_ exchange: EndedExchange, in recent: RecentExchanges) {
+        recent.take(
+            exchange.target, exchange.requestFields, exchange.responseFields, exchange.facts.extras
+        ) { exchange.facts }
     }
 
     private func urls(_ recent: RecentExchanges) -> [String?] {
@@ -39,7 +46,7 @@ struct RecentExchangesTests {
         let recent = RecentExchanges(exchanges: 10, bytes: 64 << 10)
         let request: Fields = ["Host": "a.example", "X-Empty": "", "X-Colon": "a: b:c", "x-empty": "ä"]
         let kept = self.ended(1, request: request, response: ["Content-Type": "text/plain"], error: "it broke")
-        recent.take(kept)
+        self.take(kept, in: recent)
         let found = try #require(recent.numbers(1..<2).first).exchange
         #expect(found.record == kept.observed.record && found.target == kept.target && found.isComplete)
         #expect(found.requestFields == request && found.responseFields == ["Content-Type": "text/plain"])
@@ -57,13 +64,13 @@ struct RecentExchangesTests {
             .origin(path: "/a?b"), .absolute(scheme: .https, authority: authority, path: "/ä"), .authority(authority),
             .asterisk,
         ]
-        for (number, target) in targets.enumerated() { recent.take(self.ended(UInt64(number), target)) }
+        for (number, target) in targets.enumerated() { self.take(self.ended(UInt64(number), target), in: recent) }
         #expect(recent.numbers(recent.numbers).map(\.exchange.target) == targets)
     }
 
     @Test func `the oldest are forgotten by number, and found by id until then`() {
         let recent = RecentExchanges(exchanges: 3, bytes: 64 << 10)
-        for number in 1...5 { recent.take(self.ended(UInt64(number))) }
+        for number in 1...5 { self.take(self.ended(UInt64(number)), in: recent) }
         #expect(self.urls(recent) == (3...5).map { "http://a.example/\($0)" } && recent.numbers == 3..<6)
         #expect(recent.find(id: "a-2") == nil && recent.find(id: "a-03") == nil && recent.find(id: "") == nil)
         #expect(recent.find(id: "a-4")?.number == 4 && recent.usage.forgotten == 2)
@@ -74,7 +81,9 @@ struct RecentExchangesTests {
         let recent = RecentExchanges(exchanges: 1000, bytes: 10_000)
         for number in 1...500 {
             let long = String(repeating: "x", count: number % 7 * 100)
-            recent.take(self.ended(UInt64(number), request: ["X-Long": long], error: number % 3 == 0 ? long : nil))
+            let exchange = self.ended(
+                UInt64(number), request: ["X-Long": long], error: number % 3 == 0 ? long : nil)
+            self.take(exchange, in: recent)
             #expect(recent.usage.bytes <= 10_000 && recent.numbers.upperBound == UInt64(number) + 1)
         }
         let numbers = recent.numbers
@@ -84,9 +93,9 @@ struct RecentExchangesTests {
 
     @Test func `an exchange that is longer than the memory is not kept, and pushes no other out`() {
         let recent = RecentExchanges(exchanges: 10, bytes: 4096)
-        recent.take(self.ended(1))
-        recent.take(self.ended(2, request: ["X-Long": String(repeating: "x", count: 5000)]))
-        recent.take(self.ended(3))
+        self.take(self.ended(1), in: recent)
+        self.take(self.ended(2, request: ["X-Long": String(repeating: "x", count: 5000)]), in: recent)
+        self.take(self.ended(3), in: recent)
         #expect(self.urls(recent) == ["http://a.example/1", "http://a.example/3"])
     }
 
@@ -98,7 +107,7 @@ struct RecentExchangesTests {
             let recent = RecentExchanges(exchanges: 2, bytes: 64 << 10)
             let own = RecentExchangesTests()
             (counters, route) = (own.counters, own.counters[0])
-            recent.take(own.ended(1))
+            own.take(own.ended(1), in: recent)
             #expect(route != nil)
         }
         #expect(counters == nil && route == nil)
