@@ -31,6 +31,9 @@ package enum LogKeys {
     /// Routes answer in the place of their origins, or show faults.
     package static let simulation: Logger.Message = "simulation"
 
+    /// A question about a destination was opened or closed.
+    package static let ask: Logger.Message = "ask"
+
     /// The seed of everything that a simulation leaves to chance.
     package static let seed = "seed"
     /// The old state.

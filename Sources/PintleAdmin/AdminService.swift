@@ -106,6 +106,10 @@ package struct AdminService: LocalService {
                     ExchangeArchive(recent, program.redaction, version: program.version).text(try query.filter()),
                     [("Content-Disposition", "attachment; filename=\"pintle.har\"")])
             }
+        case .questions: return AdminReply(json: QuestionsAnswer(program.active.questions).text)
+        case .question:
+            return try QuestionsAnswer(program.active.questions)
+                .answer(admitted.name, Array(request.body.readableBytesView))
         case .explanation: return AdminReply(json: try ExplanationAnswer(program).text(query))
         case .reload: return await self.reload(request)
         case .purge: return try await self.purge(request)

@@ -101,7 +101,11 @@ package struct Explanation: Sendable, Equatable {
     }
 
     private mutating func tellStep() {
-        switch self.plan.step {
+        if case .ask = self.plan.step {
+            let time = self.policy.configuration.ask.timeout.spelled
+            self.add("asked", "it waits for an answer for \(time) (ask.timeout), and is refused without one")
+        }
+        switch self.plan.grantedStep {
         case .refuse(let problem): self.add("answer", "\(problem.status) \(problem.name.rawValue)")
         case .answer: self.add("answer", "this proxy's own: Max-Forwards lets the request go no further")
         case .collect:
@@ -111,6 +115,7 @@ package struct Explanation: Sendable, Equatable {
                 : self.plan.collectsForRedirects ? "a redirect may need again" : "the contract needs"
             self.add("sent", "when all of its body is here, which \(reason)")
         case .send: self.add("sent", "as it comes")
+        case .ask: break
         case .tunnel:
             let isIntercepted = self.plan.decision?.isIntercepted == true
             self.add(
@@ -150,6 +155,9 @@ package struct Explanation: Sendable, Equatable {
             return self.add(
                 "destination", "\(decision.authority) is denied by \(rule)", at: self.place(of: rule.description))
         case .reported: break
+        case .asked(let rule):
+            self.add(
+                "destination", "\(decision.authority) is asked about, by \(rule)", at: self.place(of: rule.description))
         case .byAddress:
             let isReported = self.policy.destinations.areReported ? ", which is only reported" : ""
             self.add(
@@ -194,6 +202,9 @@ package struct Explanation: Sendable, Equatable {
             RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/"))
         if let rule = tunnel.destination.denial {
             return self.add("tunnel", "a CONNECT to \(authority) is refused: it is denied by \(rule)")
+        }
+        if let rule = tunnel.question, decision.question == nil {
+            self.add("tunnel", "a CONNECT to \(authority) is asked about, by \(rule)")
         }
         if let breach = tunnel.reportedBreach, breach != decision.reportedBreach {
             self.add("tunnel", "a CONNECT to \(authority) passes, though \(breach)")
@@ -290,7 +301,7 @@ package struct Explanation: Sendable, Equatable {
         case .refuse(let problem) where problem.name == .unserializableRequest:
             self.add("contract", "\(contract.file): \(problem.detail); the request is refused")
         case .refuse: break
-        case .answer, .collect, .send, .tunnel:
+        case .answer, .collect, .send, .tunnel, .ask:
             guard let undeclared = self.plan.undeclared else { break }
             self.add("contract", "\(contract.file): \(undeclared); the request is sent all the same, and reported")
         }

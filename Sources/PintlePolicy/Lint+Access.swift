@@ -31,12 +31,30 @@ extension Lint {
         ]
     }
 
+    /// Warns of names that are never asked about, because a list before decides.
+    var uselessQuestions: [LintFinding] {
+        let destinations = self.configuration.destinations
+        let (deny, allow) = (destinations.deny.map(\.pattern), destinations.allow)
+        return destinations.ask.enumerated().compactMap { index, pattern in
+            let name = "destinations.ask[\(index)]"
+            let message: String
+            if let earlier = deny.first(where: { $0.covers(pattern) }) {
+                message = "is never asked about: destinations.deny has \"\(earlier)\", and denials come first"
+            } else if let earlier = allow.first(where: { $0.covers(pattern) }) {
+                message = "is never asked about: destinations.allow has \"\(earlier)\", and permissions come first"
+            } else {
+                return nil
+            }
+            return self.warning(destinations.places[name] ?? .start, name, "\"\(pattern)\" \(message)")
+        }
+    }
+
     /// Notes that traffic that `destinations` refuses is only reported.
     var reportedDestinations: [LintFinding] {
         let rules = self.configuration.destinations
         let ports = [rules.ports, rules.connectPorts]
         guard self.configuration.enforcement == .report,
-            rules.fallback == .deny || !rules.deny.isEmpty || rules.privateAddresses == .deny
+            rules.fallback != .allow || !rules.ask.isEmpty || !rules.deny.isEmpty || rules.privateAddresses == .deny
                 || ports.contains(where: { if case .only = $0 { true } else { false } })
         else { return [] }
         let isGuarded = rules.privateAddresses == .auto || ports.contains(.auto)

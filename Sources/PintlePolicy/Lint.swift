@@ -46,7 +46,8 @@ package struct Lint {
             + self.unreadKeys
             + self.unreadReferences + self.unreadExamples + self.unjudgedCredentials
             + self.unreachableUpstreams
-            + self.uselessPermissions + self.uselessAbsentSNI + self.resolvedNames + self.openPorts + self.openGateways
+            + self.uselessPermissions + self.uselessQuestions + self.uselessAbsentSNI + self.resolvedNames
+            + self.openPorts + self.openGateways
             + self.unjudgedNames + self.listenCertificate + self.missingPublicSuffixes
     }
 
@@ -166,7 +167,7 @@ package struct Lint {
 
     private var uselessPermissions: [LintFinding] {
         let destinations = self.configuration.destinations
-        if destinations.fallback == .deny, destinations.allow.isEmpty {
+        if destinations.fallback == .deny, destinations.allow.isEmpty, destinations.ask.isEmpty {
             return [self.warning(.start, "destinations", "nothing is allowed: default is deny and allow is empty")]
         }
         return destinations.allow.enumerated().compactMap { index, pattern in

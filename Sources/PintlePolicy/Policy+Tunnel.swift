@@ -106,11 +106,12 @@ extension Policy {
     ) -> String? {
         let address = IPAddress(authority.host)
         guard let name else {
-            guard !isIntercepted, address == nil, self.configuration.destinations.fallback == .deny,
+            let fallback = self.configuration.destinations.fallback
+            guard !isIntercepted, address == nil, fallback != .allow,
                 self.tunnelsWithoutSNI.first(authority, where: { _ in true }) == nil
             else { return nil }
             return
-                "its ClientHello names no server, and destinations.default is deny; have the client send the name (SNI), "
+                "its ClientHello names no server, and destinations.default is \(fallback.rawValue); have the client send the name (SNI), "
                 + "intercept the host, or write require_sni_match: {allow_absent: [\"\(authority)\"]}"
         }
         // RFC 6066 §3 forbids addresses here, but some clients send one, IPv6 without brackets.
@@ -121,6 +122,10 @@ extension Policy {
             return "its ClientHello names \(name), not \(authority.host); a CONNECT for each host keeps them apart"
         }
         let decision = self.destinations.judge(address: address, port: authority.port, asked: named)
+        if case .asked(let rule) = decision {
+            return
+                "its ClientHello names \(name), which waits for an answer, by \(rule); a CONNECT to the name is asked about"
+        }
         return (decision.denial ?? decision.reported).map { "its ClientHello names \(name), which is denied by \($0)" }
     }
 }

@@ -173,6 +173,17 @@ package final class Decision: Sendable {
     /// refuse our certificate (`pass_through_on_alert`); nil if it is not verified.
     package let trustIfRelayed: TrustChoice?
 
+    /// The rule that asks about the origin; nil if none does.
+    package var question: DecidingRule? { if case .asked(let rule) = self.destination { rule } else { nil } }
+
+    /// The decision of `asking` once the destination is allowed by an answer.
+    convenience init(_ asking: Decision, allowedBy grant: DecidingRule) {
+        self.init(
+            route: asking.route, scheme: asking.scheme, authority: asking.authority, path: asking.path,
+            destination: .allowed(by: grant), reportedRule: asking.reportedRule, way: asking.way, trust: asking.trust,
+            isIntercepted: asking.isIntercepted, trustIfRelayed: asking.trustIfRelayed)
+    }
+
     init(
         route: Route?, scheme: Scheme, authority: Authority, path: String, destination: DestinationDecision,
         reportedRule: String?, way: RequestWay, trust: TrustChoice?, isIntercepted: Bool = false,
@@ -191,5 +202,11 @@ package final class Decision: Sendable {
     }
 
     /// A sentence for logs about the rule that only reports; nil if none is broken.
-    package var reportedBreach: String? { self.reportedRule.map { "\(self.authority) is reported by \($0)" } }
+    package var reportedBreach: String? {
+        guard let rule = self.reportedRule else { return nil }
+        if case .reported(let question) = self.destination, question.asks {
+            return "\(self.authority) would wait for an answer, by \(rule)"
+        }
+        return "\(self.authority) is reported by \(rule)"
+    }
 }

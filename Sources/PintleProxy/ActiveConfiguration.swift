@@ -29,6 +29,8 @@ package final class ActiveConfiguration: Sendable {
     /// The addresses on which this proxy listens; filled when it does.
     let ownAddresses: OwnAddresses
     let verifications: VerificationCache
+    /// The questions about destinations.
+    package let questions: AskBoard
     /// The decisions of rules about clients and destinations.
     package let ruleCounters: RuleCounters
     /// The name of this version of the configuration, for logs and metrics; nil if neither shows it.
@@ -87,6 +89,7 @@ package final class ActiveConfiguration: Sendable {
         (self.policy, self.revision, self.service) = (policy, revision, service)
         self.ruleCounters = RuleCounters(policy)
         self.ownAddresses = previous?.ownAddresses ?? OwnAddresses()
+        self.questions = previous?.questions ?? AskBoard(logger: logger)
         self.via = configuration.via
         self.tracing = configuration.tracing.map { TraceRules($0) }
         // Without keepers nothing would show the bodies.
@@ -225,6 +228,15 @@ package final class ActiveConfiguration: Sendable {
     func cacheUse(_ decision: Decision) -> CacheUse? {
         guard let route = decision.route else { return nil }
         return self.caching.use(route, under: decision.trust, by: self.parent(of: decision))
+    }
+
+    /// The cache lookup for a request; nil if the cache has no part in it.
+    ///
+    /// - Parameter noted: that of an equal request.
+    func lookup(_ transfer: TransferRequest, by decision: Decision, noted: CacheLookup?) -> CacheLookup? {
+        // A credential in a request may change the answer.
+        guard transfer.attachment == nil, !transfer.fields.logConnectionIn else { return nil }
+        return noted ?? self.cacheUse(decision).map { CacheLookup(transfer, $0) }
     }
 
     func session(for choice: TrustChoice?) -> TrustSession {

@@ -72,10 +72,14 @@ package struct Preflight: Sendable {
         }.sorted { ("\($0.host)", $0.new.name ?? "") < ("\($1.host)", $1.new.name ?? "") }
     }
 
-    /// The policy for the same request in the new configuration; nil if the request would go to another host, or be denied.
+    /// The policy for the same request in the new configuration; nil if the request would go to another host, or be denied
+    /// or asked about.
     private static func choice(for use: TrustUses.Use, in policy: Policy) -> TrustChoice? {
         let decision = use.isTunnel ? policy.decideTunnel(use.query) : try? policy.decide(use.query)
-        guard let decision, decision.authority == use.authority, decision.destination.denial == nil else { return nil }
+        // A handshake is no reason to ask.
+        guard let decision, decision.authority == use.authority, decision.destination.denial == nil,
+            decision.question == nil
+        else { return nil }
         return decision.trust
     }
 

@@ -31,6 +31,9 @@ struct RequestPlanExplanationTests {
             name: "a denied destination", policy: "destinations: {deny: [a.test]}", request: ["GET http://a.test/"],
             told: "answer       403 destination-denied"),
         Row(
+            name: "a destination that is asked about", policy: "destinations: {ask: [a.test]}",
+            request: ["GET http://a.test/"], told: streamed),
+        Row(
             name: "an operation that is not in the contract", policy: contract, request: ["PUT http://a.test/v1/pets"],
             told: "answer       422 unserializable-request"),
         Row(
@@ -65,7 +68,8 @@ struct RequestPlanExplanationTests {
         #expect(told == [row.told])
         // The row itself is right: the plan says the same.
         let plan = RequestPlan(head, try head.bodyFraming(), by: policy)
-        switch plan.step {
+        switch plan.grantedStep {
+        case .ask: Issue.record("a question follows a question")
         case .refuse(let problem): #expect(row.told == "answer       \(problem.status) \(problem.name.rawValue)")
         case .answer: #expect(row.told.hasPrefix("answer       this"))
         case .collect: #expect(row.told.hasPrefix(Self.collected))

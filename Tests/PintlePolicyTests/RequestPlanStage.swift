@@ -65,7 +65,7 @@ struct PlanRow: Sendable, CustomTestStringConvertible {
         let isChunked = head.fields.contains(.transferEncoding)
         let body: RequestPlan.Body
         switch plan.step {
-        case .refuse, .answer, .tunnel: return ""
+        case .refuse, .answer, .tunnel, .ask: return ""
         case .send: body = .streamed
         case .collect where self.isUnbuffered: body = .unbuffered(beginning: bytes, reason: Problem.unbuffered.detail)
         case .collect: body = .whole(bytes, trailers: isChunked ? ["X-Sum": "1", "Host": "b"] : [:])
@@ -86,6 +86,7 @@ extension RequestPlan {
         case .collect: self.isSerialized ? "collect for the serializer" : "collect for the contract"
         case .send: self.undeclared.map { "send, reporting: \($0)" } ?? "send"
         case .tunnel(let authority): "tunnel to \(authority)"
+        case .ask(let rule, _): "ask by \(rule)"
         }
     }
 

@@ -88,7 +88,7 @@ struct StrictLoadingTests {
             "pintle.yaml:2:1: unknown key \"colour\"; the keys here are version, listen, admin, enforcement, via, "
                 + "engine, log, limits, clients, destinations, activity, contract, trust, routes, tunnels, "
                 + "upstream_proxy, listen_tls, unpinned_hosts, include, interception, cache, admin_hosts, tracing, "
-                + "capture, tests, simulation, faults, recordings, isolate, credentials"),
+                + "capture, tests, simulation, faults, recordings, isolate, credentials, ask"),
         Case("unpined_hosts: deny", "pintle.yaml:2:1: unknown key \"unpined_hosts\"; did you mean \"unpinned_hosts\"?"),
         Case("<<: {}", "pintle.yaml:2:1: unknown key \"<<\": merge keys are not supported; repeat the lines"),
         Case("[a]: b", "pintle.yaml:2:1: a key must be text"),
@@ -197,7 +197,7 @@ struct StrictLoadingTests {
             "destinations: {deny: [\"a*.example\"], default: maybe}",
             "pintle.yaml:2:23: destinations.deny[0]: \"a*.example\": a star stands alone or for the first labels, as in "
                 + "*.example.com; nowhere else",
-            "pintle.yaml:2:47: destinations.default: \"maybe\": must be allow or deny"),
+            "pintle.yaml:2:47: destinations.default: \"maybe\": must be allow, deny or ask"),
         Case(
             "destinations: {connect_ports: all}",
             "pintle.yaml:2:31: destinations.connect_ports: \"all\": must be any, auto, or ports from 1 to 65535, as in "

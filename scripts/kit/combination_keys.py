@@ -12,7 +12,8 @@ LEFT = {
     "version": "has one value", "listen": "is given by --listen", "admin": "opens a second door, beside the proxy",
     "admin_hosts": "is about that door", "tracing": "needs a receiver",
     "isolate": "is about pintle run, and about connections that the kernel redirects",
-    "credentials": "are for the command of pintle run",
+    "credentials": "are for the command of pintle run", "ask": "bounds waits for an answer",
+    "destinations.ask": "waits for an answer",
     "capture": "shows at the admin endpoint",
     "tests": "is read by other commands than serve", "faults": "are shown by pintle run --faults only",
     "recordings.path": "is for routes with replay", "route.replay": "answers from recordings, which the frame has none of",
@@ -49,7 +50,7 @@ def made(places: Places) -> dict[str, list[Any]]:
         "log.exchanges": ["off", "-"], "cache.path": [folder + "/cache"], "via": ["off", "other"],
         "clients.allow": [["127.0.0.0/8"], "127.0.0.1"], "destinations.connect_ports": ["any", "auto", 443],
         "destinations.ports": ["any", "auto", [80, 443]], "destinations.deny": ["second.localhost", ["a.localhost"]],
-        "destinations.allow": ["first.localhost", ["*"]], "tunnels.verify": ["second.localhost", ["*"]],
+        "destinations.allow": ["first.localhost", ["*"]], "destinations.default": ["allow", "deny"], "tunnels.verify": ["second.localhost", ["*"]],
         "interception.hosts": ["third.localhost", ["first.localhost"]],
         "limits.header_count": [64, 500], "route.response.placeholder_after": ["5s", "5m"],
         # A loaded machine takes longer than a second for a handshake or a tunnel's end.

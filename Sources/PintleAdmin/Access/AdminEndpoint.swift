@@ -20,6 +20,8 @@ package enum AdminEndpoint: String, CaseIterable, Sendable {
     case routes = "/api/routes"
     case trust = "/api/trust"
     case hosts = "/api/hosts"
+    case questions = "/api/questions"
+    case question = "/api/questions/*"
     case archive = "/api/har"
     case explanation = "/api/explain"
     case reload = "/api/reload"
@@ -46,10 +48,10 @@ package enum AdminEndpoint: String, CaseIterable, Sendable {
     package var access: Access {
         switch self {
         case .health, .readiness, .metrics, .proxyScript, .authority, .assets: .open
-        case .page, .activity, .exchanges, .exchange, .running, .events, .routes, .trust, .hosts, .archive,
-            .explanation, .devToolsVersion, .devToolsTargets:
+        case .page, .activity, .exchanges, .exchange, .running, .events, .routes, .trust, .hosts, .questions,
+            .archive, .explanation, .devToolsVersion, .devToolsTargets:
             .reading
-        case .reload, .purge, .preview: .changing
+        case .reload, .purge, .preview, .question: .changing
         case .session: .signingIn
         case .devTools: .secretPath
         }

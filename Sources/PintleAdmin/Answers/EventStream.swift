@@ -35,6 +35,8 @@ final class EventStream: LocalBody {
     private var lastSign = 0
     private var activity: [UInt8] = []
     private var revision: String
+    /// The version of the open questions that the client has seen.
+    private var questions = 0
     /// True once the pieces that there are have been taken.
     private var isDone = false
     /// True if an interval has passed since the last look at the counters.
@@ -108,6 +110,7 @@ final class EventStream: LocalBody {
         if self.round == 0 { text += Array("retry: 1000\n\n".utf8) }
         text += self.made
         self.made = []
+        self.addQuestions(to: &text)
         if self.isNewRound, self.round.isMultiple(of: Self.intervalsOfActivity) { self.addActivity(to: &text) }
         if !text.isEmpty { self.lastSign = self.round }
         if self.round - self.lastSign >= Self.intervalsOfLife {
@@ -157,6 +160,14 @@ final class EventStream: LocalBody {
 
     private static func id(_ number: UInt64, _ program: any AdminProgram) -> String {
         "\(program.started.milliseconds)-\(number)"
+    }
+
+    private func addQuestions(to text: inout [UInt8]) {
+        let board = self.program.active.questions
+        let version = board.version
+        guard version != self.questions else { return }
+        self.questions = version
+        Self.add("questions", QuestionsAnswer(board).text, to: &text)
     }
 
     private func addActivity(to text: inout [UInt8]) {

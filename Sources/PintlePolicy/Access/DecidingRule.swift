@@ -8,11 +8,20 @@ package struct DecidingRule: Sendable, Hashable, CustomStringConvertible {
     package let place: Int?
     /// The words that the rule has for those that it denies something.
     package let advice: String?
+    /// True if the rule leaves the decision to a person or a program that is asked.
+    let asks: Bool
 
-    package init(_ description: String) { (self.description, self.place, self.advice) = (description, nil, nil) }
+    package init(_ description: String) { self.init(description, place: nil) }
 
-    init(_ description: String, place: Int, advice: String? = nil) {
-        (self.description, self.place, self.advice) = (description, place, advice)
+    init(_ description: String, place: Int?, advice: String? = nil, asks: Bool = false) {
+        (self.description, self.place, self.advice, self.asks) = (description, place, advice, asks)
+    }
+
+    /// The permission that was the answer to the question of this rule.
+    ///
+    /// - Parameter words: the place of the answer and its scope, as in `granted at the terminal, once`.
+    package func granted(_ words: String) -> DecidingRule {
+        DecidingRule("\(self.description), \(words)", place: self.place)
     }
 
     /// The text names the rule; the place only saves looking it up.

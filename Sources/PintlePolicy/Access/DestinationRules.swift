@@ -10,6 +10,8 @@ package enum DestinationDecision: Sendable, Equatable {
     case denied(by: DecidingRule)
     /// `destinations.private_addresses deny: 10.0.0.0/8 is private use`: the host is an address that may not be dialled.
     case prohibited(by: DecidingRule)
+    /// `destinations.ask[0] "*.example.com"`, or `destinations.default`: the request waits until the name is allowed.
+    case asked(by: DecidingRule)
     /// A rule about names is broken, but the request passes, since `enforcement` is `report`.
     case reported(by: DecidingRule)
     /// No rule about names decides; one about networks may, once the address is known.
@@ -18,7 +20,7 @@ package enum DestinationDecision: Sendable, Equatable {
     /// The rule that decides; nil if a rule about addresses may still decide.
     package var rule: DecidingRule? {
         switch self {
-        case .allowed(let rule), .denied(let rule), .prohibited(let rule), .reported(let rule): rule
+        case .allowed(let rule), .denied(let rule), .prohibited(let rule), .asked(let rule), .reported(let rule): rule
         case .byAddress: nil
         }
     }
@@ -27,7 +29,7 @@ package enum DestinationDecision: Sendable, Equatable {
     package var denial: String? {
         switch self {
         case .denied(let rule), .prohibited(let rule): rule.description
-        case .allowed, .reported, .byAddress: nil
+        case .allowed, .asked, .reported, .byAddress: nil
         }
     }
 
@@ -52,17 +54,20 @@ package enum DestinationDecision: Sendable, Equatable {
     }
 }
 
-/// `destinations`, compiled: denials come before permissions, permissions before the rule about private addresses, and the
-/// default is last.
+/// `destinations`, compiled: denials come before permissions, permissions before the rule about private addresses, then come
+/// questions, and the default is last.
 ///
 /// Names are judged when the request is read, addresses when they are dialled. An allowed name is still refused if it resolves
 /// to an address in a denied network: denials are judged on both.
 ///
-/// With `enforcement: report` a broken rule only reports. The exception is `private_addresses: auto`, which still refuses: it
+/// Questions are about names, before these are looked up; an answer changes nothing of the rules about addresses.
+///
+/// With `enforcement: report` a broken rule only reports, and no question is asked. The exception is `private_addresses: auto`, which still refuses: it
 /// protects a proxy that other machines can reach, and no operator has written it to try it out.
 package struct DestinationRules: Sendable {
     private let deny: RuleList
     private let allow: RuleList
+    private let ask: RuleList
     private let fallback: DestinationDecision
     /// The rule that denies private addresses, as in `destinations.private_addresses deny`; nil if they are allowed.
     private let privateDenial: String?
@@ -89,13 +94,18 @@ package struct DestinationRules: Sendable {
         self.deny = RuleList(
             "destinations.deny", configuration.deny.map(\.pattern), from: first, configuration.deny.map(\.reason))
         self.allow = RuleList("destinations.allow", configuration.allow, from: first + configuration.deny.count)
+        let listed = configuration.deny.count + configuration.allow.count
+        self.ask = RuleList("destinations.ask", configuration.ask, from: first + listed, asks: true)
         self.opaque = HostIndex(configuration.allow.filter(\.takesAnyProtocol))
         self.resolvesNames = configuration.resolvesNames
         let reason = DecidingRule(
-            Self.defaultKey, place: first + configuration.deny.count + configuration.allow.count)
+            Self.defaultKey, place: first + listed + configuration.ask.count, asks: configuration.fallback == .ask)
         self.fallback =
-            configuration.fallback == .allow
-            ? .allowed(by: reason) : self.areReported ? .reported(by: reason) : .denied(by: reason)
+            switch configuration.fallback {
+            case .allow: .allowed(by: reason)
+            case .deny: self.areReported ? .reported(by: reason) : .denied(by: reason)
+            case .ask: self.areReported ? .reported(by: reason) : .asked(by: reason)
+            }
         let key = "destinations.private_addresses"
         switch configuration.privateAddresses {
         case .allow: self.privateDenial = nil
@@ -104,10 +114,8 @@ package struct DestinationRules: Sendable {
         }
     }
 
-    /// The names of the rules of `deny` and `allow`, in the order of the configuration.
-    var listedNames: (deny: [String], allow: [String]) {
-        (self.deny.rules.map(\.description), self.allow.rules.map(\.description))
-    }
+    /// The names of the rules of `deny`, `allow` and `ask`, in the order of the configuration.
+    var listedNames: [String] { (self.deny.rules + self.allow.rules + self.ask.rules).map(\.description) }
 
     /// True if dialled addresses must be judged. If no rule is about addresses, the decision on the name is final.
     package var judgesAddresses: Bool {
@@ -123,13 +131,27 @@ package struct DestinationRules: Sendable {
         if let breach, breach.denial != nil { return breach }
         if let broken = denied ?? breach { return broken }
         if let permission = self.allow.first(authority) { return .allowed(by: permission) }
-        if case .allowed = self.fallback { return self.fallback }
-        guard self.allow.hosts.hasNetworks, address == nil else { return self.fallback }
+        if address != nil { return self.fallbackForAddresses }
+        if let question = self.ask.first(authority) {
+            return self.areReported ? .reported(by: question) : .asked(by: question)
+        }
+        switch self.fallback {
+        // A question comes before the name is looked up.
+        case .allowed, .asked: return self.fallback
+        case .denied, .prohibited, .reported, .byAddress: break
+        }
+        guard self.allow.hosts.hasNetworks else { return self.fallback }
         guard self.resolvesNames else {
             return self.broken(
                 DecidingRule("\(Self.defaultKey), and destinations.resolve is off, so the name is not looked up"))
         }
         return .byAddress
+    }
+
+    /// The decision on an address that no list names. Addresses are never asked about.
+    private var fallbackForAddresses: DestinationDecision {
+        guard case .asked(let rule) = self.fallback else { return self.fallback }
+        return .denied(by: DecidingRule("\(rule), and an address is never asked about", place: rule.place))
     }
 
     /// True if a rule lets every protocol through to this destination (`tcp://HOST:PORT`).
@@ -155,9 +177,12 @@ package struct DestinationRules: Sendable {
         if let breach = self.breach(by: address, port, asked: host) {
             return breach.denial == nil && decision.reported != nil ? decision : breach
         }
-        guard case .byAddress = decision else { return decision }
-        if let rule = self.allow.first(address, port) { return .allowed(by: rule) }
-        return self.fallback
+        switch decision {
+        case .allowed, .denied, .prohibited, .reported: return decision
+        // An address that a rule allows needs no answer; any other is dialled only after one.
+        case .asked: return self.allow.first(address, port).map { .allowed(by: $0) } ?? decision
+        case .byAddress: return self.allow.first(address, port).map { .allowed(by: $0) } ?? self.fallback
+        }
     }
 
     /// The decision on a broken rule other than `private_addresses`.
@@ -208,13 +233,17 @@ private struct RuleList: Sendable {
     /// - Parameters:
     ///   - first: the place of the first rule in ``Policy/rules``.
     ///   - advice: the words of each rule; empty if no rule has any.
-    init(_ name: String, _ patterns: [HostPattern], from first: Int, _ advice: [String?] = []) {
+    ///   - asks: true if the rules ask.
+    init(
+        _ name: String, _ patterns: [HostPattern], from first: Int, _ advice: [String?] = [], asks: Bool = false
+    ) {
         var hosts = HostIndex()
         for (number, pattern) in patterns.enumerated() { hosts.insert(pattern, number: number) }
         self.hosts = hosts
         self.rules = patterns.enumerated().map { index, pattern in
             DecidingRule(
-                "\(name)[\(index)] \"\(pattern)\"", place: first + index, advice: advice.isEmpty ? nil : advice[index])
+                "\(name)[\(index)] \"\(pattern)\"", place: first + index, advice: advice.isEmpty ? nil : advice[index],
+                asks: asks)
         }
         self.isSpecific = patterns.map { $0.host != .any }
     }

@@ -19,8 +19,8 @@ extension Policy {
         let clients = self.configuration.clients.places
         var rules = self.clients.names.map { PolicyRule($0, at: clients[$0]) }
         rules.append(PolicyRule(ClientRules.denyingRule))
-        let (destinations, names) = (self.configuration.destinations.places, self.destinations.listedNames)
-        rules += (names.deny + names.allow).map { PolicyRule($0, at: destinations[$0]) }
+        let destinations = self.configuration.destinations.places
+        rules += self.destinations.listedNames.map { PolicyRule($0, at: destinations[$0]) }
         rules += [
             DestinationRules.defaultKey, "destinations.private_addresses", "destinations.connect_ports",
             "destinations.ports",

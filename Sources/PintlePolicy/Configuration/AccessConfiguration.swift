@@ -40,11 +40,14 @@ package struct BasicAuthConfiguration: Sendable, Equatable {
     }
 }
 
-/// The destinations that the proxy may connect to. Denials come before permissions, permissions before the default.
+/// The destinations that the proxy may connect to. Denials come before permissions, permissions before questions, and the default
+/// is last.
 package struct DestinationsConfiguration: Sendable, Equatable {
     /// The treatment of a destination that no list names.
     package enum Default: String, Sendable, CaseIterable {
         case allow, deny
+        /// Requests wait until the destination is allowed, if it is a name.
+        case ask
     }
 
     /// The treatment of addresses that are not globally reachable.
@@ -68,6 +71,8 @@ package struct DestinationsConfiguration: Sendable, Equatable {
     package var allow: [HostPattern] = []
     /// Destinations that are never allowed. Default none.
     package var deny: [DeniedDestination] = []
+    /// Names that requests wait for until they are allowed, unless a list before decides. Default none.
+    package var ask: [HostPattern] = []
     /// The treatment of addresses that are not globally reachable. Default `auto`: a proxy that other machines can reach must
     /// not let them into the networks that it is in.
     package var privateAddresses: PrivateAddresses = .auto
@@ -84,8 +89,10 @@ package struct DestinationsConfiguration: Sendable, Equatable {
     package var absentSNI: [HostPattern] = []
     /// The places of the written rules in the file.
     package var places = AccessPlaces()
-    /// The patterns of both lists.
-    package var patterns: [HostPattern] { self.allow + self.deny.map(\.pattern) }
+    /// The patterns of all lists.
+    package var patterns: [HostPattern] { self.allow + self.deny.map(\.pattern) + self.ask }
+    /// True if requests may have to wait for an answer.
+    package var asks: Bool { self.fallback == .ask || !self.ask.isEmpty }
 
     package init() {}
 }

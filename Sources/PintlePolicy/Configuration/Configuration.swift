@@ -39,6 +39,8 @@ package struct Configuration: Sendable, Equatable {
     package var contract: ContractConfiguration?
     /// The destinations that the proxy may connect to.
     package var destinations = DestinationsConfiguration()
+    /// The bounds of the questions of `destinations`.
+    package var ask = AskConfiguration()
     /// The upstream proxies that requests go through. Default none, whatever the environment says.
     package var upstreamProxy: UpstreamProxyConfiguration?
     /// The checks before a CONNECT tunnel opens.

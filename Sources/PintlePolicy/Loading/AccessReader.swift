@@ -62,8 +62,10 @@ enum AccessReader {
         map.read("default", into: &destinations.fallback) { $0.choice() }
         map.read("allow", into: &destinations.allow) { $0.destinationPatterns() }
         map.read("deny", into: &destinations.deny) { $0.deniedDestinations() }
+        map.read("ask", into: &destinations.ask) { $0.namePatterns() }
         destinations.places = AccessPlaces("destinations.allow", map["allow"])
         destinations.places.add("destinations.deny", map["deny"])
+        destinations.places.add("destinations.ask", map["ask"])
         destinations.places.add(default: map["default"])
         map.read("private_addresses", into: &destinations.privateAddresses) { $0.choice() }
         map.read("connect_ports", into: &destinations.connectPorts, Self.ports)
@@ -96,8 +98,10 @@ enum AccessReader {
     static func add(_ map: StrictMap, to destinations: inout DestinationsConfiguration) {
         destinations.places.add("destinations.allow", map["allow"], behind: destinations.allow.count)
         destinations.places.add("destinations.deny", map["deny"], behind: destinations.deny.count)
+        destinations.places.add("destinations.ask", map["ask"], behind: destinations.ask.count)
         destinations.allow += map["allow"]?.destinationPatterns() ?? []
         destinations.deny += map["deny"]?.deniedDestinations() ?? []
+        destinations.ask += map["ask"]?.namePatterns() ?? []
     }
 
     private static func ports(_ node: StrictNode) -> DestinationsConfiguration.Ports? {
@@ -139,6 +143,15 @@ extension StrictNode {
     func hostPatterns() -> [HostPattern]? {
         if self.isEmptyList { return [] }
         return self.values { $0.parsed { text throws(Malformed) in try HostPattern(text) } }
+    }
+
+    /// A list of patterns of names. A person cannot tell where an address leads; so rules decide about addresses.
+    fileprivate func namePatterns() -> [HostPattern]? {
+        guard let patterns = self.hostPatterns() else { return nil }
+        for network in patterns where network.network != nil {
+            self.report("\"\(network)\" is an address or a network, which is never asked about; allow or deny it")
+        }
+        return patterns
     }
 
     /// A list of host patterns, each alone or as `{host: PATTERN, reason: TEXT}`.

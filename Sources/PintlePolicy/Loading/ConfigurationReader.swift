@@ -41,6 +41,7 @@ struct ConfigurationReader {
         for map in included.maps.compactMap({ $0["destinations"]?.map(.includedDestinations) }) {
             AccessReader.add(map, to: &reader.configuration.destinations)
         }
+        top.read("ask", into: &reader.configuration.ask, AskReader.read)
         reader.readUpstreamProxy(top)
         if let map = top["tunnels"]?.map(.tunnels) { reader.readTunnels(map) }
         if let map = top["interception"]?.map(.interception) { reader.readInterception(map) }

@@ -23,13 +23,13 @@ extension KeySet {
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
             "include", "interception", "cache", "admin_hosts", "tracing", "capture", "tests",
-            "simulation", "faults", "recordings", "isolate", "credentials",
+            "simulation", "faults", "recordings", "isolate", "credentials", "ask",
         ])
     /// The keys of a file that another one includes.
     static let included = KeySet(
         "", ["version", "include", "destinations", "trust", "routes"], elsewhere: KeySet.top.known)
     static let includedDestinations = KeySet(
-        "destinations", ["allow", "deny"], elsewhere: KeySet.destinations.known)
+        "destinations", ["allow", "deny", "ask"], elsewhere: KeySet.destinations.known)
     static let listenTLS = KeySet("listen_tls", ["certificate", "key", "password"])
     static let interception = KeySet("interception", ["ca", "hosts", "http2", "pass_through_on_alert"])
     static let interceptionCA = KeySet("interception.ca", ["certificate", "key", "password"])
@@ -60,8 +60,10 @@ extension KeySet {
     static let destinations = KeySet(
         "destinations",
         [
-            "default", "allow", "deny", "private_addresses", "connect_ports", "ports", "resolve", "require_sni_match",
+            "default", "allow", "deny", "ask", "private_addresses", "connect_ports", "ports", "resolve",
+            "require_sni_match",
         ])
+    static let ask = KeySet("ask", ["timeout", "waiting"])
     static let requireSNIMatch = KeySet("destinations.require_sni_match", ["allow_absent"])
     static let deniedDestination = KeySet("destinations.deny[]", ["host", "reason"])
     static let activity = KeySet("activity", ["activation_delay", "completion_delay", "log_interval"])
@@ -134,7 +136,7 @@ extension KeySet {
         .top, .listenTLS, .engine, .log, .tracing, .capture, .isolation, .credential, .credentialGrant, .limits,
         .clients, .basicAuth,
         .destinations,
-        .requireSNIMatch, .deniedDestination,
+        .ask, .requireSNIMatch, .deniedDestination,
         .activity,
         .trust,
         .clientCertificate, .tunnels, .contract, .route, .routeContract, .upstreamProxy, .match, .request,

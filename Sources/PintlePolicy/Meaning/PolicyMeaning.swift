@@ -150,6 +150,7 @@ package struct SettingsComparison {
         self.compare(
             "destinations.allow, tcp://", Self.patternsForAnyProtocol(names.0), Self.patternsForAnyProtocol(names.1))
         self.compare("destinations.deny, reason", Self.reasons(names.0), Self.reasons(names.1))
+        self.compare("ask", left.ask, right.ask)
         self.compare("tunnels.verify_ttl", left.tunnels.verifyTTL, right.tunnels.verifyTTL)
         switch (left.interception.authority, right.interception.authority) {
         case (.files(let left), .files(let right)): self.compareFiles("interception.ca", left, right)

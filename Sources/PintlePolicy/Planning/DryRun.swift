@@ -51,9 +51,9 @@ package struct DryRun: Sendable {
         _ plan: RequestPlan, _ head: RequestHead, body content: [UInt8], trailers: Fields = Fields()
     ) throws(Problem) {
         var body = RequestPlan.Body.streamed
-        switch plan.step {
+        switch plan.grantedStep {
         case .refuse(let problem): throw problem
-        case .tunnel, .answer:
+        case .tunnel, .answer, .ask:
             throw Problem(
                 .badRequest, "a sample is a request that is forwarded, and this proxy answers this one itself")
         case .send: break
@@ -119,7 +119,7 @@ extension RequestPlan {
     /// - Parameter mask: stands for every value that the route's rules put into it.
     /// - Returns: nil if nothing is sent, or if it depends on the body.
     package func sentHead(from head: RequestHead, mask: String) -> RequestHead? {
-        guard case .send = self.step, !self.takesWork,
+        guard case .send = self.grantedStep, !self.takesWork,
             let made = try? self.masked(by: mask).request(from: head, .streamed, within: .unlimited)
         else { return nil }
         return made.spelled(streaming: []).head

@@ -111,7 +111,7 @@ package struct RedirectTrail: Sendable {
         let framing: BodyFraming = kept.map { BodyFraming.length(UInt64($0.bytes.readableBytes)) } ?? .none
         let plan = RequestPlan(head, framing, by: self.plan.policy)
         if let kept { return Hop(head: head, plan: plan, body: .whole(kept.bytes, trailers: kept.trailers)) }
-        if case .collect = plan.step {
+        if case .collect = plan.grantedStep {
             return Hop(head: head, plan: plan, body: .whole(ByteBuffer(), trailers: Fields()))
         }
         return Hop(head: head, plan: plan, body: .streamed)

@@ -19,6 +19,8 @@ package final class RequestPlan: Sendable {
         case send
         /// A connection to this destination is relayed.
         case tunnel(to: Authority)
+        /// The request waits until its destination is allowed; then the other step follows.
+        indirect case ask(DecidingRule, then: Step)
     }
 
     /// The first step.
@@ -54,6 +56,19 @@ package final class RequestPlan: Sendable {
         var draft = self.grounds
         draft.rewriter = self.decision?.route.map { RequestRewriter($0.configuration.request.masked(by: mask)) }
         return RequestPlan(self.step, draft)
+    }
+
+    /// The step once the destination is allowed, for requests that need an answer; for others the first step.
+    package var grantedStep: Step { if case .ask(_, let step) = self.step { step } else { self.step } }
+
+    /// The plan after an answer that allows the destination.
+    ///
+    /// - Parameter grant: stands for the rule about the destination from then on.
+    package func granted(by grant: DecidingRule) -> RequestPlan {
+        guard case .ask(_, let step) = self.step else { return self }
+        var draft = self.grounds
+        draft.decision = self.decision.map { Decision($0, allowedBy: grant) }
+        return RequestPlan(step, draft)
     }
 
     // MARK: Grounds
@@ -129,6 +144,16 @@ extension RequestPlan {
         var collectsForRedirects = false
 
         mutating func step(for head: RequestHead) -> Step {
+            let step = self.stepIfAllowed(head)
+            guard let rule = self.decision?.question else { return step }
+            switch step {
+            // Nothing is sent.
+            case .refuse, .answer, .ask: return step
+            case .collect, .send, .tunnel: return .ask(rule, then: step)
+            }
+        }
+
+        private mutating func stepIfAllowed(_ head: RequestHead) -> Step {
             if let via = self.policy.configuration.via, Forwarding.hasPassed(via, head.fields) {
                 return .refuse(
                     Problem(.loopDetected, "the request has passed \"\(via)\" before; give each proxy its own via"))
@@ -223,6 +248,15 @@ extension Problem {
             .destinationDenied, "\(decision.authority) is denied by \(rule)",
             proxyError: isAddress ? "destination_ip_prohibited" : nil)
         self.phrase = decision.destination.rule?.advice
+    }
+
+    /// The problem with a destination that was asked about and not allowed.
+    ///
+    /// - Parameter reason: such as `denied on the page`.
+    package init(_ decision: Decision, notAllowed reason: String) {
+        self.init(
+            .destinationDenied,
+            "\(decision.authority) is denied by \(decision.question?.description ?? "ask"): \(reason)")
     }
 
     /// The problem with a request that breaks its API contract.

@@ -22,7 +22,7 @@ extension RequestPlan {
     ///   - mask: stands for every value that the route's rules put into the request; nil shows them.
     package func trial(_ head: RequestHead, body bytes: [UInt8]?, mask: String? = nil) -> TrialRequest {
         let body: Body
-        switch (self.step, bytes) {
+        switch (self.grantedStep, bytes) {
         case (.collect, _) where self.framing == .none: body = .whole(ByteBuffer(), trailers: Fields())
         case (.collect, let bytes?) where bytes.count <= self.policy.configuration.limits.bodyBuffer:
             body = .whole(ByteBuffer(bytes: bytes), trailers: Fields())

@@ -208,8 +208,15 @@ final class CapturedConnection: ChannelInboundHandler, RemovableChannelHandler {
 
 extension CapturedConnection: UndecidedTunnel {
     var identity: ProxyIdentity { ProxyIdentity() }
+    var allowed: AllowedDestination? { nil }
     var isCaptured: Bool { true }
     var hasBegun: Bool { self.early.readableBytes > 0 }
+
+    func waits(forAnswer isWaiting: Bool) {
+        // A connection that is being made has a time limit of its own.
+        guard case .undecided = self.state, !self.isJudgedAsOpaque else { return }
+        if isWaiting { self.disarm() } else { self.expect(within: self.active.patience.head) }
+    }
 
     func leave(to terms: TunnelTerms) {
         self.state = .over

@@ -16,6 +16,8 @@ protocol RequestEnclosure: AnyObject {
 
     /// The destination of its requests.
     var place: EnclosurePlace { get }
+    /// The destination that an answer has allowed, to all requests inside; nil if none was needed.
+    var allowed: AllowedDestination? { get }
 
     /// Completes a request with its destination, as in a request to a proxy. The result depends on the request and on
     /// ``place`` alone.
@@ -41,6 +43,7 @@ struct EnclosurePlace: Equatable {
 
 /// The defaults, for connections in clear.
 extension RequestEnclosure {
+    var allowed: AllowedDestination? { nil }
     func speaksPlainly() {}
     func handshakeFailed(_ failure: TLSFailure) {}
 }

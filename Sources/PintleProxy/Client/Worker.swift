@@ -122,7 +122,7 @@ final class Worker: @unchecked Sendable {
     /// nothing that holds the exchange, which must be released on its loop.
     ///
     /// - Returns: called with the result, on any thread; `proceed` follows in a later turn, unless ``stopWaiting(as:)`` comes first.
-    private func wait<Value: Sendable>(
+    func wait<Value: Sendable>(
         as sequence: UInt64, then proceed: @escaping (Value) -> Void
     ) -> @Sendable (Value) -> Void {
         let result = Locked<Value?>(nil)

@@ -29,6 +29,8 @@ final class Exchange: TransferDelegate {
     private var opening: TunnelOpening?
     /// Connects a tunnel whose destination was verified.
     private var dialler: Dialler?
+    /// The wait for an answer about a destination, and the destination that an answer has allowed.
+    private var (pendingAnswer, allowed): (PendingAnswer?, AllowedDestination?) = (nil, nil)
     /// The protocols that the origin may switch to.
     private var offer: UpgradeOffer?
     private var judge: ResponseValidator?
@@ -45,7 +47,7 @@ final class Exchange: TransferDelegate {
         inside enclosure: (any RequestEnclosure)? = nil
     ) {
         (self.client, self.worker, self.active) = (client, worker, worker.active)
-        (self.peer, self.request) = (peer, request)
+        (self.peer, self.request, self.allowed) = (peer, request, enclosure?.allowed)
         self.upload = RequestUpload(request.framing, limit: worker.active.limits.bodyBuffer)
         self.held = ExchangeReservation(limit: worker.active.limits.heldBytes, of: worker.memory)
         self.report = ExchangeReport(request, of: peer, in: client.clientProcess, on: worker, inside: enclosure)
@@ -65,16 +67,19 @@ final class Exchange: TransferDelegate {
             return self.refuse(Problem(.overloaded, self.active.limits.memoryShortage))
         }
         guard let passwords = self.active.passwords, self.report.mode != .intercept else { return self.performPlan() }
-        self.worker.check(self.request.head.fields, of: self.peer, passwords, as: self.sequence, then: self.admitted)
+        self.worker.check(self.request.head.fields, of: self.peer, passwords, as: self.sequence) { result in
+            self.proceed(with: result) { identity in
+                self.report.identity = identity
+                self.performPlan()
+            }
+        }
     }
 
-    /// Begins the request for a user unless the client has left in the meantime.
-    func admitted(_ result: Result<ProxyIdentity, Problem>) {
+    /// Continues after a wait, in which no body bytes were taken, unless the client has left in the meantime.
+    private func proceed<Value>(with result: Result<Value, Problem>, _ work: (Value) -> Void) {
         guard case .none = self.answer else { return }
         switch result {
-        case .success(let identity):
-            self.report.identity = identity
-            self.performPlan()
+        case .success(let value): work(value)
         case .failure(let problem): self.refuse(problem)
         }
         self.client.resumeBody()
@@ -99,6 +104,17 @@ final class Exchange: TransferDelegate {
         case .collect where body == nil: self.collect()
         case .collect, .send: self.makeRequest(body ?? .streamed)
         case .tunnel(let authority): self.openTunnel(to: authority, plan)
+        case .ask:
+            // No limit of the route applies meanwhile.
+            self.lateness = nil
+            self.pendingAnswer = self.worker.ask(
+                about: plan, for: self.request.head, of: self.client.clientProcess, as: self.sequence, self.allowed
+            ) { answer in
+                self.proceed(with: answer) { allowed in
+                    (self.pendingAnswer, self.allowed, self.report.rule) = (nil, allowed, allowed.rule)
+                    self.perform(plan.granted(by: allowed.rule), body)
+                }
+            }
         }
     }
 
@@ -182,12 +198,9 @@ final class Exchange: TransferDelegate {
         self.lateness = self.lateness ?? ResponseDeadline(decision.route, on: self.worker.loop, for: self)
         self.active.cookies.fill(&planned.transfer, of: decision, self.report.capture)
         let takesBody = planned.transfer.body.isStreamed
+        let (noted, mayBeKept) = (self.request.question, simulation == nil && !self.client.owner.isBound)
+        let question = mayBeKept ? self.active.lookup(planned.transfer, by: decision, noted: noted) : nil
         // A remembered lookup has just failed in `makeRequest`; so it is not tried again here.
-        let noted = self.request.question
-        let isPlain = simulation == nil && planned.transfer.attachment == nil
-        let mayBeKept = isPlain && !self.client.owner.isBound && !planned.transfer.fields.logConnectionIn
-        let use = mayBeKept && noted == nil ? self.active.cacheUse(decision) : nil
-        let question = mayBeKept ? noted ?? use.map { CacheLookup(planned.transfer, $0) } : nil
         if let question, noted == nil, planned.isPlain, self.trail == nil {
             if self.active.cookies.addsNothing(to: decision) { self.request.note(question) }
             if self.answerPromptly(question) { return }
@@ -567,7 +580,7 @@ final class Exchange: TransferDelegate {
     private func end(_ outcome: Outcome) {
         if case .over = self.answer { preconditionFailure("BUG: an exchange ends twice") }
         self.answer.inspection?.stop()
-        (self.answer, self.lateness) = (.over, nil)
+        (self.answer, self.lateness, self.pendingAnswer) = (.over, nil, nil)
         self.cancelOrigin()
         self.upload.stop()
         self.giveBack()
@@ -587,20 +600,15 @@ final class Exchange: TransferDelegate {
 
     private func openTunnel(to authority: Authority, _ plan: RequestPlan) {
         if let interception = self.active.interception, interception.takes(plan, to: authority) {
-            return self.intercept(authority, interception)
+            // The tunnel's requests are served in place of its destination, which is contacted when there is one for it.
+            self.report.status = 200
+            self.end(.completed)
+            let tunnel = InterceptedTunnel(authority, by: interception, of: self.report, in: self.active, self.allowed)
+            return self.client.open(tunnel)
         }
         if let problem = self.report.openTunnel(by: plan, in: self.active) { return self.refuse(problem) }
-        let parent = self.active.parent(of: plan.decision)
-        let fields = parent == nil ? Fields() : Forwarding.path(of: self.request.head, to: self.active.via)
-        self.opening = TunnelOpening(to: authority, plan, by: parent, fields, in: self.active)
+        self.opening = TunnelOpening(to: authority, plan, for: self.request.head, in: self.active)
         self.perform(self.opening?.begin())
-    }
-
-    /// Serves the tunnel's requests in place of its destination, which is contacted when there is a request for it.
-    private func intercept(_ authority: Authority, _ interception: Interception) {
-        self.report.status = 200
-        self.end(.completed)
-        self.client.open(InterceptedTunnel(to: authority, by: interception, of: self.report, in: self.active))
     }
 
     /// - Parameter action: nil if the tunnel is not being opened any more.
@@ -640,10 +648,7 @@ final class Exchange: TransferDelegate {
             self.reject(violation)
         case .passes(let accepted, let violation):
             if let violation { self.report.violated(violation) }
-            var head = self.forwarded(head, mark: violation)
-            head.fields.append("Connection", "Upgrade")
-            head.fields.append("Upgrade", accepted)
-            self.relay(handoff, nil, head: head)
+            self.relay(handoff, nil, head: self.forwarded(head, mark: violation).switching(to: accepted))
         }
     }
 
@@ -651,11 +656,8 @@ final class Exchange: TransferDelegate {
         (self.answer, self.opening) = (.over, nil)
         self.giveBack()
         self.report.status = head?.status ?? 200
-        self.client.relay(
-            TunnelTerms(
-                origin: handoff.connection.release(), head: head, early: handoff.early, watch: watch,
-                authority: head == nil ? self.plan?.decision?.authority : nil, report: self.report, active: self.active)
-        )
+        let authority = head == nil ? self.plan?.decision?.authority : nil
+        self.client.relay(TunnelTerms(handoff, head: head, watch, to: authority, self.report, self.active))
     }
 
     // MARK: Work elsewhere, and memory

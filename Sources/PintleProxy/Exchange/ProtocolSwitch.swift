@@ -4,6 +4,16 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSerialization
 
+extension ResponseHead {
+    /// A head without framing as that of a 101.
+    func switching(to accepted: String) -> ResponseHead {
+        var head = self
+        head.fields.append("Connection", "Upgrade")
+        head.fields.append("Upgrade", accepted)
+        return head
+    }
+}
+
 /// The verdict on an origin that switches to another protocol (RFC 9110 §7.8).
 enum ProtocolSwitch {
     /// The origin switches to this protocol. Its response may violate rules of the route that only report.

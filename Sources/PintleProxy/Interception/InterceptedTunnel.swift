@@ -21,6 +21,7 @@ final class InterceptedTunnel: RequestEnclosure {
     /// The CONNECT request.
     let request: ReceivedRequest
     let active: ActiveConfiguration
+    let allowed: AllowedDestination?
     var isIntercepted: Bool { true }
     /// True if the client did not send that request, because its connection was captured.
     var isCaptured: Bool { self.request.isCaptured }
@@ -37,11 +38,14 @@ final class InterceptedTunnel: RequestEnclosure {
     private var refusal: String?
     private var isIssuing = false
 
-    /// - Parameter report: the report of the CONNECT.
+    /// - Parameters:
+    ///   - report: the report of the CONNECT.
+    ///   - allowed: the destination that an answer has allowed.
     init(
-        to authority: Authority, by interception: Interception, of report: ExchangeReport,
-        in active: ActiveConfiguration
+        _ authority: Authority, by interception: Interception, of report: ExchangeReport,
+        in active: ActiveConfiguration, _ allowed: AllowedDestination?
     ) {
+        self.allowed = allowed
         self.authority = authority
         self.interception = interception
         self.request = report.request

@@ -38,6 +38,8 @@ final class OpaqueTunnel: ChannelInboundHandler {
     private var metrics = TransferMetrics()
     private var parentVerdict: Verdict?
     private var silence: LoopTimer?
+    /// The wait for an answer about the destination.
+    private var pendingAnswer: PendingAnswer?
 
     private var active: ActiveConfiguration { self.tunnel.active }
     private var worker: Worker { self.tunnel.worker }
@@ -64,10 +66,11 @@ final class OpaqueTunnel: ChannelInboundHandler {
         // The client has spoken.
         guard case .waiting = self.state, !self.tunnel.hasBegun else { return }
         // A CONNECT has judged the destination; a client that was captured did not ask for it.
-        if self.tunnel.isCaptured, case .refuse = self.tunnel.request.plan(by: self.active.policy).step {
-            guard self.isAllowed("its client waits for the server to speak first") else { return }
+        guard self.tunnel.isCaptured else { return self.connect() }
+        switch self.tunnel.request.plan(by: self.active.policy).step {
+        case .refuse, .ask: self.judge("its client waits for the server to speak first") { $0.connect() }
+        case .answer, .collect, .send, .tunnel: self.connect()
         }
-        self.connect()
     }
 
     /// Called within a read of the client's transport.
@@ -80,12 +83,14 @@ final class OpaqueTunnel: ChannelInboundHandler {
     private func beginOpaquely() {
         if case .over = self.state { return }
         // A tunnel that was judged before goes its way, and a refused one has ended.
-        guard self.report == nil, self.isAllowed("its client speaks neither TLS nor HTTP") else { return }
-        switch self.state {
-        case .waiting: self.connect()
-        case .listening(let channel): self.relay(channel, answered: ByteBuffer())
-        // `originHandedOver` continues when the connection is made.
-        case .connecting, .over: break
+        guard self.report == nil else { return }
+        self.judge("its client speaks neither TLS nor HTTP") { tunnel in
+            switch tunnel.state {
+            case .waiting: tunnel.connect()
+            case .listening(let channel): tunnel.relay(channel, answered: ByteBuffer())
+            // `originHandedOver` continues when the connection is made.
+            case .connecting, .over: break
+            }
         }
     }
 
@@ -114,9 +119,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         guard case .listening(let channel) = self.state else { return }
         // Copied, because the receive buffer belongs to the event loop.
         let words = ByteBuffer(bytes: self.unwrapInboundIn(data).readableBytesView)
-        // A refused tunnel has ended.
-        guard self.isAllowed("its client waits for the server to speak first") else { return }
-        self.relay(channel, answered: words)
+        self.judge("its client waits for the server to speak first") { $0.relay(channel, answered: words) }
     }
 
     /// The server has closed without speaking; the client may still speak.
@@ -127,20 +130,44 @@ final class OpaqueTunnel: ChannelInboundHandler {
     // MARK: The decision
 
     /// Applies the policy for tunnels that are not intercepted. A refused tunnel ends.
-    private func isAllowed(_ reason: String) -> Bool {
+    ///
+    /// - Parameter proceed: called once the tunnel is allowed: now, or, before there is a connection, after an answer.
+    private func judge(_ reason: String, then proceed: @escaping (OpaqueTunnel) -> Void) {
         let report = ExchangeReport(
             self.tunnel.request, of: self.tunnel.client, in: self.tunnel.clientProcess, on: self.worker)
         // That a client was captured is told here for the first time.
         (report.identity, report.continuesTunnel) = (self.tunnel.identity, !self.tunnel.isCaptured)
         report.note(self.plan, in: self.active)
         self.report = report
-        guard let problem = self.objection(report) ?? report.holdTunnel(within: self.active.limits) else {
-            report.status = 200
-            return true
+        if let problem = self.objection(report) ?? report.holdTunnel(within: self.active.limits) {
+            return self.refuse(problem, reason, report)
         }
+        guard case .ask = self.plan.step else {
+            report.status = 200
+            return proceed(self)
+        }
+        self.pendingAnswer = self.worker.ask(
+            about: self.plan, for: self.tunnel.request.head, of: self.tunnel.clientProcess, as: report.id.sequence,
+            self.tunnel.allowed
+        ) { answer in
+            // The client has left, or has spoken.
+            if case .over = self.state { return }
+            self.pendingAnswer = nil
+            self.tunnel.waits(forAnswer: false)
+            switch answer {
+            case .failure(let problem): self.refuse(problem, reason, report)
+            case .success(let allowed):
+                self.plan = self.plan.granted(by: allowed.rule)
+                (report.rule, report.status) = (allowed.rule, 200)
+                proceed(self)
+            }
+        }
+        if self.pendingAnswer != nil { self.tunnel.waits(forAnswer: true) }
+    }
+
+    private func refuse(_ problem: Problem, _ reason: String, _ report: ExchangeReport) {
         let cause = self.tunnel.isCaptured ? "cannot be read" : "cannot be intercepted"
         self.fail(Problem(problem.name, "\(reason), so that it \(cause): \(problem.detail)"), report)
-        return false
     }
 
     private func objection(_ report: ExchangeReport) -> Problem? {
@@ -184,7 +211,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         let state = self.state
         self.state = .over
         if let silence { self.worker.loop.disarm(silence) }
-        self.silence = nil
+        (self.silence, self.pendingAnswer) = (nil, nil)
         self.tunnel.whenRecognized = nil
         switch state {
         case .connecting(let origin): origin.cancel()

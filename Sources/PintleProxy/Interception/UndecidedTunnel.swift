@@ -19,12 +19,17 @@ protocol UndecidedTunnel: AnyObject {
     /// The CONNECT to the destination.
     var request: ReceivedRequest { get }
     var authority: Authority { get }
+    /// The destination that an answer has allowed; nil if none was needed, or if the client has not asked for the tunnel.
+    var allowed: AllowedDestination? { get }
     /// True if the client has not asked for the tunnel, so that nothing has judged its destination yet.
     var isCaptured: Bool { get }
     /// True once the client has sent something.
     var hasBegun: Bool { get }
     /// Called once the first bytes reveal the client's protocol.
     var whenRecognized: ((OpeningProtocol) -> Void)? { get set }
+
+    /// Called when an answer about the destination is waited for, and when it has come: meanwhile no time limit applies.
+    func waits(forAnswer isWaiting: Bool)
 
     /// Hands the client's connection over to a relay, with all that the client has sent.
     func leave(to terms: TunnelTerms)
@@ -52,6 +57,7 @@ final class UndecidedInterception: UndecidedTunnel {
     var identity: ProxyIdentity { self.tunnel.identity }
     var request: ReceivedRequest { self.tunnel.request }
     var authority: Authority { self.tunnel.authority }
+    var allowed: AllowedDestination? { self.tunnel.allowed }
     var isCaptured: Bool { self.tunnel.isCaptured }
     var hasBegun: Bool { self.transport.hasBegun }
 
@@ -59,6 +65,9 @@ final class UndecidedInterception: UndecidedTunnel {
         get { self.transport.whenRecognized }
         set { self.transport.whenRecognized = newValue }
     }
+
+    /// The CONNECT has waited for the answer.
+    func waits(forAnswer isWaiting: Bool) {}
 
     func leave(to terms: TunnelTerms) {
         self.transport.passOn()

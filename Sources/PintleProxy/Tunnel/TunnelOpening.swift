@@ -68,6 +68,15 @@ final class TunnelOpening {
         self.route = plan.decision?.route
     }
 
+    /// Opens a tunnel for a CONNECT with this head, by the upstream proxy of its decision.
+    convenience init(
+        to authority: Authority, _ plan: RequestPlan, for head: RequestHead, in active: ActiveConfiguration
+    ) {
+        let parent = active.parent(of: plan.decision)
+        let fields = parent == nil ? Fields() : Forwarding.path(of: head, to: active.via)
+        self.init(to: authority, plan, by: parent, fields, in: active)
+    }
+
     func begin() -> Action {
         guard case .fresh = self.state else { preconditionFailure("BUG: a tunnel is opened twice") }
         guard let trust, self.parent?.scheme == .https else {

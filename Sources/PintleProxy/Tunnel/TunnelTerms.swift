@@ -3,6 +3,7 @@
 internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
+internal import PintleSession
 
 /// The data of a new tunnel, or of a connection that switches protocols; without the connection of the client.
 struct TunnelTerms {
@@ -19,4 +20,16 @@ struct TunnelTerms {
     /// The record, which is closed when the tunnel is over.
     let report: ExchangeReport
     let active: ActiveConfiguration
+}
+
+extension TunnelTerms {
+    /// Takes over the connection of `handoff`.
+    init(
+        _ handoff: ConnectionHandoff, head: ResponseHead?, _ watch: ServerCertificateInspector?,
+        to authority: Authority?, _ report: ExchangeReport, _ active: ActiveConfiguration
+    ) {
+        self.init(
+            origin: handoff.connection.release(), head: head, early: handoff.early, watch: watch, authority: authority,
+            report: report, active: active)
+    }
 }

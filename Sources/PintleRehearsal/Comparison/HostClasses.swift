@@ -61,6 +61,7 @@ struct HostClasses {
                 switch policy.destinations.judge(authority) {
                 case .allowed: "allowed"
                 case .denied, .prohibited: "denied"
+                case .asked: "asked"
                 case .reported: "reported"
                 case .byAddress: "by address"
                 }

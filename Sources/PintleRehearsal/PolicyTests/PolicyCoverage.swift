@@ -34,6 +34,7 @@ package struct PolicyCoverage: Sendable {
             ("clients.allow", configuration.clients.allow.map(\.description)),
             ("destinations.allow", configuration.destinations.allow.map(\.description)),
             ("destinations.deny", configuration.destinations.deny.map(\.description)),
+            ("destinations.ask", configuration.destinations.ask.map(\.description)),
         ] {
             for (index, rule) in rules.enumerated() {
                 self.add(.rules, "\(list)[\(index)]", " \"\(rule)\"", configuration.place(ofRule: "\(list)[\(index)]"))

@@ -9,7 +9,7 @@ internal import PintleSerialization
 /// Reads `expect` and `violations`.
 enum PolicyDemandReader {
     private enum Decision: String, CaseIterable {
-        case allow, deny, reject, error
+        case allow, deny, ask, reject, error
         case wouldDeny = "would-deny"
     }
 

@@ -71,8 +71,11 @@ package struct RequestRehearsal: Sendable {
 
     private mutating func perform(_ plan: RequestPlan, _ request: PolicyTest.Request, by policy: Policy) {
         self.note(plan)
-        switch plan.step {
+        // A test shows what follows once the destination is allowed.
+        if case .ask = plan.step { self.facts[.decision] = "ask" }
+        switch plan.grantedStep {
         case .refuse(let problem): self.answer(problem)
+        case .ask: break
         case .answer: self.facts[.status] = "\(OwnResponse(asLastOf: request.head).head.status)"
         case .tunnel(let authority):
             self.facts[.upstream] = authority.description

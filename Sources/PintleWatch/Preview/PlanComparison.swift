@@ -34,7 +34,7 @@ package struct PlanComparison: Sendable {
 
     /// The treatment of a request under one configuration.
     package struct Side: Sendable {
-        /// `allow`, `would-deny`, or `deny`.
+        /// `allow`, `would-deny`, `ask` or `deny`.
         package var decision = "allow"
         /// The rule about the destination, or the problem that the client gets.
         package var rule: String?
@@ -203,7 +203,8 @@ extension PlanComparison.Side {
         let judged = policy.destinations.judge(address: address, port: authority.port, asked: authority)
         var side = self
         (side.unresolved, side.isUndecided) = (nil, false)
-        side.rule = judged.rule?.description ?? self.rule
+        // The question comes before the name has an address.
+        if side.decision != "ask" || judged.denial != nil { side.rule = judged.rule?.description ?? self.rule }
         if judged.denial != nil {
             side.decision = "deny"
         } else if judged.reported != nil {

@@ -27,11 +27,12 @@ struct PlannedSide {
         self.plan = RequestPlan(request.head, framing, by: policy, tunnel: TunnelKind(isOpaque: request.isOpaque))
         (self.policy, self.meaning, self.isRepresentative) = (policy, meaning, request.isRepresentative)
         self.describe()
-        switch self.plan.step {
+        if case .ask = self.plan.step { self.side.decision = "ask" }
+        switch self.plan.grantedStep {
         // Other requests that meet the same conditions may keep to the contract.
         case .refuse(let problem) where request.isRepresentative && problem.breaksContract: self.sent = .unknown
         case .refuse(let problem): self.refuse(problem)
-        case .answer: break
+        case .answer, .ask: break
         case .tunnel:
             self.side.tunnel = self.plan.decision.map {
                 $0.isIntercepted ? "intercept" : $0.trust == nil ? "tunnel" : "verify"
@@ -153,8 +154,10 @@ struct PlannedSide {
 
     /// The difference between two decisions; nil if they are the same.
     static func kind(of before: String, _ after: String) -> PlanComparison.Kind? {
-        if before == after { return nil }
-        return after == "deny" || before == "allow" ? .denied : .allowed
+        // From the mildest to the strictest.
+        let order = ["allow", "would-deny", "ask", "deny"]
+        let (left, right) = (order.firstIndex(of: before) ?? 0, order.firstIndex(of: after) ?? 0)
+        return left == right ? nil : left < right ? .denied : .allowed
     }
 
     private static func isAlike(

@@ -43,6 +43,7 @@ final class AdminServer: Sendable {
         (self.engine, self.credentials) = (engine, credentials)
         self.file = try Self.write(credentials.token, logger)
         program.keepAway(from: self.proxy)
+        program.active.questions.add(.page)
     }
 
     private static func proxy(

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleActivity
+internal import PintleMessage
+internal import PintlePolicy
+
+/// The open questions with the requests that wait for them, and the answers that hold for the run.
+///
+/// A pure state machine. There is one question for each destination, whatever the scheme: an answer is about a host with a port,
+/// as a line of the configuration is.
+struct QuestionBook: Sendable {
+    /// Identifies a request that waits.
+    typealias Waiter = UInt64
+
+    /// The reply to a request for a destination that is asked about.
+    enum Reply {
+        case settled(AskOutcome)
+        /// It waits until the deadline.
+        case waits(until: NIODeadline, isNew: Bool)
+    }
+
+    /// A question that is closed, and the requests that go on.
+    struct Closed: Sendable {
+        let question: AskedQuestion
+        let waiters: [Waiter]
+        let outcome: AskOutcome
+    }
+
+    /// The most answers that are remembered for the run: a webhook may give many.
+    static let mostRemembered = 4096
+
+    private struct Open: Sendable {
+        var question: AskedQuestion
+        var waiters: [Waiter]
+    }
+
+    /// The places at which questions can be answered.
+    private var places: Set<AnswerPlace> = []
+    /// The open questions, the oldest first.
+    private var open: [Open] = []
+    /// The index in ``grants`` of a permission for the run.
+    private var allowed: [Authority: Int] = [:]
+    /// The reasons for denials for the run.
+    private var denied: [Authority: String] = [:]
+    /// The permissions so far, in their order.
+    private(set) var grants: [AskGrant] = []
+    /// The number of permissions that are not stored.
+    private(set) var otherGrants = 0
+
+    var questions: [AskedQuestion] { self.open.map(\.question) }
+
+    mutating func add(_ place: AnswerPlace) { self.places.insert(place) }
+
+    // MARK: Requests
+
+    /// Asks for a request.
+    ///
+    /// - Parameters:
+    ///   - id: names the question if a new one is opened.
+    ///   - bounds: those of the configuration of the request.
+    mutating func ask(
+        about authority: Authority, by rule: String, _ request: AskedQuestion.Request, as waiter: Waiter,
+        within bounds: AskConfiguration, id: @autoclosure () -> String, at now: NIODeadline, _ time: Timestamp
+    ) -> Reply {
+        if let index = self.allowed[authority] {
+            self.grants[index].requests += 1
+            return .settled(.allowed(self.grants[index].words))
+        }
+        if let reason = self.denied[authority] { return .settled(.denied(reason)) }
+        if let place = self.open.firstIndex(where: { $0.question.authority == authority }),
+            self.open[place].question.deadline > now
+        {
+            self.open[place].waiters.append(waiter)
+            self.open[place].question.waiting += 1
+            return .waits(until: self.open[place].question.deadline, isNew: false)
+        }
+        guard !self.places.isEmpty else {
+            return .settled(
+                .denied("nothing can answer; the terminal of pintle run can, and the page of an admin endpoint"))
+        }
+        guard self.open.count < bounds.waiting else {
+            let count = bounds.waiting == 1 ? "1 question waits" : "\(bounds.waiting) questions wait"
+            return .settled(.denied("\(count) for an answer already (ask.waiting)"))
+        }
+        let question = AskedQuestion(
+            id: id(), authority: authority, rule: rule, request: request, openedAt: time,
+            deadline: now + TimeAmount(bounds.timeout), timeout: bounds.timeout, waiting: 1)
+        self.open.append(Open(question: question, waiters: [waiter]))
+        return .waits(until: question.deadline, isNew: true)
+    }
+
+    /// Forgets a request that has ended. A question for which none is left closes.
+    ///
+    /// - Returns: false if the request does not wait.
+    mutating func withdraw(_ waiter: Waiter) -> Bool {
+        for place in self.open.indices {
+            guard let index = self.open[place].waiters.firstIndex(of: waiter) else { continue }
+            self.open[place].waiters.remove(at: index)
+            self.open[place].question.waiting -= 1
+            if self.open[place].waiters.isEmpty { self.open.remove(at: place) }
+            return true
+        }
+        return false
+    }
+
+    // MARK: Answers
+
+    /// Answers a question, once.
+    ///
+    /// - Returns: nil if it is not open, or if the answer comes too late.
+    mutating func answer(
+        _ id: String, _ answer: Answer, at place: AnswerPlace, now: NIODeadline, _ time: Timestamp
+    ) -> Closed? {
+        guard let index = self.open.firstIndex(where: { $0.question.id == id }),
+            self.open[index].question.deadline > now
+        else { return nil }
+        let closed = self.open.remove(at: index)
+        let outcome =
+            answer.allows
+            ? self.allow(closed, answer.scope, at: place, time) : self.deny(closed, answer.scope, at: place)
+        return Closed(question: closed.question, waiters: closed.waiters, outcome: outcome)
+    }
+
+    private mutating func allow(
+        _ closed: Open, _ scope: Answer.Scope, at place: AnswerPlace, _ time: Timestamp
+    ) -> AskOutcome {
+        let isRemembered = self.grants.count < Self.mostRemembered
+        // An answer that cannot be remembered is one for the requests that wait.
+        let grant = AskGrant(
+            authority: closed.question.authority, place: place, scope: isRemembered ? scope : .once, moment: time,
+            requests: closed.waiters.count)
+        guard isRemembered else {
+            self.otherGrants += 1
+            return .allowed(grant.words)
+        }
+        if scope == .run { self.allowed[grant.authority] = self.grants.count }
+        self.grants.append(grant)
+        return .allowed(grant.words)
+    }
+
+    private mutating func deny(_ closed: Open, _ scope: Answer.Scope, at place: AnswerPlace) -> AskOutcome {
+        guard scope == .run, self.denied.count < Self.mostRemembered else { return .denied("denied \(place.words)") }
+        let reason = "denied \(place.words), \(scope.words)"
+        self.denied[closed.question.authority] = reason
+        return .denied(reason)
+    }
+
+    /// Closes the questions whose time is over.
+    mutating func expire(_ now: NIODeadline) -> [Closed] {
+        let late = self.open.filter { $0.question.deadline <= now }
+        self.open.removeAll { $0.question.deadline <= now }
+        return late.map { open in
+            Closed(
+                question: open.question, waiters: open.waiters,
+                outcome: .denied("not answered within \(open.question.timeout.spelled) (ask.timeout)"))
+        }
+    }
+}
