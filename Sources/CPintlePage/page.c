@@ -57,6 +57,9 @@ static const unsigned char list_js[] = {
 static const unsigned char preview_js[] = {
 #embed "page/assets/preview.js"
 };
+static const unsigned char questions_js[] = {
+#embed "page/assets/questions.js"
+};
 static const unsigned char routes_js[] = {
 #embed "page/assets/routes.js"
 };
@@ -101,6 +104,7 @@ static const struct pintle_page_file files[] = {
     FILE("keys.js", SCRIPT, keys_js),
     FILE("list.js", SCRIPT, list_js),
     FILE("preview.js", SCRIPT, preview_js),
+    FILE("questions.js", SCRIPT, questions_js),
     FILE("routes.js", SCRIPT, routes_js),
     FILE("running.js", SCRIPT, running_js),
     FILE("signin.js", SCRIPT, signin_js),

@@ -10,11 +10,12 @@ internal import PintleSystem
 struct SignalPipe {
     /// Can be read as long as signals wait; for poll(2).
     let descriptor: Int32
+    private let writingEnd: Int32
 
     /// Catches signals from now on, until the process ends.
     init(_ signals: [Int32]) throws(SystemError) {
         let pipe = try NonBlockingPipe()
-        self.descriptor = pipe.readingEnd
+        (self.descriptor, self.writingEnd) = (pipe.readingEnd, pipe.writingEnd)
         pintle_catch_signals(signals.reduce(0) { $0 | 1 << UInt64($1 - 1) }, pipe.writingEnd)
     }
 
@@ -25,11 +26,18 @@ struct SignalPipe {
         return poll(&place, 1, left.map { Int32(clamping: $0) } ?? -1) > 0 ? self.take() : []
     }
 
+    /// Ends the present or the next wait, from any thread.
+    func wake() {
+        var nothing = pintle_signal()
+        // A full pipe wakes anyway.
+        _ = write(self.writingEnd, &nothing, MemoryLayout<pintle_signal>.size)
+    }
+
     /// Returns the signals that have arrived.
     func take() -> [pintle_signal] {
         var signals = [pintle_signal](repeating: pintle_signal(), count: 64)
         // Each signal is written in one piece, so none is read in two.
         let count = signals.withUnsafeMutableBytes { Glibc.read(self.descriptor, $0.baseAddress, $0.count) }
-        return Array(signals.prefix(max(0, count) / MemoryLayout<pintle_signal>.size))
+        return signals.prefix(max(0, count) / MemoryLayout<pintle_signal>.size).filter { $0.number != 0 }
     }
 }

@@ -273,6 +273,41 @@ class Checks:
         page.faults.clear()  # Chromium tells of the request that was broken.
         self.close(page)
 
+    def asks(self):
+        asking = Traffic(self.arguments.proxy, self.traffic.origin.replace("127.0.0.1", "localhost"))
+
+        def hold(path):
+            thread = threading.Thread(target=asking.send, args=(f"{path}?token=secret",))
+            thread.start()
+            return thread
+
+        for size in SIZES:
+            page = self.open(size, "dark" if size == "phone" else "light")
+            assert page.locator("#questions").is_hidden()
+            held = hold("/first")
+            page.locator("#questions li", has_text=f"{asking.origin}/first").wait_for()
+            assert "secret" not in page.locator("#questions").text_content()
+            assert "waits for an answer" in page.locator("#toast[role=status]").text_content()
+            self.fits(page, f"a question, {size}")
+            self.axe(page, f"a question, {size}")
+            self.shot(page, f"question-{size}")
+            # Another page shows it, too, also one that is opened later.
+            other = self.open()
+            other.locator("#questions li").wait_for()
+            page.locator("#questions button", has_text="Deny once").focus()
+            second = hold("/second")
+            page.locator("#questions .waiting", has_text="2 requests wait").wait_for()
+            assert page.evaluate("document.activeElement.textContent") == "Deny once", "the focus is lost"
+            page.locator("#questions button", has_text="Allow once").click()
+            for seen in (page, other):
+                seen.wait_for_selector("#questions", state="hidden")
+            for thread in (held, second):
+                thread.join(10)
+                assert not thread.is_alive(), "a request still waits"
+            page.locator(".rows .row", has_text="/second").first.wait_for()
+            self.close(other)
+            self.close(page)
+
     def has_keys(self):
         page = self.open()
         page.locator(".rows .row").first.wait_for()
@@ -572,7 +607,7 @@ def main():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=arguments.chromium, args=["--no-sandbox"])
         checks = Checks(arguments, browser, Traffic(arguments.proxy, Origin().address))
-        names = ["signs_in", "shows_what_happens", "does_not_jump", "filters", "comes_back", "has_keys", "shows_one", "has_pages", "reloads", "purges", "previews", "bears_hostile_strings", "forgets_who_signs_out", "bears_load"]
+        names = ["signs_in", "shows_what_happens", "does_not_jump", "filters", "comes_back", "asks", "has_keys", "shows_one", "has_pages", "reloads", "purges", "previews", "bears_hostile_strings", "forgets_who_signs_out", "bears_load"]
         for name in names:
             if arguments.only and name not in arguments.only and name != "signs_in":
                 continue

@@ -2,11 +2,13 @@
 
 import Foundation
 import PintleActivity
+import PintleMessage
 import PintlePolicy
 import PintleTesting
 import PintleWatch
 import Testing
 
+@testable import PintleProxy
 @testable import pintle
 
 /// One run in every format.
@@ -42,6 +44,27 @@ struct RunReportTests {
         let text = format.write(RunSample.report())
         for id in ["PINTLE0301", "PINTLE0303", "PINTLE0304", "PINTLE0306"] { #expect(text.contains(id)) }
         #expect(text.contains("moved.test:443") && text.contains("192.0.2.9:443"))
+    }
+
+    @Test func `every answer to a question stands in the report as a line for the configuration`() throws {
+        let authority = try #require(Authority("api.test:8443", defaultPort: nil))
+        var report = RunSample.report()
+        report.grants = [
+            AskGrant(
+                authority: authority, place: .terminal, scope: .run, moment: Timestamp(milliseconds: 0), requests: 3)
+        ]
+        let line = "destinations: {allow: [\"api.test:8443\"]}"
+        for format in Self.plainFormats where format != .har {
+            let text = format.write(report).replacing("\\\"", with: "\"").replacing("&quot;", with: "\"")
+            #expect(text.replacing("\\", with: "").contains(line), "\(format): \(text)")
+        }
+        #expect(
+            RunSummary(report: report, isColoured: false).text.contains(
+                "granted: api.test:8443 was granted at the terminal, for this run (3 requests); to keep it: \(line)\n"))
+        let grant = try #require((try self.object(.json, report)["grants"] as? [Object])?.first)
+        #expect(
+            grant["by"] as? String == "terminal" && grant["for"] as? String == "run" && grant["line"] as? String == line
+        )
     }
 
     @Test func `JSON has counts, hosts and findings`() throws {

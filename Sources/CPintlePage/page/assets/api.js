@@ -55,4 +55,7 @@ export function explain(method, url, fields) {
 export const reload = revision => request('/api/reload', { method: 'POST', headers: { 'If-Match': `"${revision}"` } });
 export const preview = text => request('/api/preview', { method: 'POST', headers: { 'Content-Type': 'application/yaml' }, body: text });
 export const purge = selection => request('/api/purge', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(selection) });
+export const questions = () => request('/api/questions');
+export const answer = (id, word, scope) => request(`/api/questions/${encoded(id)}`,
+  { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ answer: word, for: scope }) });
 export const signOut = () => request('/api/session', { method: 'DELETE' });

@@ -2,7 +2,7 @@
 
 // Puts the parts of the page together.
 
-import { activity, encoded, harPath, signOut, whenSignedOut } from './api.js';
+import { activity, encoded, harPath, questions, signOut, whenSignedOut } from './api.js';
 import { Detail } from './detail.js';
 import { byId, element, say } from './dom.js';
 import { Events } from './events.js';
@@ -15,6 +15,7 @@ import { runningPage } from './running.js';
 import { listenToKeys, showKeys } from './keys.js';
 import { List } from './list.js';
 import { previewFiles } from './preview.js';
+import { Questions } from './questions.js';
 import { routesPage } from './routes.js';
 import { mostRecords, Store, View } from './store.js';
 import { trustPage } from './trust.js';
@@ -29,6 +30,7 @@ const slice = 6;
 const store = new Store();
 const view = new View(store);
 const header = new Header();
+const bar = new Questions();
 const detail = new Detail(byId('detail'), () => header.activity);
 const grid = new Grid(byId('grid'), view, { changed: schedule, select: selected, open: record => openExchange(record.id) });
 const list = new List(store, view, { changed: schedule, failed });
@@ -40,6 +42,7 @@ const events = new Events({
     else schedule();
   },
   activity(value) { header.show(value); schedule(); },
+  questions({ questions: open }) { bar.show(open); },
   lost({ count: lost }) { list.recover(lost); },
   configuration({ revision }) {
     if (header.activity) header.show({ ...header.activity, revision });
@@ -50,7 +53,10 @@ const events = new Events({
     header.setConnection(word);
     schedule();
     // Events of activity come only while something changes.
-    if (word === 'live') activity().then(value => events.actions.activity(value), () => {});
+    if (word !== 'live') return;
+    activity().then(value => events.actions.activity(value), () => {});
+    // A question that was closed while the connection was broken is not told of.
+    questions().then(value => events.actions.questions(value), () => {});
   },
 });
 

@@ -25,7 +25,7 @@ export class Events {
       isBroken = false;
     });
     listen('exchange', event => this.actions.exchange(JSON.parse(event.data), event.data.length));
-    for (const name of ['activity', 'lost', 'configuration']) listen(name, event => this.actions[name](JSON.parse(event.data)));
+    for (const name of ['activity', 'lost', 'configuration', 'questions']) listen(name, event => this.actions[name](JSON.parse(event.data)));
     listen('error', () => {
       this.actions.state('connecting');
       isBroken = true;

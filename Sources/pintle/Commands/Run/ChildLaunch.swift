@@ -54,6 +54,8 @@ struct ChildLaunch: Sendable {
         let past: PastConnections
         /// The number of attempts to bypass the proxy that the command's own network has refused.
         var refusedPast = 0
+        /// The questions about destinations; nil if the proxy was not started.
+        var questions: AskBoard?
     }
 
     func run(logger: Logger) async throws(CommandFailure) -> Ended {
@@ -98,7 +100,7 @@ struct ChildLaunch: Sendable {
         // The child has created its network, and waits for a proxy in it.
         var isolated = self.isIsolated ? try self.isolate(terminal, logger) : nil
         let attempts = isolated.map { NoRouteCount(of: $0.process) }
-        let address: ProxyAddress
+        let (address, board): (ProxyAddress, AskBoard)
         do throws(CommandFailure) {
             let network = isolated.map { CommandNetwork($0, self.policy) }
             if case .captured(let tell) = self.isolation { try network?.answerNames(tell, in: lifecycle) }
@@ -108,7 +110,7 @@ struct ChildLaunch: Sendable {
                 in: lifecycle, authority: RunTrust.issuer(self.trust))
             try self.window?.open(on: server, in: lifecycle, logger)
             try lifecycle.serve()
-            address = server.address
+            (address, board) = (server.address, server.active.questions)
         } catch {
             isolated?.abandon()
             throw error
@@ -118,12 +120,21 @@ struct ChildLaunch: Sendable {
         var early: [pintle_signal] = []
         let watch = try self.execute(&child, address, terminal) { early += signals.take() }
         var supervisor = ChildSupervisor(
-            child.process, signals: signals, terminal: terminal, patience: self.drainTimeout)
+            child.process, signals: signals, terminal: terminal, patience: self.drainTimeout,
+            self.questions(board, at: terminal, signals))
         supervisor.passOn(early)
         var ended = self.follow(&supervisor, watch)
         child.endProcesses()
-        ended.refusedPast = attempts?.attempts ?? 0
+        (ended.refusedPast, ended.questions) = (attempts?.attempts ?? 0, board)
         return ended
+    }
+
+    /// - Returns: nil if no question can be answered at a terminal.
+    private func questions(
+        _ board: AskBoard, at terminal: ForegroundTerminal?, _ signals: SignalPipe
+    ) -> TerminalQuestions? {
+        guard self.policy.configuration.destinations.asks, let terminal, Keyboard.isUsable else { return nil }
+        return TerminalQuestions(board, at: terminal) { signals.wake() }
     }
 
     private func catchSignals() throws(CommandFailure) -> SignalPipe {

@@ -14,6 +14,8 @@ struct ChildSupervisor {
     let terminal: ForegroundTerminal?
     /// The time that the child has to end after a SIGTERM was passed on.
     let patience: Duration
+    /// Shows questions at that terminal; nil if there are none.
+    let questions: TerminalQuestions?
 
     /// True once this process has received a SIGINT too, from a key or another process.
     private(set) var wasInterrupted = false
@@ -22,8 +24,12 @@ struct ChildSupervisor {
     private var hasToResume = false
     private let adoptsOrphans = pintle_adopts_orphans() != 0
 
-    init(_ child: pid_t, signals: SignalPipe, terminal: ForegroundTerminal?, patience: Duration) {
+    init(
+        _ child: pid_t, signals: SignalPipe, terminal: ForegroundTerminal?, patience: Duration,
+        _ questions: TerminalQuestions?
+    ) {
         (self.child, self.signals, self.terminal, self.patience) = (child, signals, terminal, patience)
+        self.questions = questions
     }
 
     private var relay: SignalRelay { SignalRelay(sharesGroup: self.terminal == nil) }
@@ -33,11 +39,14 @@ struct ChildSupervisor {
         while true {
             if self.adoptsOrphans { Orphans.reap() }
             if let end = self.look() {
+                self.questions?.leave(self.child)
                 self.awaitInterrupt(behind: end)
                 return end
             }
             if self.hasToResume { self.resume() }
-            for signal in self.signals.wait(until: self.killing) { self.receive(signal, isSent: signal.is_sent != 0) }
+            self.questions?.look(self.child)
+            let deadline = [self.killing, self.questions?.deadline].compactMap(\.self).min()
+            for signal in self.signals.wait(until: deadline) { self.receive(signal, isSent: signal.is_sent != 0) }
             if let killing, killing <= .now {
                 kill(self.child, SIGKILL)
                 self.killing = nil
@@ -53,6 +62,7 @@ struct ChildSupervisor {
 
     private mutating func receive(_ signal: pintle_signal, isSent: Bool) {
         if signal.number == SIGINT { self.wasInterrupted = true }
+        if !isSent, self.questions?.takes(signal.number, self.child) == true { return }
         self.perform(self.relay.receive(signal.number, isSent: isSent))
     }
 
@@ -100,6 +110,8 @@ struct ChildSupervisor {
     }
 
     private mutating func stop(with signal: Int32) {
+        if self.questions?.stopped(by: signal) == true { return }
+        self.questions?.leave(self.child)
         guard let own = self.relay.stop(with: signal) else { return }
         // A background job receives no signal if a shell puts it into the foreground. The child's attempt to use the
         // terminal shows that this has happened.

@@ -17,8 +17,8 @@ struct Run: AsyncParsableCommand {
         discussion: """
             The proxy is in this process, on a free port of 127.0.0.1, and keeps the configuration; its `listen`, `clients` \
             and `log` count for nothing. The command gets the variables that pintle env prints, and nothing is exempt: \
-            requests to localhost go through the proxy, too. Nothing is written between the lines of the command; a summary \
-            follows on standard error.
+            requests to localhost go through the proxy, too. Nothing but questions (destinations.ask) is written between the lines of the \
+            command; a summary follows on standard error.
 
             Exit code: the command's own when it is not 0, or 128 and the number of the signal that it died of; 1 when it \
             succeeded, but there is what --fail-on names; 125 when pintle failed; 126 when the command cannot \
@@ -191,6 +191,7 @@ struct Run: AsyncParsableCommand {
             statistics: collector.statistics,
             archive: isKept ? RunArchive(recent: watching.recent, redaction: redaction) : nil, past: ended.past,
             refusedPast: ended.refusedPast, failOn: failOn,
+            grants: ended.questions?.grants.stored ?? [], otherGrants: ended.questions?.grants.others ?? 0,
             seed: policy.configuration.simulation.seed)
         let (chosen, signed) = await ThreadPool.shared.result { (filtered.finish(), ledgers.finish()) }
         return RunOutcome(

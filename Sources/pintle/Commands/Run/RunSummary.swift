@@ -11,11 +11,12 @@ struct RunSummary {
     private static let mostHosts = 40
     private static let mostFindings = 50
     private static let mostPast = 20
+    private static let mostGrants = 40
 
     /// The summary, with a line end.
     var text: String {
         let credentials = self.statistics.deliveryWords.map { ReportText.line($0) }
-        let lines = [self.head] + self.gap + self.table + credentials + self.findings + self.past
+        let lines = [self.head] + self.gap + self.table + credentials + self.grants + self.findings + self.past
         return lines.map { "\($0)\n" }.joined()
     }
 
@@ -84,6 +85,13 @@ struct RunSummary {
         let shown = self.statistics.findings.prefix(Self.mostFindings)
         let rest = self.statistics.findings.count - shown.count + self.statistics.otherFindings
         return shown.map(self.line) + (rest > 0 ? ["and \(ReportText.count(rest, "more finding")); see --report"] : [])
+    }
+
+    private var grants: [String] {
+        let shown = self.report.grants.prefix(Self.mostGrants)
+        let rest = self.report.grants.count - shown.count + self.report.otherGrants
+        return shown.map { "\(RunRule.granted.name): \(ReportText.line($0.sentence))" }
+            + (rest > 0 ? ["and \(ReportText.count(rest, "more answer")); see --report"] : [])
     }
 
     private func line(_ finding: RunStatistics.Finding) -> String {

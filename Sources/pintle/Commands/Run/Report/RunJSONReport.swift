@@ -2,7 +2,9 @@
 
 internal import PintleActivity
 internal import PintleAudit
+internal import PintleMessage
 internal import PintlePolicy
+internal import PintleProxy
 internal import PintleSerialization
 internal import PintleSystem
 
@@ -36,6 +38,8 @@ struct RunJSONReport {
                 ("past_proxy_seen", .string(self.report.past.sight.rawValue)),
                 ("ignored_proxy", .strings(self.statistics.capturedPrograms.sorted())),
                 ("credentials", .array(self.statistics.deliveries.sorted { $0.key < $1.key }.map(self.delivery))),
+                ("grants", .array(self.report.grants.map(Self.grant))),
+                ("other_grants", .number(self.report.otherGrants)),
                 ("refused_past_proxy", .number(self.report.refusedPast)),
                 ("fail_on", .strings(self.report.failOn.map(\.rawValue).sorted())),
             ] + (self.report.filter.map { [("filter", .string($0.source))] } ?? []))
@@ -91,6 +95,14 @@ struct RunJSONReport {
     private func delivery(_ delivery: RunStatistics.Delivery, _ count: Int) -> Parameter {
         .object([
             ("name", .string(delivery.credential)), ("host", .string(delivery.host)), ("requests", .number(count)),
+        ])
+    }
+
+    private static func grant(_ grant: AskGrant) -> Parameter {
+        .object([
+            ("host", .string("\(grant.authority)")), ("by", .string(grant.place.rawValue)),
+            ("for", .string(grant.scope.rawValue)), ("requests", .number(grant.requests)),
+            ("at", .string("\(grant.moment)")), ("line", .string(grant.line)),
         ])
     }
 

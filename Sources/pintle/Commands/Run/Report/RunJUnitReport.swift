@@ -39,7 +39,8 @@ struct RunJUnitReport {
         var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<testsuites>", "  <testsuite\(attributes)>"]
         lines += ["    <properties>"] + properties + ["    </properties>"] + cases.flatMap(Self.lines)
         if !bypass.isEmpty { lines += Self.lines(ofBypass: bypass) }
-        let output = self.past + [self.report.past.gap, self.report.capturedWords].compactMap { $0 }
+        let granted = self.report.grants.map { "granted: \($0.sentence)" }
+        let output = self.past + granted + [self.report.past.gap, self.report.capturedWords].compactMap { $0 }
         lines.append("    <system-out>\(ReportText.xml(output.joined(separator: "\n")))</system-out>")
         lines += ["    <system-err></system-err>", "  </testsuite>", "</testsuites>"]
         return lines.joined(separator: "\n") + "\n"

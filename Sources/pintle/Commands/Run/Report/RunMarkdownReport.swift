@@ -2,7 +2,9 @@
 
 internal import PintleActivity
 internal import PintleAudit
+internal import PintleMessage
 internal import PintlePolicy
+internal import PintleProxy
 
 /// The report for comments and step summaries: tables in GitHub's Markdown. All text of servers is escaped.
 struct RunMarkdownReport {
@@ -10,7 +12,7 @@ struct RunMarkdownReport {
 
     var text: String {
         let lines = ["# Requests of \(ReportText.markdown(self.report.program))", "", self.head, ""]
-        return (lines + self.findings + self.hosts + self.past).joined(separator: "\n") + "\n"
+        return (lines + self.findings + self.hosts + self.grants + self.past).joined(separator: "\n") + "\n"
     }
 
     private var statistics: RunStatistics { self.report.statistics }
@@ -59,6 +61,14 @@ struct RunMarkdownReport {
                 ["Host", "Requests", "Tunnels", "Denied", "Violations", "Failed", "Captured", "Assurance"], rows)
             + (self.report.capturedWords.map { ["", ReportText.markdown("\($0).")] } ?? [])
             + self.statistics.deliveryWords.map { "\n" + ReportText.markdown("\($0).") }
+    }
+
+    private var grants: [String] {
+        guard !self.report.grants.isEmpty else { return [] }
+        let rows = self.report.grants.map { ["\($0.authority)", $0.words, "\($0.requests)", $0.line] }
+        let rest = self.report.otherGrants
+        return ["", "## Granted", ""] + ReportText.table(["Host", "Answer", "Requests", "For the configuration"], rows)
+            + (rest > 0 ? ["", "And \(rest) more."] : [])
     }
 
     private var past: [String] {

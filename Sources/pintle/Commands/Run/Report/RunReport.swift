@@ -38,6 +38,10 @@ struct RunReport: Sendable {
     var refusedPast = 0
     /// The kinds of findings that make the exit code 1.
     var failOn: Set<RunConcern> = [.violation]
+    /// The permissions that were answers to questions about destinations.
+    var grants: [AskGrant] = []
+    /// The number of further permissions that are not stored.
+    var otherGrants = 0
     /// The seed of everything that simulations left to chance; nil without simulations.
     var seed: UInt64?
 
@@ -79,9 +83,17 @@ struct RunReport: Sendable {
         switch rule {
         case .failed: self.failOn.contains(.failure) ? "error" : "warning"
         case .pastProxy: self.failOn.contains(.bypass) ? "error" : "warning"
-        case .ignoredProxy: "note"
+        case .ignoredProxy, .granted: "note"
         default: "error"
         }
+    }
+}
+
+extension AskGrant {
+    /// The permission in words, with the line for the configuration:
+    /// `api.example:443 was granted at the terminal, once (2 requests); to keep it: destinations: {allow: ["api.example:443"]}`.
+    var sentence: String {
+        "\(self.authority) was \(self.words) (\(ReportText.count(self.requests, "request"))); to keep it: \(self.line)"
     }
 }
 

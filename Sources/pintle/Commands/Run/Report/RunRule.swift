@@ -20,6 +20,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
     case nameDenied = 314
     case ignoredProxy = 315
     case credentialMisuse = 316
+    case granted = 317
 
     init(_ kind: ViolationKind) {
         switch kind {
@@ -60,6 +61,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .nameDenied: "name-denied"
         case .ignoredProxy: "ignored-proxy"
         case .credentialMisuse: ViolationKind.credentialMisuse.rawValue
+        case .granted: "granted"
         }
     }
 
@@ -82,6 +84,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .nameDenied: "The policy allows no connection to the name that the program looked up."
         case .ignoredProxy: "The program did not use the proxy variables, and was captured."
         case .credentialMisuse: "A request had a credential that is not for it."
+        case .granted: "A destination was allowed by an answer."
         }
     }
 
@@ -103,6 +106,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .nameDenied: "Allow the destination in the configuration, or keep the program from looking it up."
         case .credentialMisuse:
             "Find out why the program sends it there; if it should, name the request in the credential's `for`."
+        case .granted: "Write the line into the configuration if the answer is meant to stay."
         case .ignoredProxy:
             "Nothing needs to be done: the same rules hold. docs/clients.md says how programs are told of a proxy."
         case .failed: "The reason says where it failed; see that the server is there and can be reached from here."

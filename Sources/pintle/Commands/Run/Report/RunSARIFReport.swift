@@ -2,6 +2,7 @@
 
 internal import PintleActivity
 internal import PintleAudit
+internal import PintleProxy
 internal import PintleSerialization
 
 /// The report for code scanning (SARIF 2.1.0, OASIS): each finding is located at the part of the configuration that it is
@@ -28,7 +29,7 @@ struct RunSARIFReport {
         ]
         let results =
             self.report.statistics.findings.map(self.result) + self.report.past.found.map(self.result)
-            + self.refused + self.captured
+            + self.refused + self.captured + self.report.grants.map(self.result)
         return .object([
             ("tool", .object([("driver", .object(driver))])), ("invocations", .array([.object(invocation)])),
             ("columnKind", "unicodeCodePoints"), ("results", .array(results)),
@@ -53,7 +54,7 @@ struct RunSARIFReport {
     private static func level(of rule: RunRule) -> String {
         switch rule {
         case .pastProxy, .failed: "warning"
-        case .ignoredProxy: "note"
+        case .ignoredProxy, .granted: "note"
         default: "error"
         }
     }
@@ -84,6 +85,12 @@ struct RunSARIFReport {
             ("programs", .strings(self.report.statistics.capturedPrograms.sorted()))
         ]
         return [self.result(.ignoredProxy, words, named: self.report.program, at: [], programs)]
+    }
+
+    private func result(_ grant: AskGrant) -> Parameter {
+        self.result(
+            .granted, grant.sentence, named: "\(grant.authority)", at: [],
+            [("line", .string(grant.line)), ("count", .number(grant.requests))])
     }
 
     private var refused: [Parameter] {
