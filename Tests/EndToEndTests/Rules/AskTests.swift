@@ -267,6 +267,13 @@ struct AskedProcess {
         self.token = try String(contentsOfFile: file, encoding: .utf8).trimmingCharacters(in: .newlines)
     }
 
+    /// - Parameter link: as `pintle run --devtools` prints it.
+    init(link: String) throws {
+        let parts = link.components(separatedBy: "/#token=")
+        guard parts.count == 2 else { throw TestFailure("\(link) is no link") }
+        (self.address, self.token) = (parts[0], parts[1])
+    }
+
     private func ask(_ arguments: [String]) throws -> Curl.Result {
         try Curl.run(["-H", "Authorization: Bearer \(self.token)"] + arguments)
     }
