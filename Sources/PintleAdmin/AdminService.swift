@@ -110,6 +110,11 @@ package struct AdminService: LocalService {
         case .question:
             return try QuestionsAnswer(program.active.questions)
                 .answer(admitted.name, Array(request.body.readableBytesView))
+        case .signedAnswer:
+            let webhook = program.active.policy.configuration.ask.webhook
+            return try QuestionsAnswer(program.active.questions).answer(
+                signed: Array(request.body.readableBytesView), request.head.fields[AnswerSignature.field],
+                to: admitted.name, webhook)
         case .explanation: return AdminReply(json: try ExplanationAnswer(program).text(query))
         case .reload: return await self.reload(request)
         case .purge: return try await self.purge(request)

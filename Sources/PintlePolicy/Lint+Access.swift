@@ -31,6 +31,20 @@ extension Lint {
         ]
     }
 
+    /// Warns of questions that only a command's terminal can answer.
+    var unansweredQuestions: [LintFinding] {
+        let configuration = self.configuration
+        guard configuration.destinations.asks, configuration.enforcement == .enforce,
+            configuration.admin.place == nil, configuration.ask.webhook == nil
+        else { return [] }
+        return [
+            self.warning(
+                .start, "destinations.ask",
+                "under serve nothing can answer, and requests are refused: admin is off, and there is no ask.webhook; under "
+                    + "run the terminal answers")
+        ]
+    }
+
     /// Warns of names that are never asked about, because a list before decides.
     var uselessQuestions: [LintFinding] {
         let destinations = self.configuration.destinations

@@ -46,7 +46,8 @@ package struct Lint {
             + self.unreadKeys
             + self.unreadReferences + self.unreadExamples + self.unjudgedCredentials
             + self.unreachableUpstreams
-            + self.uselessPermissions + self.uselessQuestions + self.uselessAbsentSNI + self.resolvedNames
+            + self.uselessPermissions + self.uselessQuestions + self.unansweredQuestions + self.uselessAbsentSNI
+            + self.resolvedNames
             + self.openPorts + self.openGateways
             + self.unjudgedNames + self.listenCertificate + self.missingPublicSuffixes
     }

@@ -153,10 +153,48 @@ struct AskRuleTests {
         #expect(standard.timeout == .seconds(60) && standard.waiting == 16)
     }
 
+    private static let webhook = "ask: {webhook: {url: \"https://ask.example/x\", secret: \"env:S\"}}"
+
+    @Test func `a webhook is read`() throws {
+        let surroundings = surroundings(environment: ["S": "0123456789abcdef"])
+        let webhook = try load("version: 1\n\(Self.webhook)", surroundings).ask.webhook
+        #expect(webhook?.url.description == "https://ask.example/x" && webhook?.secret == "0123456789abcdef")
+        #expect(webhook?.variable == "S" && webhook?.trust == nil)
+        #expect(try load("version: 1\nask: {webhook: off}").ask.webhook == nil)
+    }
+
+    @Test(arguments: [
+        (
+            "url: \"https://a.example/\", secret: plain-words-in-the-file",
+            "ask.webhook.secret: must be env:NAME or file:PATH"
+        ),
+        (
+            "url: \"https://a.example/\", secret: \"env:SHORT\"",
+            "ask.webhook.secret: \"env:SHORT\": a secret has 16 to 4096"
+        ),
+        ("url: \"http://a.example/\", secret: \"env:S\"", "ask.webhook.url: \"http://a.example/\": must be https"),
+        ("url: \"https://a.example/\"", "ask.webhook: the key \"secret\" is missing"),
+        ("url: \"http://127.0.0.1:3128/\", secret: \"env:S\"", "ask.webhook.url: 127.0.0.1:3128 is this proxy"),
+        ("url: \"https://a.example/\", secret: \"env:S\", trust: a", "ask.webhook.trust: there is no trust policy"),
+    ])
+    func `a webhook that could be forged, or that asks itself, is refused`(keys: String, message: String) {
+        let surroundings = surroundings(environment: ["S": "0123456789abcdef", "SHORT": "0123456789"])
+        let found = problems("version: 1\nask: {webhook: {\(keys)}}", surroundings)
+        #expect(found.count == 1 && found[0].contains(message) && !found[0].contains("plain-words"), "\(found)")
+    }
+
+    @Test(arguments: [
+        ("", true), ("admin: \"127.0.0.1:3129\"", false), ("enforcement: report", false),
+    ])
+    func `check tells of questions that nothing can answer`(more: String, isTold: Bool) throws {
+        let findings = Lint(try policy("destinations: {ask: [a.example]}\n\(more)")).findings
+        #expect(findings.contains { $0.message.hasPrefix("under serve nothing can answer") } == isTold)
+    }
+
     @Test func `names that are never asked about are told`() throws {
         let rules =
             "destinations: {allow: [\"*.a.example\"], deny: [b.example], ask: [x.a.example, b.example, c.example]}"
-        let messages = Lint(try policy(rules)).findings.filter { $0.path.hasPrefix("destinations.ask") }.map(\.message)
+        let messages = Lint(try policy(rules)).findings.filter { $0.path.hasPrefix("destinations.ask[") }.map(\.message)
         #expect(
             messages == [
                 "\"x.a.example\" is never asked about: destinations.allow has \"*.a.example\", and permissions come first",

@@ -22,6 +22,7 @@ package enum AdminEndpoint: String, CaseIterable, Sendable {
     case hosts = "/api/hosts"
     case questions = "/api/questions"
     case question = "/api/questions/*"
+    case signedAnswer = "/ask/*"
     case archive = "/api/har"
     case explanation = "/api/explain"
     case reload = "/api/reload"
@@ -41,6 +42,8 @@ package enum AdminEndpoint: String, CaseIterable, Sendable {
         case changing
         /// Those that offer the token for a cookie. A browser must say the same.
         case signingIn
+        /// Clients that sign their request.
+        case signed
         /// Clients that know the path: its last segment is a secret. A browser must say that its developer tools ask.
         case secretPath
     }
@@ -53,6 +56,7 @@ package enum AdminEndpoint: String, CaseIterable, Sendable {
             .reading
         case .reload, .purge, .preview, .question: .changing
         case .session: .signingIn
+        case .signedAnswer: .signed
         case .devTools: .secretPath
         }
     }
@@ -61,7 +65,7 @@ package enum AdminEndpoint: String, CaseIterable, Sendable {
     package var methods: [String] {
         switch self.access {
         case .open, .reading, .secretPath: ["GET"]
-        case .changing: ["POST"]
+        case .changing, .signed: ["POST"]
         case .signingIn: ["POST", "DELETE"]
         }
     }

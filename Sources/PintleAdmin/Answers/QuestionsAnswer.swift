@@ -32,23 +32,48 @@ struct QuestionsAnswer {
 
     /// Answers a question as the body of a request says.
     func answer(_ id: String, _ body: [UInt8]) throws(AdminGate.Refusal) -> AdminReply {
-        guard let answer = Self.answer(in: body) else {
+        guard let answer = Answer(document: body) else {
             throw AdminGate.Refusal(
                 status: 400, title: "No answer",
                 detail: "the body is {\"answer\": \"allow\" or \"deny\", \"for\": \"once\" or \"run\"}")
         }
-        guard self.board.answer(id, answer, at: .page) else {
+        return try self.answer(id, answer, at: .page)
+    }
+
+    /// Answers a question for the webhook, which signs the body.
+    ///
+    /// - Parameter webhook: that of the configuration in force; nil for none.
+    func answer(
+        signed body: [UInt8], _ signature: String?, to id: String, _ webhook: AskConfiguration.Webhook?
+    ) throws(AdminGate.Refusal) -> AdminReply {
+        guard let webhook else {
+            throw AdminGate.Refusal(
+                status: 404, title: "No webhook",
+                detail: "the configuration has no ask.webhook, which could answer here")
+        }
+        guard AnswerSignature(secret: webhook.secret).isValid(signature, for: body, at: .now()) else {
+            throw AdminGate.Refusal(
+                status: 403, title: "Not signed",
+                detail: "\(AnswerSignature.field) is no signature of the body by ask.webhook.secret, or is over "
+                    + "\(AnswerSignature.validity) s old")
+        }
+        guard let answer = SignedAnswer(document: body), answer.id == id else {
+            throw AdminGate.Refusal(
+                status: 400, title: "No answer",
+                detail:
+                    "the body is {\"id\": that of the path, \"answer\": \"allow\" or \"deny\", \"for\": \"once\" or \"run\"}"
+            )
+        }
+        return try self.answer(id, answer.answer, at: .webhook)
+    }
+
+    private func answer(
+        _ id: String, _ answer: Answer, at place: AnswerPlace
+    ) throws(AdminGate.Refusal) -> AdminReply {
+        guard self.board.answer(id, answer, at: place) else {
             throw AdminGate.Refusal(
                 status: 404, title: "Not open", detail: "the question is answered, or its clients wait no longer")
         }
         return AdminReply(empty: 204)
-    }
-
-    private static func answer(in body: [UInt8]) -> Answer? {
-        guard let document = try? JSONScanner().parse(body), case .string(let word) = document["answer"],
-            case .string(let scope) = document["for"], let scope = Answer.Scope(rawValue: scope),
-            ["allow", "deny"].contains(word)
-        else { return nil }
-        return Answer(allows: word == "allow", scope)
     }
 }

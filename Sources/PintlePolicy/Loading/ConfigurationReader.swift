@@ -41,7 +41,6 @@ struct ConfigurationReader {
         for map in included.maps.compactMap({ $0["destinations"]?.map(.includedDestinations) }) {
             AccessReader.add(map, to: &reader.configuration.destinations)
         }
-        top.read("ask", into: &reader.configuration.ask, AskReader.read)
         reader.readUpstreamProxy(top)
         if let map = top["tunnels"]?.map(.tunnels) { reader.readTunnels(map) }
         if let map = top["interception"]?.map(.interception) { reader.readInterception(map) }
@@ -57,6 +56,7 @@ struct ConfigurationReader {
         let maps = [top] + included.maps
         reader.configuration.trust = TrustReader.read(maps.compactMap { $0["trust"] })
         let trusted = reader.configuration
+        top.read("ask", into: &reader.configuration.ask) { AskReader.read($0, beside: trusted) }
         top.read("credentials", into: &reader.configuration.credentials) { CredentialReader.read($0, beside: trusted) }
         reader.configuration.routes = RouteReader.read(
             maps.compactMap { $0["routes"] }, trust: reader.configuration.trust, hasContract: top["contract"] != nil)

@@ -63,7 +63,8 @@ extension KeySet {
             "default", "allow", "deny", "ask", "private_addresses", "connect_ports", "ports", "resolve",
             "require_sni_match",
         ])
-    static let ask = KeySet("ask", ["timeout", "waiting"])
+    static let ask = KeySet("ask", ["timeout", "waiting", "webhook"])
+    static let askWebhook = KeySet("ask.webhook", ["url", "secret", "trust"])
     static let requireSNIMatch = KeySet("destinations.require_sni_match", ["allow_absent"])
     static let deniedDestination = KeySet("destinations.deny[]", ["host", "reason"])
     static let activity = KeySet("activity", ["activation_delay", "completion_delay", "log_interval"])
@@ -136,7 +137,7 @@ extension KeySet {
         .top, .listenTLS, .engine, .log, .tracing, .capture, .isolation, .credential, .credentialGrant, .limits,
         .clients, .basicAuth,
         .destinations,
-        .ask, .requireSNIMatch, .deniedDestination,
+        .ask, .askWebhook, .requireSNIMatch, .deniedDestination,
         .activity,
         .trust,
         .clientCertificate, .tunnels, .contract, .route, .routeContract, .upstreamProxy, .match, .request,

@@ -41,13 +41,14 @@ package final class AskBoard: Sendable {
     // MARK: Places
 
     /// Notes that questions can be answered at this place from now on.
-    ///
+    package func add(_ place: AnswerPlace) { self.state.withLock { $0.book.add(place) } }
+
+    /// Notes that questions cannot be answered at this place any more.
+    package func remove(_ place: AnswerPlace) { self.state.withLock { $0.book.remove(place) } }
+
     /// - Parameter observer: called on any thread after each change of the open questions; it must not wait.
-    package func add(_ place: AnswerPlace, _ observer: (@Sendable () -> Void)? = nil) {
-        self.state.withLock { state in
-            state.book.add(place)
-            if let observer { state.observers.append(observer) }
-        }
+    package func observe(_ observer: @escaping @Sendable () -> Void) {
+        self.state.withLock { $0.observers.append(observer) }
     }
 
     /// The open questions, the oldest first.

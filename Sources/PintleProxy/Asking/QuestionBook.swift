@@ -51,6 +51,7 @@ struct QuestionBook: Sendable {
     var questions: [AskedQuestion] { self.open.map(\.question) }
 
     mutating func add(_ place: AnswerPlace) { self.places.insert(place) }
+    mutating func remove(_ place: AnswerPlace) { self.places.remove(place) }
 
     // MARK: Requests
 
@@ -77,7 +78,9 @@ struct QuestionBook: Sendable {
         }
         guard !self.places.isEmpty else {
             return .settled(
-                .denied("nothing can answer; the terminal of pintle run can, and the page of an admin endpoint"))
+                .denied(
+                    "nothing can answer; the terminal of pintle run can, the page of an admin endpoint, and ask.webhook"
+                ))
         }
         guard self.open.count < bounds.waiting else {
             let count = bounds.waiting == 1 ? "1 question waits" : "\(bounds.waiting) questions wait"

@@ -42,6 +42,7 @@ final class Lifecycle: Sendable {
         case reachability
         /// The connections to origins, of the configuration in use.
         case sessions
+        case askWebhook
         case listeners
         /// Reloads and reports that signals ask for; those caught earlier wait for it.
         case signalRequests

@@ -25,6 +25,7 @@ final class ServingProxy: Sendable {
     let proxy: Proxy
     let logger: Logger
     private let current: Locked<ActiveConfiguration>
+    private let askWebhook: AskWebhook
 
     /// The current configuration.
     var active: ActiveConfiguration { self.current.withLock { $0 } }
@@ -70,6 +71,9 @@ final class ServingProxy: Sendable {
             throw CommandFailure(.incomplete, error.message)
         }
         try lifecycle.started(.sessions) { [current] in await current.withLock { $0 }.close() }
+        let board = self.current.withLock { $0 }.questions
+        self.askWebhook = try AskWebhook(board, by: policy, on: engine, logger: logger)
+        try lifecycle.started(.askWebhook) { [askWebhook] in await askWebhook.stop() }
         do {
             self.proxy = try Proxy(
                 active: self.current.withLock { $0 }, engine: engine, given: sockets, captured: captured)
@@ -104,6 +108,12 @@ final class ServingProxy: Sendable {
     /// Puts another configuration into use for every request that is received from now on.
     func replace(active next: ActiveConfiguration) async {
         let previous = self.active
+        do throws(CommandFailure) {
+            try self.askWebhook.use(next.policy)
+        } catch {
+            // The sessions of the configuration have loaded the same roots before.
+            self.logger.warning("\(error.lines.joined(separator: "; "))")
+        }
         await self.proxy.replace(active: next)
         self.current.withLock { $0 = next }
         if next.answers !== previous.answers { await previous.answers?.closeDisk() }

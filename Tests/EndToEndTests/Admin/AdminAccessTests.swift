@@ -20,6 +20,8 @@ struct AdminAccessTests {
             let (path, method) = Self.arguments(endpoint)
             let open = try Curl.run(method + [stage.address + path])
             switch endpoint.access {
+            // Without a webhook there is no signature that counts.
+            case .signed: #expect(open.status == 404, "\(path): \(open)")
             case .open: #expect([200, 404].contains(open.status), "\(path): \(open)")
             // Without its secret it is a path like any other.
             case .reading, .changing, .secretPath: #expect(open.status == 401, "\(path): \(open)")

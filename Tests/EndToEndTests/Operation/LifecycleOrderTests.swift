@@ -12,7 +12,8 @@ struct LifecycleOrderTests {
     init() throws { self.folder = try TemporaryFolder() }
 
     private static let parts = [
-        "signals", "exchangeLog", "engine", "activity", "reachability", "sessions", "listeners", "signalRequests",
+        "signals", "exchangeLog", "engine", "activity", "reachability", "sessions", "askWebhook", "listeners",
+        "signalRequests",
         "fileWatch", "controlSocket", "diskCache", "watchdog",
     ]
     private static let usual = parts.filter { !["fileWatch", "watchdog"].contains($0) }
@@ -52,7 +53,7 @@ struct LifecycleOrderTests {
         Failure(message: "PINTLE_TURN_LIMIT=soon", code: 2, started: 2, environment: ["PINTLE_TURN_LIMIT": "soon"]),
         Failure(message: "pintle ca init", code: 4, started: 5, configuration: "interception: {hosts: [a.test]}"),
         Failure(
-            message: "--port-file /nowhere/port cannot be written", code: 4, started: 10,
+            message: "--port-file /nowhere/port cannot be written", code: 4, started: 11,
             arguments: ["--port-file", "/nowhere/port"]),
     ])
     func `a start that fails stops what it has started, in reverse`(failure: Failure) throws {
@@ -69,10 +70,10 @@ struct LifecycleOrderTests {
         let other = try RawOrigin(answering: response("other"))
         let message = "cannot listen on 127.0.0.1:\(other.port)"
         let process = try self.start(
-            Failure(message: message, code: 4, started: 6), listen: "127.0.0.1:\(other.port)")
+            Failure(message: message, code: 4, started: 7), listen: "127.0.0.1:\(other.port)")
         #expect(try process.waitForExit() == 4, "\(process.lines)")
         #expect(process.errors.contains { $0.contains(message) }, "\(process.lines)")
-        Self.expect(Array(Self.usual.prefix(6)), in: process)
+        Self.expect(Array(Self.usual.prefix(7)), in: process)
     }
 
     private func start(_ failure: Failure, listen: String) throws -> ChildProcess {

@@ -30,7 +30,7 @@ struct RunCapturedAskTests {
 
     /// The beginning of a program that connects to an origin.
     private func connecting(to port: Int) -> String {
-        "import socket; s = socket.create_connection((\"\(Self.machine)\", \(port))); "
+        "import socket, sys; say = lambda word: sys.stdout.write(str(word) + chr(10)); s = socket.create_connection((\"\(Self.machine)\", \(port))); "
     }
 
     @Test(arguments: ["allow", "deny"])
@@ -38,7 +38,7 @@ struct RunCapturedAskTests {
         let origin = try RawOrigin(answering: response("here"))
         let process = try self.run(
             self.connecting(to: origin.port)
-                + "s.sendall(b\"GET / HTTP/1.1\\r\\nHost: \(Self.machine):\(origin.port)\\r\\n\\r\\n\"); print(s.recv(12))",
+                + "s.sendall(b\"GET / HTTP/1.1\\r\\nHost: \(Self.machine):\(origin.port)\\r\\n\\r\\n\"); say(s.recv(12))",
             answer)
         #expect(process.output == ["b'HTTP/1.1 \(answer == "allow" ? 200 : 403)'"], "\(process.lines)")
         #expect(origin.connections.count == (answer == "allow" ? 1 : 0))
@@ -52,7 +52,7 @@ struct RunCapturedAskTests {
         }
         let process = try self.run(
             self.connecting(to: origin.port)
-                + "\ntry: print(s.recv(9))\nexcept OSError as error: print(type(error).__name__)", answer)
+                + "\ntry: say(s.recv(9))\nexcept OSError as error: say(type(error).__name__)", answer)
         let expected = answer == "allow" ? ["b'220 hello'"] : ["ConnectionResetError", "b''"]
         #expect(process.output.count == 1 && expected.contains(process.output[0]), "\(process.lines)")
         #expect(origin.connections.count == (answer == "allow" ? 1 : 0))
@@ -64,7 +64,7 @@ struct RunCapturedAskTests {
             try connection.send("pong")
         }
         let process = try self.run(
-            self.connecting(to: origin.port) + "s.sendall(b\"\\x00\\x01\\x02\\x03\"); print(s.recv(4))", "allow")
+            self.connecting(to: origin.port) + "s.sendall(b\"\\x00\\x01\\x02\\x03\"); say(s.recv(4))", "allow")
         #expect(process.output == ["b'pong'"], "\(process.lines)")
     }
 
@@ -75,7 +75,7 @@ struct RunCapturedAskTests {
                 + """
                 import ssl; context = ssl.create_default_context(); context.check_hostname = False
                 context.verify_mode = ssl.CERT_NONE
-                print(context.wrap_socket(s, server_hostname=\"\(Self.machine)\").version() is not None)
+                say(context.wrap_socket(s, server_hostname=\"\(Self.machine)\").version() is not None)
                 """, "allow")
         #expect(process.output == ["True"], "\(process.lines)")
     }

@@ -40,7 +40,9 @@ struct QuestionBookTests {
         var book = QuestionBook()
         #expect(
             Self.outcome(Self.ask(&book, 0, as: 1, at: 0))
-                == .denied("nothing can answer; the terminal of pintle run can, and the page of an admin endpoint"))
+                == .denied(
+                    "nothing can answer; the terminal of pintle run can, the page of an admin endpoint, and ask.webhook"
+                ))
         #expect(book.questions.isEmpty)
     }
 

@@ -26,15 +26,21 @@ struct ChildCommand: Sendable {
 
     /// Returns the environment of this process with some variables replaced.
     ///
-    /// - Parameter credentials: their values are replaced by placeholders, in whichever variables they are.
+    /// - Parameters:
+    ///   - credentials: their values are replaced by placeholders, in whichever variables they are.
+    ///   - secret: a variable that is left out.
     static func environment(
-        with variables: [ProxyEnvironment.Variable], hiding credentials: [CredentialConfiguration] = []
+        with variables: [ProxyEnvironment.Variable], hiding credentials: [CredentialConfiguration] = [],
+        without secret: String? = nil
     ) -> [[UInt8]] {
         let placed = credentials.compactMap { credential in
             credential.variable.map { "\($0)=\(credential.placeholder ?? "")" }
         }
         let own = Set(variables.map(\.name) + credentials.compactMap(\.variable))
-        let others = Inherited.variables.filter { !own.contains(String($0.prefix { $0 != "=" })) }
+        let others = Inherited.variables.filter { entry in
+            let name = String(entry.prefix { $0 != "=" })
+            return !own.contains(name) && name != secret
+        }
         // The longest first: a short value may be a part of a long one.
         let secrets = credentials.sorted { $0.value.utf8.count > $1.value.utf8.count }
         let hidden = others.map { entry in

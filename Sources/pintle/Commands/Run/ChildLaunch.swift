@@ -212,7 +212,8 @@ struct ChildLaunch: Sendable {
         return ChildCommand(
             program: self.program, arguments: self.words,
             environment: ChildCommand.environment(
-                with: environment.variables, hiding: self.policy.configuration.credentials),
+                with: environment.variables, hiding: self.policy.configuration.credentials,
+                without: self.policy.configuration.ask.webhook?.variable),
             port: self.isIsolated ? address.port : nil, captures: self.captures)
     }
 

@@ -110,7 +110,7 @@ struct ChildSupervisor {
     }
 
     private mutating func stop(with signal: Int32) {
-        if self.questions?.stopped(by: signal) == true { return }
+        if self.questions?.stopped(by: signal, self.child) == true { return }
         self.questions?.leave(self.child)
         guard let own = self.relay.stop(with: signal) else { return }
         // A background job receives no signal if a shell puts it into the foreground. The child's attempt to use the

@@ -30,7 +30,8 @@ final class TerminalQuestions {
     /// - Parameter wake: wakes the supervisor, from any thread.
     init(_ board: AskBoard, at terminal: ForegroundTerminal, wake: @escaping @Sendable () -> Void) {
         (self.board, self.terminal) = (board, terminal)
-        board.add(.terminal, wake)
+        board.add(.terminal)
+        board.observe(wake)
     }
 
     /// The time at which the supervisor looks again; nil if it need not.
@@ -66,8 +67,7 @@ final class TerminalQuestions {
     /// - Returns: false if the signal is none of a question's.
     func takes(_ signal: Int32, _ child: pid_t) -> Bool {
         guard var shown else {
-            guard let echoEnd, ContinuousClock.now < echoEnd else { return false }
-            return [SIGQUIT, SIGTSTP].contains(signal)
+            return self.hasJustEnded && [SIGQUIT, SIGTSTP].contains(signal)
         }
         let key: QuestionPrompt.Key
         switch signal {
@@ -98,11 +98,19 @@ final class TerminalQuestions {
     /// Notes that the command was stopped.
     ///
     /// - Returns: true if it is continued after the question.
-    func stopped(by signal: Int32) -> Bool {
-        guard self.shown != nil, [SIGTTIN, SIGTTOU].contains(signal) else { return false }
-        self.hasStopped = true
+    func stopped(by signal: Int32, _ child: pid_t) -> Bool {
+        guard [SIGTTIN, SIGTTOU].contains(signal) else { return false }
+        if self.shown != nil {
+            self.hasStopped = true
+            return true
+        }
+        // It was stopped in the background, and had the foreground again before this was noticed.
+        guard self.hasJustEnded, tcgetpgrp(self.terminal.descriptor) == child else { return false }
+        kill(-child, SIGCONT)
         return true
     }
+
+    private var hasJustEnded: Bool { self.echoEnd.map { ContinuousClock.now < $0 } ?? false }
 
     /// Gives the terminal back; does nothing if no question is shown.
     func leave(_ child: pid_t) { if self.shown != nil { self.end(saying: "it waits no longer", child) } }
