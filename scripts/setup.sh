@@ -12,13 +12,16 @@ build_packages=(
     libzstd-dev pkg-config zlib1g-dev
 )
 test_packages=(
-    brotli curl gzip imagemagick iproute2 less libgdk-pixbuf-2.0-0 microsocks nftables nginx nodejs openssh-client openssl procps
+    brotli curl fish groff-base gzip imagemagick iproute2 less libgdk-pixbuf-2.0-0 mandoc microsocks nftables nginx nodejs openssh-client openssl procps
     prometheus
     python3 python3-cryptography python3-jsonschema python3-pip python3-prometheus-client python3-websockets python3-xmlschema strace
-    stunnel4 vim wget zstd
+    stunnel4 vim wget zsh zstd
 )
 # What `scripts/clients` sends through the proxy, and what their origin needs.
 client_packages=(apt curl dpkg git nodejs openssl python3 python3-pip wget)
+
+# The moment of everything that is made from the sources, in seconds: that of the last commit.
+source_date() { git -C "$root" log -1 --format=%ct; }
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
@@ -60,6 +63,7 @@ has() {
     nftables) command -v nft >/dev/null ;;
     openssh-client) command -v ssh-agent >/dev/null ;;
     nodejs) command -v node >/dev/null ;;
+    groff-base) command -v groff >/dev/null ;;
     apt) command -v apt-get >/dev/null ;;
     dpkg) command -v dpkg-deb >/dev/null ;;
     default-jdk-headless) command -v javac >/dev/null ;;

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks manual pages and completions against the help that the program prints: `check.py PROGRAM FOLDER CONFIGURATION.MD`.
+
+Prints what is missing or malformed, and ends with 1 if there is anything."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+from commands import Command, commands, output
+
+KIT = pathlib.Path(__file__).parent
+SHELLS = {
+    "bash": (["bash", KIT / "complete.bash"], "pintle.bash"),
+    "zsh": (["zsh", "-f", KIT / "complete.zsh"], "_pintle"),
+    "fish": (["fish", KIT / "complete.fish"], "pintle.fish"),
+}
+
+
+def names(page: str) -> list[str]:
+    """The names in bold at the head of the entries of a page."""
+    heads = re.findall(r"^\.TP(?: \d+)?\n(?:\.BR )?(.*)", page, re.M)
+    plain = [re.sub(r"\\f[BIR]|\\&", "", head).replace(r"\-", "-") for head in heads]
+    return [word.strip(",") for head in plain for word in re.split(r"[ =]|\[=", head)]
+
+
+def options(help: str) -> list[str]:
+    """The options in the help of a command."""
+    return [name for line in re.findall(r"^  (-.*)", help, re.M) for name in re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*",
+            re.split(r" {2,}|<", line)[0])]
+
+
+def subcommands(help: str) -> list[str]:
+    rows = re.search(r"^SUBCOMMANDS:\n(.*?)(?:\n\n|\Z)", help, re.M | re.S)
+    return [name for name in re.findall(r"^  (\w[\w-]*)(?: .*)?$", rows[1], re.M) if name != "help"] if rows else []
+
+
+def missing_from_pages(program: str, folder: pathlib.Path, command: Command) -> list[str]:
+    help = output(program, "help", *command.words[1:])
+    page = folder / "man1" / f"{command.page}.1"
+    if not page.exists():
+        return [f"{page} is missing"]
+    wanted = options(help) + [f"{command.page}-{name}" for name in subcommands(help)]
+    if "--help" not in wanted:
+        return [f"the help of {command.page} is not read: {help}"]
+    found = names(page.read_text())
+    return [f"{page} lacks {name}" for name in wanted if name not in found]
+
+
+def missing_keys(folder: pathlib.Path, reference: pathlib.Path) -> list[str]:
+    """Keys in the tables of docs/configuration.md that pintle.yaml(5) lacks."""
+    keys, inTable = set(), False
+    for line in reference.read_text().split("\n"):
+        if line.startswith("| key"):
+            inTable = True
+        elif not line.startswith("|"):
+            inTable = False
+        elif inTable:
+            keys.update(re.findall(r"`([\w.]+)`", line.split("|")[1]))
+    if len(keys) < 100:
+        return [f"{reference} has {len(keys)} keys in its tables: they are not read"]
+    found = {part for name in names((folder / "man5" / "pintle.yaml.5").read_text()) for part in name.split(".")}
+    found |= {part.removesuffix("[]") for part in found}
+    return [f"pintle.yaml(5) lacks {key}" for key in sorted(keys) if key.split(".")[-1] not in found]
+
+
+def malformed(folder: pathlib.Path) -> list[str]:
+    pages = sorted(folder.glob("man*/*"))
+    lint = subprocess.run(["mandoc", "-Tlint", *pages], capture_output=True, text=True)
+    groff = [
+        subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-z", page], capture_output=True, text=True).stderr
+        for page in pages
+    ]
+    return [line for line in (lint.stdout + lint.stderr + "".join(groff)).split("\n") if line]
+
+
+def missing_completions(program: str, folder: pathlib.Path, command: Command) -> list[str]:
+    help = output(program, "help", *command.words[1:])
+    faults = []
+    for wanted, word in ((subcommands(help), ""), ([one for one in options(help) if one.startswith("--")], "--")):
+        for shell, (call, script) in SHELLS.items():
+            words = [*call, folder / "completions" / script, *command.words, word]
+            result = subprocess.run(words, capture_output=True, text=True, timeout=60)
+            lacking = set(wanted) - set(result.stdout.split("\n"))
+            if lacking:
+                place = " ".join([*command.words, word])
+                faults.append(f"{shell} does not complete {place!r} to {sorted(lacking)} {result.stderr}".strip())
+    return faults
+
+
+def main(program: str, folder: pathlib.Path, reference: pathlib.Path) -> int:
+    every = commands(program).all()
+    faults = [fault for command in every for fault in missing_from_pages(program, folder, command)]
+    faults += missing_keys(folder, reference) + malformed(folder)
+    # A command with others below it, and one with options alone.
+    for command in every:
+        if command.words[1:] in ((), ("run",), ("pins",)):
+            faults += missing_completions(program, folder, command)
+    print("".join(f"{fault}\n" for fault in faults), end="", file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])))
