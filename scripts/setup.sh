@@ -63,6 +63,9 @@ has() {
     nftables) command -v nft >/dev/null ;;
     openssh-client) command -v ssh-agent >/dev/null ;;
     nodejs) command -v node >/dev/null ;;
+    binutils) command -v objcopy >/dev/null ;;
+    debhelper) command -v dh >/dev/null ;;
+    dpkg-dev) command -v dpkg-buildpackage >/dev/null ;;
     groff-base) command -v groff >/dev/null ;;
     apt) command -v apt-get >/dev/null ;;
     dpkg) command -v dpkg-deb >/dev/null ;;

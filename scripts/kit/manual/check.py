@@ -12,9 +12,9 @@ from commands import Command, commands, output
 
 KIT = pathlib.Path(__file__).parent
 SHELLS = {
-    "bash": (["bash", KIT / "complete.bash"], "pintle.bash"),
-    "zsh": (["zsh", "-f", KIT / "complete.zsh"], "_pintle"),
-    "fish": (["fish", KIT / "complete.fish"], "pintle.fish"),
+    "bash": (["bash", KIT / "complete.bash"], "bash/pintle"),
+    "zsh": (["zsh", "-f", KIT / "complete.zsh"], "zsh/_pintle"),
+    "fish": (["fish", KIT / "complete.fish"], "fish/pintle.fish"),
 }
 
 
