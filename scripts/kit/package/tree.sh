@@ -33,10 +33,13 @@ copy_licences() {
     while read -r package; do cp -L "/usr/share/doc/$package/copyright" "$1/$package"; done < <(owning_packages <"$work/libraries")
 }
 
+# Options of tar for archives that depend on nothing but names and contents.
+plain=(--sort=name --format=gnu --numeric-owner)
+
 # archive FOLDER NAME: a tar file of what is in the folder, below NAME.
 archive() {
-    tar --create --directory "$1" --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
-        --mtime="@$SOURCE_DATE_EPOCH" --transform="flags=rSH;s,^\.,$2," .
+    tar --create --directory "$1" "${plain[@]}" --owner=0 --group=0 --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" \
+        --transform="flags=rSH;s,^\.,$2," .
 }
 
 # make_portable_tree FOLDER: bin, lib and share as below /usr or /usr/local, with all libraries.
