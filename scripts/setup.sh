@@ -64,8 +64,10 @@ has() {
     openssh-client) command -v ssh-agent >/dev/null ;;
     nodejs) command -v node >/dev/null ;;
     binutils) command -v objcopy >/dev/null ;;
+    busybox-static) command -v busybox >/dev/null ;;
     debhelper) command -v dh >/dev/null ;;
     dpkg-dev) command -v dpkg-buildpackage >/dev/null ;;
+    systemd-container) command -v systemd-nspawn >/dev/null ;;
     groff-base) command -v groff >/dev/null ;;
     apt) command -v apt-get >/dev/null ;;
     dpkg) command -v dpkg-deb >/dev/null ;;

@@ -15,7 +15,7 @@ take_program() {
 }
 
 # shared_libraries PROGRAM: the paths of its libraries and theirs, and of the loader.
-shared_libraries() { ldd "$1" | awk '$2 == "=>" { print $3 } /^\t\// { print $1 }' | LC_ALL=C sort -u; }
+shared_libraries() { env -u LD_PRELOAD ldd "$1" | awk '$2 == "=>" { print $3 } /^\t\// { print $1 }' | LC_ALL=C sort -u; }
 
 # The Debian packages of files, one a line.
 owning_packages() {

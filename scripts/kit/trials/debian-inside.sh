@@ -13,23 +13,15 @@ files() {
 }
 ask() { curl --fail --silent --show-error --max-time 20 --proxy "$1" http://hello.test/; }
 isBooted() { [[ -d /run/systemd/system ]]; }
-configure() {
-    cat >/etc/pintle/pintle.yaml <<'YAML'
-version: 1
-log: {exchanges: /var/log/pintle/exchanges.log}
-routes: [{name: hello, match: {hosts: [hello.test]}, mock: [{status: 200, json: {hello: world}}]}]
-YAML
-}
-
 answer='{"hello":"world"}'
 files >/trial/before
 dpkg -i /trial/1/*.deb >/dev/null
 [[ $(pintle --version) == "pintle "* ]] || fail "the program does not start"
 say "installed; $(pintle version)"
-cmp -s /etc/pintle/pintle.yaml /trial/pintle.yaml || fail "the configuration is another than the one that ships"
+cmp -s /etc/pintle/pintle.yaml /trial/shipped.yaml || fail "the configuration is another than the one that ships"
 if isBooted; then
     [[ $(systemctl is-enabled pintle.service || true) == disabled ]] || fail "the service is enabled without a word of the owner"
-    configure
+    cp /trial/hello.yaml /etc/pintle/pintle.yaml
     systemctl enable --now --quiet pintle.service
     [[ $(ask 127.0.0.1:3128) == "$answer" ]] || fail "no answer through the service"
     say "serves as $(ps -o user= -p "$(systemctl show -P MainPID pintle)"), and systemd rates its exposure $(systemd-analyze security --no-pager pintle | sed -n 's/.*: \([0-9.]* [A-Z]*\).*/\1/p')"
@@ -47,18 +39,11 @@ if isBooted; then
     [[ $(ask 127.0.0.1:3128) == "$answer" ]] || fail "no answer through the socket of systemd"
     say "serves after the upgrade, and through the socket of systemd"
 else
-    configure
-    mkdir -p /var/log/pintle
-    XDG_STATE_HOME=/var/lib pintle serve -c /etc/pintle/pintle.yaml --listen 127.0.0.1:0 --port-file /trial/port 2>/trial/log &
-    served=$!
-    until [[ -s /trial/port ]]; do kill -0 $served 2>/dev/null || { cat /trial/log; fail "it does not serve"; }; done
-    [[ $(ask "127.0.0.1:$(head -n 1 /trial/port)") == "$answer" ]] || fail "no answer through the proxy"
-    kill -TERM $served
-    wait $served || fail "it did not end well"
-    say "serves"
+    cp /trial/hello.yaml /etc/pintle/pintle.yaml
+    bash /trial/program-inside.sh pintle
     dpkg -i /trial/2/*.deb >/dev/null
 fi
-grep -q 'hello.test' /etc/pintle/pintle.yaml || fail "the upgrade replaced the configuration"
+cmp -s /trial/hello.yaml /etc/pintle/pintle.yaml || fail "the upgrade replaced the configuration"
 say "the upgrade keeps the configuration"
 dpkg -r pintle >/dev/null
 if isBooted && systemctl --quiet is-active pintle.service; then fail "the service runs without its package"; fi
