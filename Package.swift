@@ -34,6 +34,7 @@ let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
 /// - The unwind tables go, 5 MB, with their index: no C++ exception passes through the program, and who looks at a stack follows
 ///   the frame pointers, which Swift keeps.
 /// - The names of functions and the debug information go; `scripts/dist` keeps them in a file beside the program.
+/// - Symbols are bound at the start, so that their table can be read-only afterwards.
 /// - Addresses that the loader must adjust are packed, which glibc 2.36 understands; libcurl 7.88 is not found with less.
 /// - Foundation's tables of languages and calendars, 34 MB of ICU, are left out. GRDB and Yams bring Foundation in, and
 ///   nothing here uses what reads them (`scripts/house.sh`); the name leads to an empty table instead. Another version
@@ -47,7 +48,7 @@ let shipped: [LinkerSetting] =
                 "-static-stdlib", "-use-ld=lld",
                 "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=all", "-Xlinker", "-O2",
                 "-Xlinker", "--no-eh-frame-hdr", "-Xlinker", "-T\(Context.packageDirectory)/scripts/kit/shipped.ld",
-                "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+                "-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
                 "-Xlinker", "--defsym=icudt76_dat=pintle_no_languages",
             ] + (Context.environment["PINTLE_SYMBOLS"] == nil ? ["-Xlinker", "--strip-all"] : []),
             .when(configuration: .release))
