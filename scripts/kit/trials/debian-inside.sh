@@ -19,6 +19,12 @@ dpkg -i /trial/1/*.deb >/dev/null
 [[ $(pintle --version) == "pintle "* ]] || fail "the program does not start"
 say "installed; $(pintle version)"
 cmp -s /etc/pintle/pintle.yaml /trial/shipped.yaml || fail "the configuration is another than the one that ships"
+if [[ -e /etc/apparmor.d/abi/4.0 ]]; then
+    [[ -e /etc/apparmor.d/pintle ]] || fail "there is no profile for AppArmor"
+    say "AppArmor has its profile"
+else
+    [[ ! -e /etc/apparmor.d/pintle ]] || fail "AppArmor has a profile that it cannot read"
+fi
 if isBooted; then
     [[ $(systemctl is-enabled pintle.service || true) == disabled ]] || fail "the service is enabled without a word of the owner"
     cp /trial/hello.yaml /etc/pintle/pintle.yaml
