@@ -20,8 +20,8 @@ test_packages=(
 # What `scripts/clients` sends through the proxy, and what their origin needs.
 client_packages=(apt curl dpkg git nodejs openssl python3 python3-pip wget)
 
-# The moment of everything that is made from the sources, in seconds: that of the last commit.
-source_date() { git -C "$root" log -1 --format=%ct; }
+# The moment of everything that is made from the sources, in seconds: that of the last commit; now outside of a repository.
+source_date() { git -C "$root" log -1 --format=%ct 2>/dev/null || date +%s; }
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a bill of materials, SPDX 2.3: `bill.py VERSION PACKAGE.RESOLVED LIBRARIES`.
+"""Writes a bill of materials, SPDX 2.3: `bill.py VERSION PACKAGE.RESOLVED LIST`.
 
-It has the packages of Swift that the program was built from, and Debian's packages of the libraries that it loads; LIBRARIES is a
-file with the paths of those. Identifiers follow from the content, so the same materials give the same bill."""
+It has the packages of Swift that the program was built from, and Debian's packages of the libraries that it loads; LIST is a file
+with the names of those. Identifiers follow from the content, so the same materials give the same bill."""
 
 import datetime
 import hashlib
@@ -42,20 +42,9 @@ def swift_packages(resolved: str) -> list[dict]:
     return made
 
 
-def owner(path: str) -> str | None:
-    """The Debian package of a file, which the database may have below / or below /usr."""
-    for one in (path, f"/usr{path}", path.removeprefix("/usr")):
-        found = subprocess.run(["dpkg-query", "-S", one], capture_output=True, text=True)
-        if found.returncode == 0:
-            return found.stdout.split(": ")[0].split(", ")[0]
-    return None
-
-
-def system_packages(libraries: str) -> list[dict]:
-    with open(libraries) as file:
-        names = {owner(path) for path in file.read().split()} - {None}
+def system_packages(names: list[str]) -> list[dict]:
     made = []
-    for name in sorted(names):
+    for name in names:
         form = "${Package}\t${Version}\t${Architecture}\t${source:Package}\t${source:Version}"
         fields = subprocess.run(["dpkg-query", "-W", "-f", form, name], check=True, capture_output=True, text=True)
         short, version, architecture, source, sourceVersion = fields.stdout.split("\t")
@@ -66,8 +55,9 @@ def system_packages(libraries: str) -> list[dict]:
     return made
 
 
-def bill(version: str, resolved: str, libraries: str) -> dict:
-    inside, beside = swift_packages(resolved), system_packages(libraries)
+def bill(version: str, resolved: str, names: str) -> dict:
+    with open(names) as file:
+        inside, beside = swift_packages(resolved), system_packages(file.read().split())
     program = package("Program", "pintle", version, "NOASSERTION", None)
     program["licenseConcluded"] = program["licenseDeclared"] = "Apache-2.0"
     program["primaryPackagePurpose"] = "APPLICATION"

@@ -17,7 +17,7 @@ make_image() {
     # Scanners read from here which versions the libraries have.
     while read -r package; do
         dpkg-query -s "$package" >"$files/var/lib/dpkg/status.d/$package"
-    done < <(owning_packages <"$work/libraries")
+    done <"$work/library-packages"
     cp /usr/lib/os-release "$files/etc/"
     cp "$root/conf/pintle.yaml" "$files/etc/pintle/"
     cp "$root"/packaging/image/{passwd,group,nsswitch.conf} "$files/etc/"

@@ -4,12 +4,12 @@
 # take_program FROM TO: the program as it is installed, without the places in which the build looked for libraries.
 take_program() {
     mkdir -p "${2%/*}"
-    # A debug build has its libraries in those places, and its assertions.
+    # A debug build has them in those places.
     if readelf -d "$1" | grep -q 'libswiftCore\.so'; then
         say "$1 needs the shared runtime of Swift; a release build has it inside"
         exit 4
     fi
-    objcopy --strip-all "$1" "$2"
+    cp "$1" "$2"
     chrpath --delete "$2" >/dev/null
     chmod 755 "$2"
 }
@@ -17,12 +17,13 @@ take_program() {
 # shared_libraries PROGRAM: the paths of its libraries and theirs, and of the loader.
 shared_libraries() { env -u LD_PRELOAD ldd "$1" | awk '$2 == "=>" { print $3 } /^\t\// { print $1 }' | LC_ALL=C sort -u; }
 
-# The Debian packages of files, one a line.
+# owning_packages: the Debian packages of the files that are read, one a line.
 owning_packages() {
     local file
     while read -r file; do
-        # The database has either of two paths on systems whose /lib is a link.
-        { dpkg-query -S "$file" || dpkg-query -S "/usr$file" || dpkg-query -S "${file#/usr}"; } 2>/dev/null | head -n 1 | cut -d: -f1
+        # The database may have a file below / or below /usr, one of which is a link to the other.
+        { dpkg-query --search "$file" || dpkg-query --search "/usr$file" || dpkg-query --search "${file#/usr}"; } 2>/dev/null |
+            sed 's/:.*//;q'
     done | sort -u
 }
 
@@ -30,7 +31,7 @@ owning_packages() {
 copy_licences() {
     local package
     mkdir -p "$1"
-    while read -r package; do cp -L "/usr/share/doc/$package/copyright" "$1/$package"; done < <(owning_packages <"$work/libraries")
+    while read -r package; do cp -L "/usr/share/doc/$package/copyright" "$1/$package"; done <"$work/library-packages"
 }
 
 # Options of tar for archives that depend on nothing but names and contents.

@@ -13,7 +13,7 @@ make_system() {
     mkdir "$folder"
     tar --extract --directory "$folder" --file "$kept"
     mkdir -p "$folder"/trial
-    cp "$root"/scripts/kit/trials/*-inside.sh "$folder/trial/"
+    cp "$root"/scripts/kit/trials/{,*-}inside.sh "$folder/trial/"
     cp "$root/conf/pintle.yaml" "$folder/trial/shipped.yaml"
     cp "$root/scripts/kit/trials/hello.yaml" "$folder/trial/"
 }
@@ -24,4 +24,23 @@ inside() {
     shift
     unshare --mount --pid --fork --kill-child bash -c '
         mount --bind "$0" "$0" && cd "$0" && mount --rbind /dev dev && mount -t proc proc proc && exec chroot . "$@"' "$folder" "$@"
+}
+
+# boot FOLDER SCRIPT: boots a system, which runs a script of /trial as a service, and ends with it.
+boot() {
+    local folder=$1 wanted=$1/etc/systemd/system/multi-user.target.wants
+    cat >"$folder/etc/systemd/system/trial.service" <<UNIT
+[Service]
+Type=oneshot
+ExecStart=/bin/bash /trial/$2
+StandardOutput=file:/trial/out
+StandardError=file:/trial/out
+ExecStopPost=/bin/sh -c 'echo \$EXIT_STATUS >/trial/status; systemctl --no-block poweroff'
+UNIT
+    mkdir -p "$wanted"
+    ln -s ../trial.service "$wanted/"
+    timeout --signal=KILL 300 systemd-nspawn --quiet --directory "$folder" --private-network --boot --keep-unit --register=no \
+        --console=pipe </dev/null >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+    cat "$folder/trial/out"
+    [[ $(<"$folder/trial/status") == 0 ]]
 }

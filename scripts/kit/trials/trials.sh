@@ -21,7 +21,7 @@ try_reproducible() {
     diff "$packages/1/SHA256SUMS" "$work/other/packages/SHA256SUMS"
 }
 
-# try_debian NAME SUITE PACKAGE…: makes a system with the dependencies of the Debian package, and leaves two versions in /trial.
+# debian_system NAME SUITE PACKAGE…: makes a system with the dependencies of the Debian package, and leaves two versions in /trial.
 debian_system() {
     local folder=$work/$1 revision
     make_system "$@"
@@ -45,24 +45,9 @@ try_trixie() {
     inside "$work/trixie" bash /trial/debian-inside.sh
 }
 
-# The system boots, runs the trial as a service, and ends.
 try_systemd() {
-    local folder=$work/systemd
     debian_system systemd bookworm ca-certificates curl systemd systemd-sysv dbus logrotate apparmor procps
-    cat >"$folder/etc/systemd/system/trial.service" <<'UNIT'
-[Service]
-Type=oneshot
-ExecStart=/bin/bash /trial/debian-inside.sh
-StandardOutput=file:/trial/out
-StandardError=file:/trial/out
-ExecStopPost=/bin/sh -c 'echo $EXIT_STATUS >/trial/status; systemctl --no-block poweroff'
-UNIT
-    mkdir -p "$folder/etc/systemd/system/multi-user.target.wants"
-    ln -s ../trial.service "$folder/etc/systemd/system/multi-user.target.wants/"
-    timeout --signal=KILL 300 systemd-nspawn --quiet --directory "$folder" --private-network --boot --keep-unit --register=no \
-        --console=pipe </dev/null >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
-    cat "$folder/trial/out"
-    [[ $(<"$folder/trial/status") == 0 ]]
+    boot "$work/systemd" debian-inside.sh
 }
 
 try_bullseye() {
@@ -74,9 +59,9 @@ try_bullseye() {
 
 try_rpm() {
     local folder=$work/rpm
-    make_system rpm bookworm ca-certificates curl rpm
+    make_system rpm bookworm ca-certificates curl rpm systemd systemd-sysv dbus procps
     cp "$packages"/[12]/*.rpm "$folder/trial/"
-    inside "$folder" bash /trial/rpm-inside.sh
+    boot "$folder" rpm-inside.sh
 }
 
 # Debian has no apk: the files are unpacked as apk would, into a system of BusyBox alone.
