@@ -22,7 +22,7 @@ if isBooted; then
     for _ in {1..1000}; do [[ ! -s /var/log/pintle/exchanges.log ]] || break; ask 127.0.0.1:3128 >/dev/null; done
     [[ -s /var/log/pintle/exchanges.log && -s /var/log/pintle/exchanges.log.1 ]] || fail "the log was not rotated"
     say "the log is rotated"
-    upgrade_service dpkg -i /trial/2/*.deb >/trial/log
+    upgrade_service dpkg -i /trial/2/*.deb
     systemctl stop pintle.service
     systemctl enable --now --quiet pintle.socket
     [[ $(ask 127.0.0.1:3128) == "$answer" ]] || fail "no answer through the socket of systemd"

@@ -32,7 +32,7 @@ try_service() {
 upgrade_service() {
     local before
     before=$(main_process)
-    "$@"
+    "$@" >/dev/null
     [[ $(main_process) != "$before" ]] || fail "the service still runs the old version"
     [[ $(ask 127.0.0.1:3128) == "$answer" ]] || fail "no answer after the upgrade"
     say "serves after the upgrade"

@@ -33,8 +33,8 @@ boot() {
 [Service]
 Type=oneshot
 ExecStart=/bin/bash /trial/$2
-StandardOutput=file:/trial/out
-StandardError=file:/trial/out
+StandardOutput=append:/trial/out
+StandardError=append:/trial/out
 ExecStopPost=/bin/sh -c 'echo \$EXIT_STATUS >/trial/status; systemctl --no-block poweroff'
 UNIT
     mkdir -p "$wanted"
