@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a bill of materials, SPDX 2.3: `bill.py VERSION PACKAGE.RESOLVED LIST`.
+"""Writes a bill of materials, SPDX 2.3: `bill.py VERSION SWIFT PACKAGE.RESOLVED LIST`.
 
-It has the packages of Swift that the program was built from, and Debian's packages of the libraries that it loads; LIST is a file
-with the names of those. Identifiers follow from the content, so the same materials give the same bill."""
+It has the runtime and the packages of Swift that the program was built from, and Debian's packages of the libraries that it loads.
+SWIFT is the version of Swift, empty if it is not known, and LIST a file with the names of Debian's packages. Identifiers follow from the content, so the same materials give the same bill."""
 
 import datetime
 import hashlib
@@ -19,10 +19,11 @@ def identifier(kind: str, name: str) -> str:
 
 def package(kind: str, name: str, version: str, location: str, reference: str | None) -> dict:
     made = {
-        "SPDXID": identifier(kind, name), "name": name, "versionInfo": version, "downloadLocation": location,
-        "filesAnalyzed": False, "licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION",
-        "copyrightText": "NOASSERTION",
+        "SPDXID": identifier(kind, name), "name": name, "downloadLocation": location, "filesAnalyzed": False,
+        "licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION",
     }
+    if version:
+        made["versionInfo"] = version
     if reference:
         made["externalRefs"] = [
             {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": reference}
@@ -42,6 +43,13 @@ def swift_packages(resolved: str) -> list[dict]:
     return made
 
 
+def runtime(version: str) -> dict:
+    made = package("Toolchain", "swift", version, "https://www.swift.org", None)
+    made["licenseDeclared"] = "Apache-2.0 WITH Swift-exception"
+    made["description"] = "The runtime of Swift and Foundation, with ICU."
+    return made
+
+
 def system_packages(names: list[str]) -> list[dict]:
     made = []
     for name in names:
@@ -55,9 +63,9 @@ def system_packages(names: list[str]) -> list[dict]:
     return made
 
 
-def bill(version: str, resolved: str, names: str) -> dict:
+def bill(version: str, swift: str, resolved: str, names: str) -> dict:
     with open(names) as file:
-        inside, beside = swift_packages(resolved), system_packages(file.read().split())
+        inside, beside = [runtime(swift), *swift_packages(resolved)], system_packages(file.read().split())
     program = package("Program", "pintle", version, "NOASSERTION", None)
     program["licenseConcluded"] = program["licenseDeclared"] = "Apache-2.0"
     program["primaryPackagePurpose"] = "APPLICATION"
