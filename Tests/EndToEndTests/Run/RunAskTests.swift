@@ -24,7 +24,7 @@ import Testing
     /// A program that asks for a page on another thread, says the status, and says the lines that it reads. After some of them it
     /// reads on when SIGUSR1 has come.
     private static let command = """
-        import os, signal, sys, threading, tty, urllib.error, urllib.request
+        import os, signal, sys, termios, threading, tty, urllib.error, urllib.request
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
         def say(*words): os.write(1, (" ".join(map(str, words)) + ";\\r\\n").encode())
         def ask():
@@ -42,6 +42,15 @@ import Testing
                 say("waits")
                 signal.sigwait({signal.SIGUSR1})
                 threading.Thread(target=ask).start()
+                signal.sigwait({signal.SIGUSR1})
+            elif line == b"swap\\n":
+                signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+                threading.Thread(target=ask).start()
+                signal.sigwait({signal.SIGUSR1})
+                modes = termios.tcgetattr(0)
+                modes[6][termios.VQUIT], modes[6][termios.VSUSP] = b"n", b"y"
+                termios.tcsetattr(0, termios.TCSANOW, modes)
+                say("swapped")
                 signal.sigwait({signal.SIGUSR1})
             elif line == b"raw\\n":
                 tty.setraw(0)
@@ -111,6 +120,18 @@ import Testing
             shell.type("y"); shell.expect("press o"); shell.type("o"); shell.expect("status 200;")
             assert shell.modes() == modes
             shell.type("e"); shell.expect("granted"); shell.expect("<prompt>")
+            """#)
+    }
+
+    @Test func `keys that the command has changed meanwhile are no answer`() async throws {
+        try await self.perform(
+            #"""
+            shell.type(run); shell.expect("ready "); command = int(shell.expect(";"))
+            shell.type("swap\n"); shell.expect("press y"); os.kill(command, signal.SIGUSR1); shell.expect("swapped;")
+            # It would be the first key.
+            shell.type("n"); shell.expect("press y"); shell.type("n"); shell.expect("press o"); shell.type("o")
+            shell.expect("denied once"); shell.expect("status 403;")
+            os.kill(command, signal.SIGUSR1); shell.type("end\n"); shell.expect("<prompt>")
             """#)
     }
 

@@ -53,6 +53,13 @@ struct Keyboard {
         self.set(modes)
     }
 
+    /// False if the command has changed the modes meanwhile: a key may then have been another one.
+    func hears(_ letters: (first: Character, second: Character)) -> Bool {
+        var modes = termios()
+        return tcgetattr(self.descriptor, &modes) == 0 && modes.c_lflag & tcflag_t(ISIG) != 0
+            && modes[VQUIT] == letters.first.asciiValue && modes[VSUSP] == letters.second.asciiValue
+    }
+
     /// The value that disables a character (`_POSIX_VDISABLE`).
     private static let none: cc_t = 0
 

@@ -78,6 +78,10 @@ final class TerminalQuestions {
             return true
         default: return false
         }
+        guard shown.keyboard.hears(shown.prompt.letters) else {
+            self.show(shown)
+            return true
+        }
         if let answer = shown.prompt.press(key) {
             self.reply(answer, to: shown, child)
         } else {
