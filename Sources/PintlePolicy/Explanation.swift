@@ -37,13 +37,16 @@ package struct Explanation: Sendable, Equatable {
 
     /// Takes a request through the policy as if a client had sent it to the proxy.
     ///
-    /// - Parameter head: its target is in absolute form, an authority for CONNECT, or a path with a Host for the gateway.
+    /// - Parameters:
+    ///   - head: its target is in absolute form, an authority for CONNECT, or a path with a Host for the gateway.
+    ///   - isCaptured: true for the CONNECT of a connection that was captured.
     /// - Throws: the problem if the request would be refused before any rule is checked.
-    package init(_ policy: Policy, _ head: RequestHead) throws(Problem) {
+    package init(_ policy: Policy, _ head: RequestHead, isCaptured: Bool = false) throws(Problem) {
         self.policy = policy
         self.head = head
         do throws(WireError) {
-            self.plan = RequestPlan(head, try head.bodyFraming(), by: policy)
+            self.plan = RequestPlan(
+                head, try head.bodyFraming(), by: policy, tunnel: TunnelKind(isCaptured: isCaptured))
         } catch {
             throw Problem(error)
         }
@@ -62,6 +65,7 @@ package struct Explanation: Sendable, Equatable {
         }
         self.tell(query, decision)
         self.tellStep()
+        if isCaptured { self.tellCaptured(query) }
     }
 
     package static func == (left: Explanation, right: Explanation) -> Bool { left.lines == right.lines }
@@ -121,6 +125,20 @@ package struct Explanation: Sendable, Equatable {
             self.add(
                 "sent",
                 isIntercepted ? "nothing: requests inside are judged as they come" : "nothing: bytes are relayed")
+        }
+    }
+
+    /// Describes the outcome if the first bytes of a captured connection are no ClientHello.
+    private mutating func tellCaptured(_ query: RouteQuery) {
+        self.add("in clear", "requests are judged one by one, as http://\(query.authority.description(for: .http))/…")
+        let client = "a client that speaks something else, or waits for its server,"
+        let other = self.policy.decideTunnel(query, TunnelKind(isOpaque: true, isCaptured: true))
+        if let rule = other.destination.denial {
+            self.add("other", "\(client) is denied by \(rule)")
+        } else if let rule = other.question {
+            self.add("other", "\(client) is asked about, by \(rule)")
+        } else {
+            self.add("other", "\(client) is relayed")
         }
     }
 

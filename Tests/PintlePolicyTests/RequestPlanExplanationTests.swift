@@ -84,6 +84,29 @@ struct RequestPlanExplanationTests {
     @Test(arguments: Self.withContent)
     func `what is explained of a request with content is what is planned`(row: Row) throws { try self.check(row) }
 
+    @Test(arguments: [
+        (
+            "allow: [db.test]",
+            "denied by isolate.other_tcp deny; destinations.allow with \"tcp://db.test:5432\" lets every protocol through"
+        ),
+        ("allow: [\"tcp://db.test:5432\"]", "relayed"),
+        ("ask: [db.test]", "asked about, by destinations.ask[0] \"db.test\""),
+    ])
+    func `the outcomes of a captured connection are told by its first bytes`(rules: String, outcome: String) throws {
+        let policy = try policy(
+            "destinations: {default: deny, \(rules)}\nisolate: {other_tcp: \(rules.hasPrefix("ask") ? "allow" : "deny")}"
+        )
+        let head = RequestHead(
+            method: "CONNECT", target: .authority(Authority(host: "db.test", port: 5432)), minorVersion: 1)
+        let lines = try Explanation(policy, head, isCaptured: true).lines.map(\.description)
+        #expect(
+            lines.suffix(2) == [
+                "in clear     requests are judged one by one, as http://db.test:5432/…",
+                "other        a client that speaks something else, or waits for its server, is \(outcome)",
+            ])
+        #expect(try Explanation(policy, head).lines.allSatisfy { $0.topic != "other" })
+    }
+
     @Test func `explain says of a tunnel under the system's roots, too, that its destination proves itself`() throws {
         let authority = try #require(Authority("api.example:443", defaultPort: nil))
         let head = RequestHead(method: "CONNECT", target: .authority(authority))

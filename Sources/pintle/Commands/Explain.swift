@@ -9,7 +9,8 @@ struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say what a configuration does with one request, and why, without network.",
         discussion: """
-            For CONNECT give host:port in place of the URL; for a request to the gateway the path, and --header 'Host: name'.
+            For CONNECT give host:port in place of the URL; for a request to the gateway the path, and --header 'Host: name'; for a \
+            connection that 'run --isolate' captures --captured CONNECT host:port.
             """)
 
     @OptionGroup var configuration: ConfigurationOptions
@@ -26,9 +27,16 @@ struct Explain: ParsableCommand {
             "A header field of the request, as 'Name: value'; credentials as Name:env:NAME.", valueName: "field"))
     var headers: [String] = []
 
+    @Flag(help: "The connection was captured: its client did not ask the proxy.")
+    var captured = false
+
     func run() throws {
         guard FieldSyntax.isName(self.method) else {
             throw CommandFailure(.usage, "pintle explain: \(self.method.debugDescription) is not a method, as in GET")
+        }
+        guard !self.captured || self.method == "CONNECT" else {
+            throw CommandFailure(
+                .usage, "pintle explain: --captured is about a connection; give CONNECT and host:port with it")
         }
         let surroundings = LoaderEnvironment.system(environment: Inherited.environment)
         var head = RequestHead(method: self.method, target: try self.target())
@@ -41,7 +49,7 @@ struct Explain: ParsableCommand {
         Output.error("configuration: \(origin)")
         let explanation: Explanation
         do throws(Problem) {
-            explanation = try Explanation(policy, head)
+            explanation = try Explanation(policy, head, isCaptured: self.captured)
         } catch {
             throw CommandFailure(
                 .found, "pintle explain: answered with \(error.status) \(error.name.title): \(error.detail)")
