@@ -95,7 +95,7 @@ struct LifecycleTests {
 
     @Test func `a server's parts start in order, and all of them stop`() async throws {
         let server = try self.start("listen: \"127.0.0.1:0\"")
-        #expect(self.lifecycle.running == [.engine, .activity, .reachability, .sessions, .listeners])
+        #expect(self.lifecycle.running == [.engine, .activity, .reachability, .sessions, .askWebhook, .listeners])
         #expect(server.address.port > 0)
         try self.lifecycle.serve()
         #expect(await self.lifecycle.stop(within: .seconds(60)))
@@ -118,7 +118,7 @@ struct LifecycleTests {
             _ = try self.start("listen: [\"127.0.0.1:0\", \"127.0.0.1:\(other.port)\"]")
         }
         #expect(failure?.lines.first?.hasPrefix("cannot listen on 127.0.0.1:\(other.port): ") == true)
-        #expect(self.lifecycle.running == [.engine, .activity, .reachability, .sessions])
+        #expect(self.lifecycle.running == [.engine, .activity, .reachability, .sessions, .askWebhook])
         await self.lifecycle.stop(within: .zero)
         #expect(self.lifecycle.running.isEmpty)
     }
