@@ -3,10 +3,12 @@
 
 Prints what is missing or malformed, and ends with 1 if there is anything."""
 
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 from commands import Command, commands, output
 
@@ -81,7 +83,10 @@ def missing_completions(program: str, folder: pathlib.Path, command: Command) ->
     for wanted, word in ((subcommands(help), ""), ([one for one in options(help) if one.startswith("--")], "--")):
         for shell, (call, script) in SHELLS.items():
             words = [*call, folder / "completions" / script, *command.words, word]
-            result = subprocess.run(words, capture_output=True, text=True, timeout=60)
+            # fish writes settings into a home.
+            with tempfile.TemporaryDirectory() as home:
+                result = subprocess.run(
+                    words, capture_output=True, text=True, timeout=60, env={**os.environ, "HOME": home})
             lacking = set(wanted) - set(result.stdout.split("\n"))
             if lacking:
                 place = " ".join([*command.words, word])
