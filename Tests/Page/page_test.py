@@ -517,6 +517,7 @@ class Checks:
             "/api/explain": {"why": why, "sent": {"method": text, "url": text, "fields": fields}},
             "/api/preview": {"exchanges": 1, "same": 0, "denied": 1, "rows": [{"id": text, "method": text, "url": text, "kinds": [text], "before": side, "after": side}]},
             "/api/reload": {"revision": text, "lines": [text]},
+            "/api/questions": {"questions": [{"id": text, "host": text, "rule": text, "method": text, "url": text, "process": text, "pid": 1, "waiting": 2}]},
         }
         answer = answers.get(path) or {
             "record": records[0], "request": {"fields": fields, "body": {"text": text}}, "response": {"fields": fields, "body": {"text": text, "truncated": True}},
