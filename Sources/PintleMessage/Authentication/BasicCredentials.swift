@@ -11,9 +11,10 @@ package struct BasicCredentials: Sendable, Equatable {
 
     /// Reads the value of an Authorization or Proxy-Authorization field; nil for other schemes and malformed values.
     package init?(_ value: String) {
-        let parts = value.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "basic",
-            let bytes = Data(base64Encoded: Data(ASCII.trimmed(Array(parts[1].utf8)[...]))),
+        // Bytes: to split a long value into characters may take more time than an event loop has.
+        let parts = value.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
+        guard parts.count == 2, ASCII.equalsIgnoringCase(parts[0], "basic".utf8),
+            let bytes = Data(base64Encoded: Data(ASCII.trimmed(Array(parts[1])[...]))),
             let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             let user = String(validating: bytes[..<colon], as: UTF8.self)
         else { return nil }
