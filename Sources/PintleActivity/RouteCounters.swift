@@ -3,7 +3,7 @@
 import Synchronization
 
 /// The way in which an exchange ended.
-package enum Outcome: String, Sendable, CaseIterable {
+package enum Outcome: String, BitwiseCopyable, Sendable, CaseIterable {
     /// The client received the whole response.
     case completed
     /// The exchange broke, or a rule refused it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The kinds of answers that stand in the place of an origin's. Clients find the raw value in `Pintle-Simulated`.
-package enum Simulation: String, Sendable, CaseIterable {
+package enum Simulation: String, BitwiseCopyable, Sendable, CaseIterable {
     /// An answer that an origin gave earlier.
     case recording
     /// An answer from the configuration, or from an API contract.

@@ -4,7 +4,7 @@ import Glibc
 internal import PintleSystem
 
 /// A point in civil time, with a resolution of milliseconds.
-package struct Timestamp: Hashable, Comparable, Sendable {
+package struct Timestamp: BitwiseCopyable, Hashable, Comparable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z, within the years 1970 to 9999.
     package let milliseconds: Int64
 

@@ -16,8 +16,10 @@ public struct Fields: Sendable {
         var end: UInt32 { self.valueStart + self.valueLength + 2 }
     }
 
-    var bytes: [UInt8] = []
-    var lines: [Line] = []
+    private(set) var bytes: [UInt8] = []
+    private(set) var lines: [Line] = []
+    /// The size of the section on the wire in bytes, without the final empty line.
+    package private(set) var byteCount = 0
 
     /// An empty section.
     public init() {}
@@ -164,6 +166,8 @@ public struct Fields: Sendable {
     /// Calls `body` with runs of whole lines, each `Name: value` CRLF: the section in its wire form.
     package func forEachRun(_ body: (UnsafeRawBufferPointer) -> Void) {
         self.bytes.withUnsafeBytes { all in
+            // No line was removed, nor brought into another place, which leaves a gap as well.
+            if self.byteCount == all.count { return all.isEmpty ? () : body(all) }
             var start: UInt32 = 0
             var end: UInt32 = 0
             for line in self.lines {
@@ -175,11 +179,6 @@ public struct Fields: Sendable {
             }
             if end > start { body(UnsafeRawBufferPointer(rebasing: all[Int(start)..<Int(end)])) }
         }
-    }
-
-    /// The size of the section on the wire in bytes, without the final empty line.
-    package var byteCount: Int {
-        self.lines.reduce(0) { $0 + Int($1.end - $1.start) }
     }
 
     /// The size of the section in memory in bytes, without a pass over its lines.
@@ -214,9 +213,14 @@ public struct Fields: Sendable {
         let valueLength = self.bytes.count - start - nameLength - 2
         self.bytes.append(UInt8(ascii: "\r"))
         self.bytes.append(UInt8(ascii: "\n"))
-        self.lines.append(
+        self.append(
             Line(
                 name: name, start: UInt32(start), nameLength: UInt32(nameLength), valueLength: UInt32(valueLength)))
+    }
+
+    private mutating func append(_ line: Line) {
+        self.lines.append(line)
+        self.byteCount += Int(line.end - line.start)
     }
 
     private mutating func append(bytesOf text: String) {
@@ -233,7 +237,7 @@ public struct Fields: Sendable {
         self.bytes.append(contentsOf: value)
         self.bytes.append(UInt8(ascii: "\r"))
         self.bytes.append(UInt8(ascii: "\n"))
-        self.lines.append(
+        self.append(
             Line(
                 name: FieldName(bytes: name), start: start, nameLength: UInt32(name.count),
                 valueLength: UInt32(value.count)))
@@ -257,7 +261,7 @@ public struct Fields: Sendable {
     /// Appends a line, spelled `Name: value` with one space. Its bytes and line end must be in this section's bytes
     /// already.
     mutating func appendCopied(_ line: UnsafeRawBufferPointer, at start: Int, nameLength: Int) {
-        self.lines.append(
+        self.append(
             Line(
                 name: FieldName(bytes: UnsafeRawBufferPointer(rebasing: line[..<nameLength])), start: UInt32(start),
                 nameLength: UInt32(nameLength), valueLength: UInt32(line.count - nameLength - 2)))
@@ -274,37 +278,50 @@ public struct Fields: Sendable {
         let line = self.lines.removeLast()
         self.lines[first] = line
         self.removeLines(from: first + 1, called: known, spelled: name.utf8)
+        self.countBytes()
     }
 
     /// Removes every line called `name`.
     public mutating func remove(_ name: String) {
         self.removeLines(from: 0, called: FieldName(name), spelled: name.utf8)
+        self.countBytes()
     }
 
     /// Removes every line called `name`.
     package mutating func remove(_ name: FieldName) {
         guard self.contains(name) else { return }
         self.lines.removeAll { $0.name == name }
+        self.countBytes()
     }
 
     /// Removes every line whose name satisfies `shouldRemove`.
     package mutating func removeAll(where shouldRemove: (FieldName) -> Bool) {
         guard self.lines.contains(where: { shouldRemove($0.name) }) else { return }
         self.lines.removeAll { shouldRemove($0.name) }
+        self.countBytes()
     }
 
     /// Removes every line whose name satisfies `shouldRemove`. The closure also gets the bytes of the name, because names
     /// that are `.other` differ only in their bytes.
     mutating func removeAll(where shouldRemove: (FieldName, UnsafeRawBufferPointer) -> Bool) {
-        var lines = self.lines
-        self.bytes.withUnsafeBytes { all in
-            lines.removeAll { line in
+        let lines = self.bytes.withUnsafeBytes { all -> [Line]? in
+            func isRemoved(_ line: Line) -> Bool {
                 let name = all[Int(line.start)..<Int(line.start + line.nameLength)]
                 return shouldRemove(line.name, UnsafeRawBufferPointer(rebasing: name))
             }
+            // Mostly there is none, and the lines need not be copied.
+            guard let first = self.lines.firstIndex(where: isRemoved) else { return nil }
+            var lines = self.lines
+            lines[first...].removeAll(where: isRemoved)
+            return lines
         }
+        guard let lines else { return }
         self.lines = lines
+        self.countBytes()
     }
+
+    /// Counts anew, after lines were removed.
+    private mutating func countBytes() { self.byteCount = self.lines.reduce(0) { $0 + Int($1.end - $1.start) } }
 
     /// Removes all lines of one name in a single pass.
     private mutating func removeLines(from start: Int, called known: FieldName, spelled: some Collection<UInt8>) {

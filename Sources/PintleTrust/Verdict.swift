@@ -164,6 +164,9 @@ public struct Verdict: Sendable, Hashable {
         left.shared === right.shared || left.shared.findings == right.shared.findings
     }
 
+    /// True if both are copies of one verdict, or nil.
+    package static func areSame(_ left: Verdict?, _ right: Verdict?) -> Bool { left?.shared === right?.shared }
+
     /// Hashes all findings.
     public func hash(into hasher: inout Hasher) { hasher.combine(self.shared.findings) }
 }

@@ -6,9 +6,10 @@ enum HeadReader {
     static func fields(
         _ lines: inout LineReader, of kind: MessageKind, limits: HeadLimits
     ) throws(WireError) -> Fields {
-        // One copy of all lines, with room for fields that a proxy adds, such as Via.
-        var fields = Fields(copying: lines.rest, reservingBytes: 64)
         let length = lines.rest.count
+        // One copy of all lines but the empty one, with room for fields that a proxy adds, such as Via.
+        let copied = UnsafeRawBufferPointer(rebasing: lines.rest.prefix(max(0, length - 2)))
+        var fields = Fields(copying: copied, reservingBytes: 64)
         while true {
             let offset = length - lines.rest.count
             let line = try lines.next()

@@ -5,7 +5,7 @@ internal import PintleMessage
 /// A problem that Pintle itself answers a request with; its type is `urn:pintle:problem:NAME` (RFC 9457).
 package struct Problem: Error, Sendable {
     /// The documented names of problems.
-    package enum Name: String, Sendable, CaseIterable {
+    package enum Name: String, BitwiseCopyable, Sendable, CaseIterable {
         case clientDenied = "client-denied"
         case proxyAuthRequired = "proxy-auth-required"
         case destinationDenied = "destination-denied"

@@ -8,7 +8,7 @@ internal import PintlePolicy
 /// A recurrent request stands for all requests that are equal to it byte for byte; so these results are computed once for all
 /// of them, see ``RecurrentRequests``. Used on its event loop's thread only.
 final class ReceivedRequest {
-    /// The head. Its fields are moved into the planned request, unless they are kept or the request is recurrent.
+    /// The head. Its fields are moved into the planned request, unless the request is recurrent.
     private(set) var head: RequestHead
     let framing: BodyFraming
     /// The client's Accept, which decides the format of problems.
@@ -21,8 +21,6 @@ final class ReceivedRequest {
     let isCaptured: Bool
     /// True if this object stands for all equal requests.
     let isRecurrent: Bool
-    /// True if the fields are told after the exchange. They are then copied, because rules change those of the planned request.
-    var keepsFields = false
     private var plan: (plan: RequestPlan, policy: Policy)?
     private var made: Result<PlannedRequest, Problem>?
     /// The request as it was completed last inside an enclosure, and with which destination.
@@ -49,6 +47,13 @@ final class ReceivedRequest {
             self.head, self.framing, by: policy, tunnel: TunnelKind(isCaptured: self.isCaptured))
         if self.isRecurrent { self.plan = (plan, policy) }
         return plan
+    }
+
+    /// Copies the head for sinks that want it after the exchange.
+    ///
+    /// - Parameter hasFields: false to leave them out.
+    func copy(to block: HeadBlock, hasFields: Bool = true) {
+        block.begin(self.head.method, self.head.target, hasFields ? self.head.fields : Fields())
     }
 
     /// Makes the planned request, if that needs no work on another thread.
@@ -82,7 +87,7 @@ final class ReceivedRequest {
 
     /// The head with its fields moved out of this object, so that they can be changed without a copy.
     private func takeHead() -> RequestHead {
-        if self.isRecurrent || self.keepsFields { return self.head }
+        if self.isRecurrent { return self.head }
         var head = RequestHead(
             method: self.head.method, target: self.head.target, minorVersion: self.head.minorVersion)
         head.cameByHTTP2 = self.head.cameByHTTP2

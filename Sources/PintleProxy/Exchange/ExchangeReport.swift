@@ -13,20 +13,6 @@ internal import PintleWatch
 
 /// The facts about an exchange, for its counters and its line in the log.
 final class ExchangeReport: ExchangeProgress {
-    /// The facts that only the record has.
-    struct Facts {
-        var route: String?
-        var violations: [ViolationKind] = []
-        var verdict: Verdict?
-        var assurance: Assurance?
-        /// The number of redirects that were followed.
-        var redirects = 0
-        /// The cache outcome of the request.
-        var cache: CacheOutcome?
-        /// The header fields of the origin, if a sink wants them.
-        var responseFields = Fields()
-    }
-
     let id: ExchangeID
     let worker: Worker
     let client: Client?
@@ -60,6 +46,8 @@ final class ExchangeReport: ExchangeProgress {
     private var holdsTunnel = false
     /// Violations by the request that are only reported.
     private var requestViolations: [ViolationKind] = []
+    /// True if a destination rule that only reports is broken.
+    private(set) var wouldBeDenied = false
     /// A violation of a trust policy that only reports.
     private var trustViolation: ViolationKind?
     /// The kind of answer, if it was not the origin's own.
@@ -75,7 +63,16 @@ final class ExchangeReport: ExchangeProgress {
     }
     /// Metrics of the last attempt; the retry count includes all attempts.
     private(set) var metrics = TransferMetrics()
-    private(set) var facts = Facts()
+    private(set) var route: String?
+    private(set) var violations: [ViolationKind] = []
+    private(set) var verdict: Verdict?
+    private(set) var assurance: Assurance?
+    /// The number of redirects that were followed.
+    private(set) var redirects = 0
+    /// The cache outcome of the request.
+    private(set) var cache: CacheOutcome?
+    /// The heads as the client and the origin sent them; nil if no sink wants their fields.
+    private(set) var heads: HeadBlock?
     /// The rules for the origin's address, which are checked when it is known; set only if they only report.
     private var addressQuestion: (rules: DestinationRules, host: Authority)?
     /// The place of the exchange in a trace; nil if traces are off.
@@ -103,7 +100,11 @@ final class ExchangeReport: ExchangeProgress {
         (self.request, self.start) = (request, worker.loop.turnTime)
         self.counters = worker.active.counters.unrouted
         self.capture = worker.active.capture.map(ExchangeCapture.init)
-        if worker.active.sinks.wantFields { request.keepsFields = true }
+        if worker.active.sinks.wantFields {
+            let heads = worker.headBlocks.take()
+            request.copy(to: heads)
+            self.heads = heads
+        }
         // Finds the process of a connection that is older than the first sink for it.
         if let process, worker.active.sinks.wantProcesses { process.seek(by: worker.processes) }
         self.isCaptured = enclosure?.isCaptured ?? request.isCaptured
@@ -125,7 +126,7 @@ final class ExchangeReport: ExchangeProgress {
         // A request that is refused before a decision has no route and no destination.
         guard let decision = plan.decision else { return }
         if let route = decision.route {
-            self.facts.route = route.name
+            self.route = route.name
             self.counters = active.routeCounters[route.index]
         }
         active.activity.started(route: self.counters)
@@ -135,7 +136,7 @@ final class ExchangeReport: ExchangeProgress {
 
     /// Records the request to which a redirect leads. The exchange stays with the route that follows the redirect.
     func note(redirect plan: RequestPlan, in active: ActiveConfiguration) {
-        self.facts.redirects += 1
+        self.redirects += 1
         if let decision = plan.decision { self.noteDestination(of: plan, decision, in: active) }
     }
 
@@ -167,9 +168,9 @@ final class ExchangeReport: ExchangeProgress {
     /// Records the metrics of a transfer, and the cache outcome if it is known at the end only.
     func note(_ metrics: TransferMetrics, _ outcome: CacheOutcome? = nil) {
         self.note(outcome)
-        let retries = self.metrics.retries + metrics.retries
+        var metrics = metrics
+        metrics.retries += self.metrics.retries
         self.metrics = metrics
-        self.metrics.retries = retries
         self.noteOriginEnd()
         if self.addressQuestion != nil { self.judge(address: metrics.address) }
     }
@@ -192,7 +193,7 @@ final class ExchangeReport: ExchangeProgress {
         if let note = origin.simulationNote, self.error == nil { self.error = note }
         if origin.isUpstream { self.upstreamStatus = head.status }
         self.upstreamVersion = origin.responseVersion
-        if active.sinks.wantFields { self.facts.responseFields = head.fields }
+        self.heads?.keep(response: head.fields)
         // The head for the client lists reported violations; so the address is checked before.
         if self.addressQuestion != nil { self.judge(address: origin.metrics.address) }
         self.noteVerdicts(of: origin, decision, in: active)
@@ -200,14 +201,14 @@ final class ExchangeReport: ExchangeProgress {
 
     /// The data of the exchange that problems contain.
     func context(json: Bool) -> ProblemWriter.Context {
-        ProblemWriter.Context(exchangeID: self.id.description, route: self.facts.route, trust: self.trust, json: json)
+        ProblemWriter.Context(exchangeID: self.id.description, route: self.route, trust: self.trust, json: json)
     }
 
     /// Records and counts the cache outcome.
     func note(_ outcome: CacheOutcome?) {
         // An outcome is counted once, and a request past the cache has none.
-        guard let outcome, self.facts.cache == nil else { return }
-        self.facts.cache = outcome
+        guard let outcome, self.cache == nil else { return }
+        self.cache = outcome
         switch outcome {
         case .hit, .stale: self.counters.hitCache()
         case .merged: self.counters.coalesced()
@@ -220,6 +221,7 @@ final class ExchangeReport: ExchangeProgress {
         self.violated(kind)
         self.error = reason
         self.requestViolations.append(kind)
+        if kind == .destinationDenied { self.wouldBeDenied = true }
     }
 
     /// Records that a tunnel is relayed, and takes a place for it.
@@ -229,9 +231,6 @@ final class ExchangeReport: ExchangeProgress {
         if let trust = plan.decision?.trustIfRelayed { self.trust = active.session(for: trust).name }
         return self.holdTunnel(within: active.limits)
     }
-
-    /// True if a destination rule that only reports is broken.
-    var wouldBeDenied: Bool { self.requestViolations.contains(.destinationDenied) }
 
     /// Takes one of the places for tunnels, until the end.
     ///
@@ -279,12 +278,12 @@ final class ExchangeReport: ExchangeProgress {
     ///
     /// - Parameter verdict: the verdict on its chain, if it has shown one.
     func noteUntrusted(_ problem: Problem.Name, _ verdict: Verdict? = nil) {
-        if let verdict { self.facts.verdict = verdict }
+        if let verdict { self.verdict = verdict }
         if let kind = ViolationKind(rawValue: problem.rawValue) { self.violated(kind) }
     }
 
     func violated(_ kind: ViolationKind) {
-        self.facts.violations.append(kind)
+        self.violations.append(kind)
         self.counters.violated(kind)
         if kind == .pinMismatch { self.counters.pinFailed() }
     }
@@ -304,13 +303,13 @@ final class ExchangeReport: ExchangeProgress {
 
     /// Records why the connection to the origin was trusted, before the response is passed on.
     func note(_ verdict: Verdict) {
-        self.facts.verdict = verdict
+        self.verdict = verdict
         if let kind = self.noteReported(verdict) { self.trustViolation = kind }
     }
 
     /// Records the verdict that has ended the exchange, if one has.
     func note(_ error: SessionError, as problem: Problem.Name) {
-        if let verdict = error.verdict { self.facts.verdict = verdict }
+        if let verdict = error.verdict { self.verdict = verdict }
         if error.code == .untrusted { self.noteUntrusted(problem) }
     }
 
@@ -324,9 +323,9 @@ final class ExchangeReport: ExchangeProgress {
 
     /// Records the verdict on the tunnel's destination.
     func note(_ verdict: Verdict, assurance: Assurance) {
-        let isFirst = self.facts.verdict == nil
-        self.facts.verdict = verdict
-        self.facts.assurance = assurance
+        let isFirst = self.verdict == nil
+        self.verdict = verdict
+        self.assurance = assurance
         if isFirst { self.noteReported(verdict) }
     }
 
@@ -359,6 +358,7 @@ final class ExchangeReport: ExchangeProgress {
 
     /// Counts the end, and tells the sinks.
     func close(_ outcome: Outcome, in active: ActiveConfiguration) {
+        defer { self.releaseHeads() }
         if !self.isCounted { active.activity.started(route: self.counters) }
         active.activity.finished(
             route: self.counters, outcome: outcome, bytesUp: self.bytesIn - self.told.up,
@@ -372,14 +372,20 @@ final class ExchangeReport: ExchangeProgress {
         let bodies = self.capture?.finish(self.status == 101 ? nil : (self.bytesIn, self.bytesOut))
         let digest = self.tap?.finishDigest(isWhole: outcome == .completed)
         let extras = EndedExtras(self, self.tap?.finish(), bodies, digest)
-        let end = ExchangeEnd(self, outcome, extras, revision: active.revision)
+        let end = ExchangeEnd(self, outcome, extras, in: active)
         active.sinks.take(end)
         if bodies != nil { active.capture?.store.take(EndedExchange(end)) }
     }
 
+    private func releaseHeads() {
+        guard let heads else { return }
+        self.heads = nil
+        self.worker.headBlocks.giveBack(heads)
+    }
+
     var soFar: RunningExchange {
         let extras = EndedExtras(self, nil, nil, nil)
-        let observed = EndedExchange(ExchangeEnd(self, .completed, extras, revision: nil)).observed
+        let observed = EndedExchange(ExchangeEnd(self, .completed, extras)).observed
         return RunningExchange(
             record: observed.record, requestFields: observed.requestFields, responseFields: observed.responseFields)
     }

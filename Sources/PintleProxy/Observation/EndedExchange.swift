@@ -12,75 +12,80 @@ internal import PintleWatch
 /// An exchange that has ended, with all that its record is made of.
 struct EndedExchange: Sendable {
     let facts: EndedFacts
+    let common: CommonFacts
+    /// Nil if there are none of these parts.
+    let extras: EndedExtras?
+    /// Empty if the client sent no request.
+    let method: String
     let target: RequestTarget
-    /// Empty, unless a sink wanted them.
-    let requestFields: Fields
-    let responseFields: Fields
+    /// Nil, unless a sink wanted fields.
+    private let heads: KeptHeads?
 
     /// The most keys of a chain in a log line; a peer may send hundreds of certificates.
     private static let longestChain = 16
 
-    init(_ end: borrowing ExchangeEnd) {
-        self.facts = EndedFacts(end)
-        (self.target, self.requestFields) = (end.report.request.head.target, end.report.request.head.fields)
-        self.responseFields = end.report.facts.responseFields
+    /// - Parameter hasFields: false if the header fields are not needed.
+    init(_ end: borrowing ExchangeEnd, hasFields: Bool = true) {
+        (self.facts, self.common, self.extras) = (EndedFacts(end), CommonFacts(end), end.extras)
+        (self.method, self.target) = (end.report.request.head.method, end.report.request.head.target)
+        self.heads = hasFields ? end.report.heads.map(KeptHeads.init) : nil
     }
 
-    init(_ facts: EndedFacts, target: RequestTarget, requestFields: Fields, responseFields: Fields) {
-        (self.facts, self.target) = (facts, target)
-        (self.requestFields, self.responseFields) = (requestFields, responseFields)
+    init(_ facts: EndedFacts, _ common: CommonFacts, _ extras: EndedExtras?, _ heads: KeptHeads) {
+        (self.facts, self.common, self.extras) = (facts, common, extras)
+        (self.method, self.target, self.heads) = (heads.method, heads.target, heads)
     }
 
     /// Nil if none were kept.
-    var bodies: CapturedBodies? { self.facts.extras?.bodies }
+    var bodies: CapturedBodies? { self.extras?.bodies }
 
     /// The exchange with its record.
     var observed: ObservedExchange {
         ObservedExchange(
             record: self.record, target: self.target, isComplete: self.facts.outcome == .completed,
-            verdict: self.facts.verdict, hasNamelessHello: self.facts.hasNamelessHello,
-            response: self.facts.extras?.response, requestFields: self.requestFields,
-            responseFields: self.responseFields, bodies: self.bodies, trace: self.facts.extras?.trace,
-            digest: self.facts.extras?.digest)
+            verdict: self.common.verdict, hasNamelessHello: self.facts.hasNamelessHello,
+            response: self.extras?.response, requestFields: self.heads?.requestFields ?? Fields(),
+            responseFields: self.heads?.responseFields ?? Fields(), bodies: self.bodies, trace: self.extras?.trace,
+            digest: self.extras?.digest)
     }
 
     private var record: ExchangeRecord {
-        let facts = self.facts
+        let (facts, common) = (self.facts, self.common)
         let milliseconds = Int64(facts.duration / .milliseconds(1))
         var record = ExchangeRecord(
             time: Timestamp(milliseconds: facts.moment.milliseconds - milliseconds), id: facts.id.description)
-        record.client = facts.client?.description
-        (record.user, record.tag) = (facts.extras?.identity.user, facts.extras?.identity.tag)
-        record.process = facts.process?.found
+        record.client = common.client?.description
+        (record.user, record.tag) = (self.extras?.identity.user, self.extras?.identity.tag)
+        record.process = common.process?.found
         (record.mode, record.continuesTunnel) = (facts.mode.rawValue, facts.continuesTunnel)
         record.isCaptured = facts.isCaptured
-        (record.method, record.url) = (facts.method.isEmpty ? nil : facts.method, self.target.url)
-        record.host = self.target.host ?? facts.extras?.gatewayHost
-        record.address = facts.address.isEmpty ? nil : facts.address
-        (record.route, record.trust) = (facts.isRouted ? facts.counters.name : nil, facts.trust)
-        (record.rule, record.decision) = (facts.rule, self.decision)
+        (record.method, record.url) = (self.method.isEmpty ? nil : self.method, self.target.url)
+        record.host = self.target.host ?? self.extras?.gatewayHost
+        record.address = common.address.isEmpty ? nil : common.address
+        (record.route, record.trust) = (common.isRouted ? common.counters.name : nil, common.trust)
+        (record.rule, record.decision) = (common.rule, self.decision)
         self.fillTrust(of: &record)
-        (record.revision, record.assurance) = (facts.revision, facts.assurance?.rawValue)
+        (record.revision, record.assurance) = (common.revision, facts.assurance?.rawValue)
         record.status = facts.status.map(Int.init)
         record.upstreamStatus = facts.upstreamStatus.map(Int.init)
         (record.bytesIn, record.bytesOut) = (facts.bytesIn, facts.bytesOut)
         record.duration = facts.duration
         if facts.hasTimes { self.fillTimes(of: &record) }
-        record.tls = facts.tlsVersion.isEmpty ? nil : facts.tlsVersion
-        record.http = facts.httpVersion.isEmpty ? nil : facts.httpVersion
-        record.reused = facts.address.isEmpty ? nil : facts.reusedConnection
+        record.tls = common.tlsVersion.isEmpty ? nil : common.tlsVersion
+        record.http = common.httpVersion.isEmpty ? nil : common.httpVersion
+        record.reused = common.address.isEmpty ? nil : facts.reusedConnection
         if facts.retries > 0 { record.retries = Int(facts.retries) }
         if facts.redirects > 0 { record.redirects = Int(facts.redirects) }
         (record.cache, record.source) = (facts.cache?.rawValue, self.source)
         // Without TLS no byte of the request has left.
-        if let extras = facts.extras, !facts.tlsVersion.isEmpty { record.credentials = extras.credentials }
-        (record.violations, record.error) = (facts.violations, facts.extras?.error)
+        if let extras = self.extras, !common.tlsVersion.isEmpty { record.credentials = extras.credentials }
+        (record.violations, record.error) = (common.violations, self.extras?.error)
         return record
     }
 
     private func fillTrust(of record: inout ExchangeRecord) {
         // Nothing was verified.
-        guard let verdict = self.facts.verdict else { return }
+        guard let verdict = self.common.verdict else { return }
         record.pin = verdict.matchedPin?.description
         for rule in verdict.form.map(\.rule.rawValue) where !record.form.contains(rule) { record.form.append(rule) }
         if verdict.reported?.code == .pinMismatch || verdict.error?.code == .pinMismatch {

@@ -9,13 +9,13 @@ internal import PintleSession
 internal import PintleTrust
 internal import PintleWatch
 
-/// The facts of an exchange that has ended, without the target and the fields of its messages.
+/// The facts of an exchange that has ended, without those that it has in common with others and without its heads.
 ///
-/// Tens of thousands are kept, so it is packed: in units and types that need little room, and with ``EndedExtras`` behind a
-/// reference.
-struct EndedFacts: Sendable {
+/// Tens of thousands are kept. So they are small, and have no references: those would have to be released one by one, from memory that
+/// was not touched for long.
+struct EndedFacts: BitwiseCopyable, Sendable {
     /// A duration that may be missing, in half the room of an optional one.
-    struct Time: Sendable {
+    struct Time: BitwiseCopyable, Sendable {
         private let attoseconds: Int128
 
         init(_ duration: Duration?) { self.attoseconds = duration?.attoseconds ?? -1 }
@@ -23,30 +23,11 @@ struct EndedFacts: Sendable {
         var duration: Duration? { self.attoseconds < 0 ? nil : Duration(attoseconds: self.attoseconds) }
     }
 
-    let duration: Duration
     let connect: Time
     let tls: Time
     let firstByte: Time
     let id: ExchangeID
-    let client: Client?
-    let process: ClientProcess?
-    /// The counters of the route; those of no route if none matched.
-    let counters: RouteCounters
-    let verdict: Verdict?
-    /// Nil if there are none of these parts.
-    let extras: EndedExtras?
-    let violations: [ViolationKind]
-    /// Empty if the client sent no request.
-    let method: String
-    let trust: String?
-    /// The rule that decided.
-    let rule: String?
-    /// The revision of the configuration that the exchange was treated by.
-    let revision: String?
-    /// Empty if no connection was made.
-    let address: String
-    let tlsVersion: String
-    let httpVersion: String
+    let duration: Duration
     /// The time of the end.
     let moment: Timestamp
     let bytesIn: Int
@@ -66,7 +47,6 @@ struct EndedFacts: Sendable {
     let continuesTunnel: Bool
     /// True if the client has not asked the proxy.
     let isCaptured: Bool
-    let isRouted: Bool
     let wouldBeDenied: Bool
     let hasNamelessHello: Bool
     let reusedConnection: Bool
@@ -78,24 +58,16 @@ extension EndedFacts {
     /// Takes each part from where it is: a copy of `report.facts` or `report.metrics` would retain all their parts.
     init(_ end: borrowing ExchangeEnd) {
         let report = end.report
-        self.duration = end.duration
         (self.connect, self.tls) = (Time(report.metrics.connect), Time(report.metrics.tls))
         self.firstByte = Time(report.metrics.firstByte)
-        (self.id, self.client, self.process) = (report.id, report.client, report.process)
-        (self.counters, self.verdict, self.extras) = (report.counters, report.facts.verdict, end.extras)
-        (self.violations, self.method) = (report.facts.violations, report.request.head.method)
-        (self.trust, self.rule, self.revision) = (report.trust, report.rule?.description, end.revision)
-        self.address = report.metrics.address
-        (self.tlsVersion, self.httpVersion) = (report.metrics.tlsVersion, report.metrics.httpVersion)
-        self.moment = end.moment
+        (self.id, self.duration, self.moment) = (report.id, .nanoseconds(end.nanoseconds), end.moment)
         (self.bytesIn, self.bytesOut) = (report.bytesIn, report.bytesOut)
         self.retries = UInt32(clamping: report.metrics.retries)
-        self.redirects = UInt32(clamping: report.facts.redirects)
+        self.redirects = UInt32(clamping: report.redirects)
         (self.status, self.upstreamStatus) = (report.status, report.upstreamStatus)
-        (self.mode, self.assurance, self.problem) = (report.mode, report.facts.assurance, report.problem)
-        (self.cache, self.simulation, self.outcome) = (report.facts.cache, report.simulation, end.outcome)
+        (self.mode, self.assurance, self.problem) = (report.mode, report.assurance, report.problem)
+        (self.cache, self.simulation, self.outcome) = (report.cache, report.simulation, end.outcome)
         (self.continuesTunnel, self.isCaptured) = (report.continuesTunnel, report.isCaptured)
-        self.isRouted = report.facts.route != nil
         (self.wouldBeDenied, self.hasNamelessHello) = (report.wouldBeDenied, report.hasNamelessHello)
         self.reusedConnection = report.metrics.reusedConnection
         self.hasTimes = report.metrics.total > .zero

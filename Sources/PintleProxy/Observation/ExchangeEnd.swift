@@ -14,17 +14,22 @@ internal import PintleWatch
 package struct ExchangeEnd: ~Copyable {
     let report: ExchangeReport
     let outcome: Outcome
-    package let duration: Duration
+    package let nanoseconds: Int64
     /// The time of the end.
     package let moment: Timestamp
     /// Nil if there are none of these parts.
     let extras: EndedExtras?
-    /// The revision of the configuration that the exchange was treated by.
-    let revision: String?
+    /// The configuration that the exchange was treated by; nil if it is not told.
+    let configuration: ActiveConfiguration?
+    package let violations: [ViolationKind]
 
-    init(_ report: ExchangeReport, _ outcome: Outcome, _ extras: EndedExtras?, revision: String?) {
-        (self.report, self.outcome, self.extras, self.revision) = (report, outcome, extras, revision)
-        self.duration = .nanoseconds((NIODeadline.now() - report.start).nanoseconds)
+    init(
+        _ report: ExchangeReport, _ outcome: Outcome, _ extras: EndedExtras?,
+        in configuration: ActiveConfiguration? = nil
+    ) {
+        (self.report, self.outcome, self.extras) = (report, outcome, extras)
+        (self.configuration, self.violations) = (configuration, report.violations)
+        self.nanoseconds = (NIODeadline.now() - report.start).nanoseconds
         self.moment = .now()
     }
 
@@ -33,11 +38,10 @@ package struct ExchangeEnd: ~Copyable {
     package var trust: String? { self.report.trust }
     /// The status sent to the client; nil without a response.
     package var status: UInt16? { self.report.status }
-    package var violations: [ViolationKind] { self.report.facts.violations }
     /// The method; empty if the client sent no request.
     package var method: String { self.report.request.head.method }
     /// The id in problems and logs.
     package var name: String { self.report.id.description }
     /// True if a pin of the trust policy has matched.
-    package var matchesPin: Bool { self.report.facts.verdict?.matchedPin != nil }
+    package var matchesPin: Bool { self.report.verdict?.matchedPin != nil }
 }

@@ -35,14 +35,14 @@ package struct ExchangeSinks: Sendable {
     /// Nil if no bodies are looked at.
     package let observer: ExchangeObserver?
     private let all: [any ExchangeSink]
-    private let keepers: [any EndSink]
+    private let keeper: (any EndSink)?
 
-    /// - Parameter keepers: they keep header fields and processes, too.
+    /// - Parameter keeper: keeps header fields and processes, too.
     package init(
         log: ExchangeLog? = nil, observer: ExchangeObserver? = nil, _ others: [any ExchangeSink] = [],
-        keepers: [any EndSink] = []
+        keeper: (any EndSink)? = nil
     ) {
-        (self.log, self.observer, self.keepers) = (log, observer, keepers)
+        (self.log, self.observer, self.keeper) = (log, observer, keeper)
         var all: [any ExchangeSink] = others
         if let log { all.append(log) }
         if let observer { all.append(observer) }
@@ -50,18 +50,18 @@ package struct ExchangeSinks: Sendable {
     }
 
     /// False if no sink would hear of an exchange, so that nothing is gathered for its record.
-    var areWanted: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsExchanges } }
+    var areWanted: Bool { self.keeper != nil || self.all.contains { $0.wantsExchanges } }
     /// True if exchanges are kept for an admin endpoint.
-    var areKept: Bool { !self.keepers.isEmpty }
-    var wantFields: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsFields } }
+    var areKept: Bool { self.keeper != nil }
+    var wantFields: Bool { self.keeper != nil || self.all.contains { $0.wantsFields } }
     var wantDigests: Bool { self.all.contains { $0.wantsDigests } }
-    var wantProcesses: Bool { !self.keepers.isEmpty || self.all.contains { $0.wantsProcesses } }
+    var wantProcesses: Bool { self.keeper != nil || self.all.contains { $0.wantsProcesses } }
 
     func take(_ end: borrowing ExchangeEnd) {
-        for keeper in self.keepers { keeper.take(end) }
+        self.keeper?.take(end)
         // Mostly there is none, and the record need not be made.
         guard self.all.contains(where: { $0.wantsExchanges }) else { return }
-        let observed = EndedExchange(end).observed
+        let observed = EndedExchange(end, hasFields: self.all.contains { $0.wantsFields }).observed
         for sink in self.all where sink.wantsExchanges { sink.take(observed) }
     }
 }

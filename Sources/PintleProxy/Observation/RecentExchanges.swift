@@ -43,10 +43,22 @@ package final class RecentExchanges: EndSink {
         package var forgotten: UInt64 = 0
     }
 
+    /// An exchange in `memory`, or one of `records`.
+    private struct Place {
+        /// In bytes, from the beginning of `memory`.
+        let start: UInt32
+        /// The bytes in `memory`; 0 for one of `records`.
+        let length: UInt32
+        /// The bytes that are counted.
+        let size: UInt32
+    }
+
     private struct State: Sendable {
-        /// The places of the exchanges in `memory`; nil for one of `records`.
-        var places: CircularBuffer<Int?> = []
+        var places: CircularBuffer<Place> = []
         let memory: ExchangeMemory
+        var common = CommonFactsTable()
+        /// The further parts of exchanges in `memory`, with their numbers.
+        var extras: CircularBuffer<(number: UInt64, extras: EndedExtras)> = []
         /// By their numbers.
         var records: [UInt64: KeptRecord] = [:]
         var usage = Usage()
@@ -56,18 +68,18 @@ package final class RecentExchanges: EndSink {
             return first..<first + UInt64(self.usage.exchanges)
         }
 
-        mutating func add(at place: Int?, _ size: Int) {
+        mutating func add(_ place: Place) {
             self.places.append(place)
             self.usage.exchanges += 1
-            self.usage.bytes += size
+            self.usage.bytes += Int(place.size)
         }
 
         /// Takes a place, if need be from the oldest.
         ///
         /// - Returns: nil if there is none even without them.
-        mutating func reserve(_ shape: ExchangeMemory.Shape) -> Int? {
+        mutating func reserve(_ length: Int) -> Int? {
             while true {
-                if let place = self.memory.reserve(shape) { return place }
+                if let place = self.memory.reserve(length) { return place }
                 guard self.forgetOldest() else { return nil }
             }
         }
@@ -75,28 +87,44 @@ package final class RecentExchanges: EndSink {
         /// Does nothing if there is none, and returns false.
         mutating func forgetOldest() -> Bool {
             guard let oldest = self.places.popFirst() else { return false }
-            if let place = oldest {
-                self.usage.bytes -= self.memory.removeFirst(at: place)
-            } else if let record = self.records.removeValue(forKey: self.numbers.lowerBound) {
-                self.usage.bytes -= record.observed.size
+            let number = self.usage.forgotten + 1
+            if oldest.length > 0 {
+                self.memory.removeFirst(Int(oldest.length))
+                if self.extras.first?.number == number { self.extras.removeFirst() }
+            } else {
+                self.records[number] = nil
             }
+            self.usage.bytes -= Int(oldest.size)
             self.usage.exchanges -= 1
             self.usage.forgotten += 1
             return true
         }
 
         func exchange(_ number: UInt64) -> Kept {
-            if let place = self.places[offset: Int(number - self.numbers.lowerBound)] {
-                return Kept(number: number, content: .ended(self.memory.exchange(at: place)))
+            let place = self.places[offset: Int(number - self.numbers.lowerBound)]
+            if place.length > 0 {
+                return Kept(
+                    number: number,
+                    content: .ended(self.memory.exchange(at: Int(place.start), self.extras(of: number))))
             }
             guard let record = self.records[number] else { preconditionFailure("BUG: an exchange is nowhere") }
             return Kept(number: number, content: .record(record))
         }
 
-        func isCalled(_ id: String, _ known: ExchangeID?, _ number: UInt64) -> Bool {
-            if let place = self.places[offset: Int(number - self.numbers.lowerBound)] {
-                return known.map { self.memory.id(at: place) == $0 } ?? false
+        /// Searches by halves: numbers grow.
+        private func extras(of number: UInt64) -> EndedExtras? {
+            var range = 0..<self.extras.count
+            while let middle = range.isEmpty ? nil : (range.lowerBound + range.upperBound) / 2 {
+                let found = self.extras[offset: middle]
+                if found.number == number { return found.extras }
+                range = found.number < number ? middle + 1..<range.upperBound : range.lowerBound..<middle
             }
+            return nil
+        }
+
+        func isCalled(_ id: String, _ known: ExchangeID?, _ number: UInt64) -> Bool {
+            let place = self.places[offset: Int(number - self.numbers.lowerBound)]
+            if place.length > 0 { return known.map { self.memory.id(at: Int(place.start)) == $0 } ?? false }
             return self.records[number]?.observed.record.id == id
         }
     }
@@ -113,32 +141,52 @@ package final class RecentExchanges: EndSink {
     private static let mostCompared = 4096
 
     package init(exchanges: Int = 50_000, bytes: Int = 80 << 20) {
+        precondition(bytes <= UInt32.max, "BUG: places have 32 bits")
         (self.mostExchanges, self.mostBytes) = (exchanges, bytes)
         self.state = Locked(State(memory: ExchangeMemory(capacity: bytes)))
     }
 
-    deinit { self.state.withLock { while $0.forgetOldest() {} } }
-
     package func take(_ end: borrowing ExchangeEnd) {
-        let head = end.report.request.head
-        self.take(head.target, head.fields, end.report.facts.responseFields, end.extras) { EndedFacts(end) }
+        if let heads = end.report.heads { return self.keep(end, heads) }
+        // It was begun before a sink wanted fields.
+        let heads = HeadBlock()
+        end.report.request.copy(to: heads, hasFields: false)
+        self.keep(end, heads)
     }
 
-    /// - Parameter facts: makes the facts in their place, as a copy would retain all their parts; called at most once.
+    private func keep(_ end: borrowing ExchangeEnd, _ heads: HeadBlock) {
+        self.take(EndedFacts(end), end.extras, heads, hash: CommonFacts.hash(of: end)) {
+            $0.hold(for: end)
+        } common: {
+            CommonFacts(end)
+        }
+    }
+
+    /// - Parameters:
+    ///   - hash: see ``CommonFacts/hash(of:)``.
+    ///   - areSame: true for the facts that the exchange has in common with others.
+    ///   - common: makes these facts.
     func take(
-        _ target: RequestTarget, _ request: Fields, _ response: Fields, _ extras: EndedExtras?,
-        facts: () -> EndedFacts
+        _ facts: EndedFacts, _ extras: EndedExtras?, _ heads: HeadBlock, hash: UInt,
+        areSame: (CommonFacts) -> Bool, common: () -> CommonFacts
     ) {
-        let shape = ExchangeMemory.Shape(target, request, response)
-        let size = ExchangeMemory.size(of: shape) + (extras?.size ?? 0)
+        let length = ExchangeMemory.size(of: heads.shape)
+        let size = length + (extras?.size ?? 0)
         // It would push all others out, and have no room then.
-        guard size <= self.mostBytes else { return }
+        guard size + CommonFacts.size <= self.mostBytes else { return }
         self.state.withLock { state in
-            self.makeRoom(for: size, in: &state)
+            self.makeRoom(for: size + CommonFacts.size, in: &state)
             // The system has no memory for it.
-            guard let place = state.reserve(shape) else { return state.usage.forgotten += 1 }
-            state.memory.fill(place, shape, facts(), target, request, response)
-            state.add(at: place, size)
+            guard let start = state.reserve(length) else { return state.usage.forgotten += 1 }
+            let numbers = state.numbers
+            let (common, areNew) = state.common.facts(
+                of: numbers.upperBound, oldest: numbers.lowerBound, hash: hash, areSame: areSame, make: common)
+            state.memory.fill(start, facts, common, heads)
+            if let extras { state.extras.append((numbers.upperBound, extras)) }
+            state.add(
+                Place(
+                    start: UInt32(start), length: UInt32(length),
+                    size: UInt32(size + (areNew ? CommonFacts.size : 0))))
         }
     }
 
@@ -148,7 +196,7 @@ package final class RecentExchanges: EndSink {
         self.state.withLock { state in
             self.makeRoom(for: size, in: &state)
             state.records[state.numbers.upperBound] = record
-            state.add(at: nil, size)
+            state.add(Place(start: 0, length: 0, size: UInt32(clamping: size)))
         }
     }
 

@@ -31,10 +31,10 @@ package final class RuleCounters: Sendable {
         zip(self.rules, self.counters).map { ($0, $1.count.load(ordering: .relaxed)) }
     }
 
-    /// Counts the rule that has decided about a client with this address.
-    func count(client address: IPAddress) { self.count(at: self.clients.deciding(address)) }
+    /// The place of the rule that decides about a client with this address.
+    func place(client address: IPAddress) -> Int { self.clients.deciding(address) }
 
-    /// Counts the decision of a rule of the same configuration.
+    /// Counts the decision of a rule of the same configuration. Most know their place.
     func count(_ rule: DecidingRule) {
         if let place = rule.place { self.count(at: place) } else { self.count(rule.description) }
     }
@@ -47,7 +47,8 @@ package final class RuleCounters: Sendable {
         self.count(at: place)
     }
 
-    private func count(at place: Int) { self.counters[place].count.wrappingAdd(1, ordering: .relaxed) }
+    /// Counts a decision of the rule at a place.
+    func count(at place: Int) { self.counters[place].count.wrappingAdd(1, ordering: .relaxed) }
 
     /// The key at the beginning of `destinations.private_addresses deny: 10.0.0.0/8 is private use`.
     private static func key(of rule: String) -> String { String(rule.prefix { !" ,:".contains($0) }) }
@@ -56,7 +57,9 @@ package final class RuleCounters: Sendable {
 extension ExchangeReport {
     /// Counts the rules that have decided about the exchange.
     func countRules(in active: ActiveConfiguration) {
-        if case .address(let address) = self.client { active.ruleCounters.count(client: address) }
+        if case .address(let address) = self.client {
+            active.ruleCounters.count(at: self.worker.clientRule(for: address, by: active.ruleCounters))
+        }
         if let rule { active.ruleCounters.count(rule) }
     }
 }

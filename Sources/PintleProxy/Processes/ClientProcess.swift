@@ -6,11 +6,12 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSystem
+internal import Synchronization
 
 /// The process at the other end of a client's connection, on this machine. It is searched for at most once, on another thread.
 ///
-/// Exchanges keep this value, so that one that has ended also shows a process that was found later.
-struct ClientProcess: Sendable {
+/// Exchanges keep this object, so that one that has ended also shows a process that was found later.
+final class ClientProcess: Sendable {
     /// The properties of a connection by which its process is found.
     enum Trace: Hashable, Sendable {
         /// A TCP connection between the client and this proxy, as the client's socket has it.
@@ -26,6 +27,8 @@ struct ClientProcess: Sendable {
     }
 
     private let state: Locked<State>
+    /// True once it was searched for. Every exchange of the connection asks, and so takes no lock.
+    private let isSought = Atomic(false)
 
     init(_ trace: Trace) { self.state = Locked(.untried(trace)) }
 
@@ -34,7 +37,7 @@ struct ClientProcess: Sendable {
     /// - Parameters:
     ///   - descriptor: the connection.
     ///   - isOfCommand: true if the client is in the network of a command, which is on this machine.
-    init?(_ peer: Listener.Peer, over descriptor: Int32, isOfCommand: Bool = false) {
+    convenience init?(_ peer: Listener.Peer, over descriptor: Int32, isOfCommand: Bool = false) {
         switch peer {
         case .user(_, let process): self.init(.process(process))
         case .address(let address):
@@ -53,6 +56,8 @@ struct ClientProcess: Sendable {
 
     /// Searches for the process, unless that was done before.
     func seek(by search: ProcessSearch) {
+        if self.isSought.load(ordering: .relaxed) { return }
+        self.isSought.store(true, ordering: .relaxed)
         let trace = self.state.withLock { state -> Trace? in
             guard case .untried(let trace) = state else { return nil }
             state = .searching

@@ -24,14 +24,16 @@ package struct DurationHistogram: Hashable, Sendable {
     }
 
     /// The upper bounds. One more bucket, without a bound, is above them.
-    package static let bounds: [Duration] = [
+    package static let bounds: [Duration] = Self.nanosecondBounds.map { .nanoseconds($0) }
+    private static let nanosecondBounds: [Int64] = [
         5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10_000,
-    ].map { .milliseconds($0) }
+    ].map { $0 * 1_000_000 }
 
     /// One for each of ``bounds``, and the one above them.
     package private(set) var buckets = [Bucket](repeating: Bucket(), count: Self.bounds.count + 1)
-    /// The sum of all durations, exact.
-    package private(set) var sum = Duration.zero
+    /// The sum of all durations, exact up to 292 years.
+    package var sum: Duration { .nanoseconds(self.nanoseconds) }
+    private var nanoseconds: Int64 = 0
     /// The number of all durations.
     package var count: Int { self.buckets.reduce(0) { $0 + $1.count } }
 
@@ -43,19 +45,20 @@ package struct DurationHistogram: Hashable, Sendable {
     /// Counts the duration of an exchange.
     ///
     /// - Parameters:
-    ///   - duration: zero or more.
+    ///   - nanoseconds: zero or more.
     ///   - end: the time at which the exchange ended.
     ///   - id: makes the exchange's id.
-    mutating func count(_ duration: Duration, at end: Timestamp, id: () -> String) {
-        let index = Self.bounds.firstIndex { duration <= $0 } ?? Self.bounds.count
+    mutating func count(_ nanoseconds: Int64, at end: Timestamp, id: () -> String) {
+        let index = Self.nanosecondBounds.firstIndex { nanoseconds <= $0 } ?? Self.nanosecondBounds.count
         self.buckets[index].count += 1
-        self.sum += duration
+        // A tunnel may be open for long, but not for ever.
+        self.nanoseconds = self.nanoseconds.addingReportingOverflow(nanoseconds).partialValue
         // Earlier than the last one: the clock was set back.
         if let last = self.buckets[index].exemplar?.time.milliseconds, end.milliseconds >= last,
             end.milliseconds - last <= Self.exemplarTime
         {
             return
         }
-        self.buckets[index].exemplar = Exemplar(id: id(), value: duration, time: end)
+        self.buckets[index].exemplar = Exemplar(id: id(), value: .nanoseconds(nanoseconds), time: end)
     }
 }

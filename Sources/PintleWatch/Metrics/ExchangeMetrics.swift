@@ -18,17 +18,17 @@ package final class ExchangeMetrics: Sendable {
         let route: RouteCounters
         let method: MethodLabel
         let status: StatusLabel
-        let duration: Duration?
+        let nanoseconds: Int64?
         let end: Timestamp
 
         /// - Parameters:
         ///   - method: empty for bytes that were no request.
         ///   - status: the status for the client; nil without a response.
-        ///   - duration: nil if it is not known.
+        ///   - nanoseconds: the duration; nil if it is not known.
         ///   - end: the time at which it ended.
-        package init(route: RouteCounters, method: String, status: UInt16?, duration: Duration?, end: Timestamp) {
+        package init(route: RouteCounters, method: String, status: UInt16?, nanoseconds: Int64?, end: Timestamp) {
             (self.route, self.method, self.status) = (route, MethodLabel(method), StatusLabel(status))
-            (self.duration, self.end) = (duration, end)
+            (self.nanoseconds, self.end) = (nanoseconds, end)
         }
     }
 
@@ -59,9 +59,9 @@ package final class ExchangeMetrics: Sendable {
             let method = facts.method.rawValue
             if self.rows[method].isEmpty { self.rows[method] = [Int](repeating: 0, count: StatusLabel.count) }
             self.rows[method][facts.status.index] += 1
-            guard let duration = facts.duration else { return }
+            guard let nanoseconds = facts.nanoseconds else { return }
             // The clock may have been set back meanwhile.
-            self.durations.count(max(duration, .zero), at: facts.end, id: id)
+            self.durations.count(max(nanoseconds, 0), at: facts.end, id: id)
         }
     }
 

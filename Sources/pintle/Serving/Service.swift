@@ -82,7 +82,7 @@ struct Service {
                     + "--admin, or leave `capture` out")
         }
         let sinks = ExchangeSinks(
-            log: exchangeLog, [feed] + (traces.map { [$0] } ?? []), keepers: watching?.keepers ?? [])
+            log: exchangeLog, [feed] + (traces.map { [$0] } ?? []), keeper: watching)
         let server = try ServingProxy(
             self.policy, revision: ConfigurationRevision.of(self.files, self.origin), sinks: sinks, sockets: self.given,
             stallDetector: try StallWatch.detector(logger),

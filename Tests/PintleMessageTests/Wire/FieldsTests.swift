@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleMessage
+import PintleTesting
 import Testing
 
 @Suite struct FieldsTests {
@@ -28,6 +29,27 @@ import Testing
         fields.remove(.via)
         fields.remove("absent")
         #expect(fields == ["Host": "a", "Accept": "*/*"])
+    }
+
+    @Test(arguments: UInt64(1)...20) func `runs are the section after any changes`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var fields = seed % 2 == 0 ? self.fields : Fields()
+        for _ in 0..<200 {
+            let name = ["Host", "X-Tag", "x-tag", "Via", "Accept"].randomElement(using: &random) ?? ""
+            // Values of equal lengths leave gaps that a new line fills exactly.
+            let value = String(UInt8.random(in: 10...12, using: &random))
+            switch UInt8.random(in: 0...9, using: &random) {
+            case 0...3: fields.append(name, value)
+            case 4...6: fields.set(name, value)
+            case 7: fields.remove(name)
+            case 8: fields.remove(.via)
+            default: fields.removeAll { $0 == .accept }
+            }
+            var wire: [UInt8] = []
+            fields.forEachRun { wire += $0 }
+            let expected = fields.pairs.map { "\($0.name): \($0.value)\r\n" }.joined()
+            #expect(String(decoding: wire, as: UTF8.self) == expected && fields.byteCount == wire.count)
+        }
     }
 
     @Test func `runs are the section as it goes on the wire`() {

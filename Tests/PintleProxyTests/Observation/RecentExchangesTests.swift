@@ -11,31 +11,46 @@ import Testing
 struct RecentExchangesTests {
     private let counters = Counters(routes: ["site"])
 
+    private func common(_ address: String = "192.0.2.1") -> CommonFacts {
+        CommonFacts(
+            client: .user(1000), process: nil, counters: self.counters[0], isRouted: true, verdict: nil,
+            violations: [.responseBody], trust: nil, rule: "destinations.default", revision: "r", address: address,
+            tlsVersion: "", httpVersion: "1.1")
+    }
+
     private func ended(
         _ number: UInt64, _ target: RequestTarget? = nil, request: Fields = [:], response: Fields = [:],
-        error: String? = nil
+        error: String? = nil, common: CommonFacts? = nil
     ) -> EndedExchange {
-        let extras = EndedExtras(
-            ProxyIdentity(), gatewayHost: nil, error: error, credentials: [], nil, nil, nil, nil)
         let facts = EndedFacts(
-            duration: .milliseconds(7), connect: .init(.milliseconds(1)), tls: .init(nil),
-            firstByte: .init(.microseconds(2500)), id: ExchangeID(instance: 10, sequence: number),
-            client: .user(1000), process: nil, counters: self.counters[0], verdict: nil, extras: extras,
-            violations: [.responseBody], method: "GET", trust: nil, rule: "destinations.default", revision: "r",
-            address: "192.0.2.1", tlsVersion: "", httpVersion: "1.1", moment: Timestamp(milliseconds: 5000),
-            bytesIn: 3, bytesOut: 4, retries: 1, redirects: 2, status: 200, upstreamStatus: 200, mode: .forward,
-            assurance: nil, problem: nil, cache: nil, simulation: nil, outcome: .completed, continuesTunnel: false,
-            isCaptured: false, isRouted: true, wouldBeDenied: true, hasNamelessHello: false, reusedConnection: false,
-            hasTimes: true)
+            connect: .init(.milliseconds(1)), tls: .init(nil), firstByte: .init(.microseconds(2500)),
+            id: ExchangeID(instance: 10, sequence: number), duration: .milliseconds(7),
+            moment: Timestamp(milliseconds: 5000), bytesIn: 3, bytesOut: 4, retries: 1, redirects: 2, status: 200,
+            upstreamStatus: 200, mode: .forward, assurance: nil, problem: nil, cache: nil, simulation: nil,
+            outcome: .completed, continuesTunnel: false, isCaptured: false, wouldBeDenied: true,
+            hasNamelessHello: false, reusedConnection: false, hasTimes: true)
+        let extras = error.map {
+            EndedExtras(ProxyIdentity(), gatewayHost: nil, error: $0, credentials: [], nil, nil, nil, nil)
+        }
         let target =
             target ?? .absolute(scheme: .http, authority: Authority(host: "a.example", port: 80), path: "/\(number)")
-        return EndedExchange(facts, target: target, requestFields: request, responseFields: response)
+        let heads = HeadBlock()
+        heads.begin("GET", target, request)
+        heads.keep(response: response)
+        return EndedExchange(facts, common ?? self.common(), extras, KeptHeads(heads))
     }
 
     private func take(_ exchange: EndedExchange, in recent: RecentExchanges) {
-        recent.take(
-            exchange.target, exchange.requestFields, exchange.responseFields, exchange.facts.extras
-        ) { exchange.facts }
+        let heads = HeadBlock()
+        let observed = exchange.observed
+        heads.begin(exchange.method, exchange.target, observed.requestFields)
+        heads.keep(response: observed.responseFields)
+        let hash = UInt(bitPattern: exchange.common.address.hashValue)
+        recent.take(exchange.facts, exchange.extras, heads, hash: hash) {
+            $0 === exchange.common
+        } common: {
+            exchange.common
+        }
     }
 
     private func urls(_ recent: RecentExchanges) -> [String?] {
@@ -99,8 +114,33 @@ struct RecentExchangesTests {
         #expect(self.urls(recent) == ["http://a.example/1", "http://a.example/3"])
     }
 
+    @Test func `facts that exchanges have in common are kept once, and as long as one of them is`() {
+        let recent = RecentExchanges(exchanges: 20, bytes: 1 << 20)
+        // More than there are places for with one hash, by turns, and some that few exchanges have.
+        let facts = (0..<700).map { self.common("192.0.2.\($0)") }
+        for number in 1...5000 {
+            let own = number % 7 == 0 ? facts[number % 700] : facts[number % 3]
+            self.take(self.ended(UInt64(number), common: own), in: recent)
+            let numbers = recent.numbers
+            let known = recent.numbers(max(numbers.lowerBound, numbers.upperBound - 20)..<numbers.upperBound)
+            for kept in known {
+                let number = Int(kept.number)
+                let expected = number % 7 == 0 ? number % 700 : number % 3
+                #expect(kept.exchange.record.address == "192.0.2.\(expected)")
+            }
+        }
+    }
+
+    @Test func `further parts belong to their exchange`() {
+        let recent = RecentExchanges(exchanges: 50, bytes: 1 << 20)
+        for number in 1...200 {
+            self.take(self.ended(UInt64(number), error: number % 3 == 0 ? "error \(number)" : nil), in: recent)
+        }
+        let errors = recent.numbers(recent.numbers).map { $0.exchange.record.error }
+        #expect(errors == (151...200).map { $0 % 3 == 0 ? "error \($0)" : nil })
+    }
+
     @Test func `what is forgotten is released`() {
-        final class Watched: Sendable {}
         weak var counters: Counters?
         weak var route: RouteCounters?
         do {

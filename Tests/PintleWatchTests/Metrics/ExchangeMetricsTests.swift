@@ -77,7 +77,7 @@ import Testing
         let metrics = ExchangeMetrics()
         func exemplar(after milliseconds: Int, _ id: String) throws -> DurationHistogram.Exemplar? {
             let facts = ExchangeMetrics.Facts(
-                route: TestRoutes.counters("api"), method: "GET", status: 200, duration: .milliseconds(3),
+                route: TestRoutes.counters("api"), method: "GET", status: 200, nanoseconds: 3_000_000,
                 end: Timestamp(milliseconds: 1_767_225_600_000 + Int64(milliseconds)))
             metrics.count(facts) { id }
             return try #require(metrics.snapshot().routes["api"]).durations.buckets[0].exemplar

@@ -22,11 +22,11 @@ extension ExchangeRecord {
 extension ExchangeMetrics {
     /// Counts the exchange of a record, as the program does.
     func count(_ record: ExchangeRecord) {
-        let length = Int64((record.duration ?? .zero) / .milliseconds(1))
+        let length = record.duration.map { Int64($0 / .nanoseconds(1)) }
         let facts = Facts(
             route: TestRoutes.counters(record.route ?? Counters.noRoute), method: record.method ?? "",
-            status: record.status.map(UInt16.init), duration: record.duration,
-            end: Timestamp(milliseconds: record.time.milliseconds + length))
+            status: record.status.map(UInt16.init), nanoseconds: length,
+            end: Timestamp(milliseconds: record.time.milliseconds + (length ?? 0) / 1_000_000))
         self.count(facts) { record.id }
         let isMismatch = record.violations.contains(.pinMismatch)
         if isMismatch || record.pin != nil, let trust = record.trust {

@@ -11,15 +11,15 @@ final class Watching {
     let metrics: ExchangeMetrics
 
     init(_ policy: Policy) { self.metrics = ExchangeMetrics(trusts: policy.namesOfPinningTrusts) }
-
-    var keepers: [any EndSink] { [self.recent, self] }
 }
 
 extension Watching: EndSink {
     func take(_ end: borrowing ExchangeEnd) {
+        self.recent.take(end)
         self.metrics.count(
             ExchangeMetrics.Facts(
-                route: end.counters, method: end.method, status: end.status, duration: end.duration, end: end.moment)
+                route: end.counters, method: end.method, status: end.status, nanoseconds: end.nanoseconds,
+                end: end.moment)
         ) { end.name }
         // Otherwise pins have not decided: the trust policy has none, or nothing was verified.
         let isMismatch = !end.violations.isEmpty && end.violations.contains(.pinMismatch)
