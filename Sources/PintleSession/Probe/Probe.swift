@@ -35,14 +35,25 @@ package struct Probe: Sendable {
     ///
     /// Cancelling the task ends the probe with `.cancelled`.
     package func run(on loop: Loop) async -> ProbeResult {
-        let connection = ProbeConnection(self, loop: loop)
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                loop.execute { connection.start { continuation.resume(returning: $0) } }
-            }
-        } onCancel: {
-            loop.execute { connection.cancel() }
+        let dial = ProbeDial(
+            address: self.address, connection: self.connection, interface: self.interface, timeLimit: self.timeLimit)
+        let connection = ProbeConnection(dial, loop: loop) { () throws(TrustError) in
+            try ClientHandshake(
+                host: self.host, offer: self.offer, evaluator: self.evaluator, judgement: self.judgement)
         }
+        return await connection.run { end in
+            ProbeResult(
+                ending: Self.ending(of: end), presented: end.dialogue?.presented ?? [], verdict: end.dialogue?.verdict,
+                duration: end.duration)
+        }
+    }
+
+    private static func ending(of end: ProbeConnection<ClientHandshake>.End) -> ProbeResult.Ending {
+        if let failure = end.failure { return .failed(failure) }
+        guard case .complete(let negotiated)? = end.dialogue?.state else {
+            preconditionFailure("BUG: a handshake is over without a failure or an agreement")
+        }
+        return .complete(negotiated)
     }
 }
 

@@ -5,10 +5,32 @@ internal import NIOCore
 internal import PintleLoop
 internal import PintleTrust
 
+/// The way to the server that is probed.
+struct ProbeDial: Sendable {
+    /// The address to connect to.
+    var address: SocketAddress
+    /// A connected, non-blocking socket, which is used in place of a connection to the address, and closed.
+    var connection: Int32?
+    /// The network device that packets use; if nil, the system chooses.
+    var interface: String?
+    /// The time limit from the first packet to the end.
+    var timeLimit: Duration
+}
+
 /// The socket of one probe, from its first packet to its last.
-final class ProbeConnection: @unchecked Sendable {
+final class ProbeConnection<Dialogue: ProbeDialogue>: @unchecked Sendable {
     // Why @unchecked holds: all mutable state is touched only on the loop's thread, by `start`, `cancel`, the loop's
     // calls and the timer.
+
+    /// The end of a probe.
+    struct End {
+        /// Nil if the dialogue could not begin.
+        let dialogue: Dialogue?
+        /// Nil if the dialogue came to its end.
+        let failure: ProbeFailure?
+        /// The time from the first packet to the end.
+        let duration: Duration
+    }
 
     private enum State {
         case fresh
@@ -17,53 +39,63 @@ final class ProbeConnection: @unchecked Sendable {
         case done
     }
 
-    private static let readSize = 16 << 10
-
-    private let probe: Probe
+    private let dial: ProbeDial
     private let loop: Loop
+    private let makeDialogue: @Sendable () throws(TrustError) -> Dialogue
     private var state = State.fresh
     private var dialler: Dialler?
     private var socket: StreamSocket?
-    private var handshake: ClientHandshake?
+    private var dialogue: Dialogue?
     private var unsent: [UInt8] = []
     private var receivedCount = 0
     private var began = NIODeadline.now()
-    private var completion: ((ProbeResult) -> Void)?
-    private lazy var timer = LoopTimer { [weak self] in self?.finish(.failed(.timedOut(.handshaking))) }
+    private var completion: ((End) -> Void)?
+    private lazy var timer = LoopTimer { [weak self] in self?.finish(.timedOut(.handshaking)) }
 
-    init(_ probe: Probe, loop: Loop) {
-        self.probe = probe
+    /// - Parameter makeDialogue: called on the loop.
+    init(_ dial: ProbeDial, loop: Loop, makeDialogue: @escaping @Sendable () throws(TrustError) -> Dialogue) {
+        self.dial = dial
         self.loop = loop
+        self.makeDialogue = makeDialogue
     }
 
-    /// Starts the probe.
+    /// Runs the probe. Cancelling the task ends it with `.cancelled`.
     ///
-    /// - Parameter completion: called once, on the loop.
-    func start(_ completion: @escaping (ProbeResult) -> Void) {
+    /// - Parameter summarize: called once, on the loop.
+    func run<Output: Sendable>(_ summarize: @escaping @Sendable (End) -> Output) async -> Output {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                self.loop.execute { self.start { continuation.resume(returning: summarize($0)) } }
+            }
+        } onCancel: {
+            self.loop.execute { self.cancel() }
+        }
+    }
+
+    private func start(_ completion: @escaping (End) -> Void) {
         self.completion = completion
         // The probe was cancelled before it began.
-        guard self.state == .fresh else { return self.finish(.failed(.cancelled)) }
+        guard self.state == .fresh else { return self.finish(.cancelled) }
         self.began = .now()
         self.state = .connecting
         do throws(TrustError) {
-            self.handshake = try ClientHandshake(
-                host: self.probe.host, offer: self.probe.offer, evaluator: self.probe.evaluator,
-                judgement: self.probe.judgement)
+            self.dialogue = try self.makeDialogue()
         } catch {
-            return self.finish(.failed(.local(error.description)))
+            return self.finish(.local(error.description))
         }
-        if let descriptor = self.probe.connection { self.connected(descriptor) } else { self.connect() }
+        if let descriptor = self.dial.connection { self.connected(descriptor) } else { self.connect() }
     }
 
-    func cancel() {
+    private func cancel() {
         guard self.state != .fresh else {
             self.state = .done
             return
         }
-        self.finish(.failed(.cancelled))
+        self.finish(.cancelled)
     }
 
-    private func finish(_ ending: ProbeResult.Ending) {
+    /// - Parameter failure: nil if the dialogue came to its end.
+    private func finish(_ failure: ProbeFailure?) {
         self.state = .done
         self.dialler?.cancel()
         self.dialler = nil
@@ -74,8 +106,8 @@ final class ProbeConnection: @unchecked Sendable {
         self.socket?.close(on: self.loop)
         self.socket = nil
         completion(
-            ProbeResult(
-                ending: ending, presented: self.handshake?.presented ?? [], verdict: self.handshake?.verdict,
+            End(
+                dialogue: self.dialogue, failure: failure,
                 duration: .nanoseconds((.now() - self.began).nanoseconds)))
     }
 
@@ -83,14 +115,14 @@ final class ProbeConnection: @unchecked Sendable {
 
     private func connect() {
         let dialler = Dialler(
-            address: self.probe.address, interface: self.probe.interface, timeLimit: self.probe.timeLimit,
+            address: self.dial.address, interface: self.dial.interface, timeLimit: self.dial.timeLimit,
             loop: self.loop)
         self.dialler = dialler
         dialler.start { result in
             self.dialler = nil
             switch result {
             case .success(let descriptor): self.connected(descriptor)
-            case .failure(let failure): self.finish(.failed(failure))
+            case .failure(let failure): self.finish(failure)
             }
         }
     }
@@ -98,25 +130,23 @@ final class ProbeConnection: @unchecked Sendable {
     private func connected(_ descriptor: Int32) {
         self.socket = StreamSocket(descriptor: descriptor)
         self.state = .handshaking
-        self.loop.arm(self.timer, at: self.began + TimeAmount(self.probe.timeLimit))
+        self.loop.arm(self.timer, at: self.began + TimeAmount(self.dial.timeLimit))
         self.goOn()
     }
 
     // MARK: Shaking hands
 
-    /// Sends pending bytes, and ends the probe when the handshake has ended.
+    /// Sends pending bytes, and ends the probe when the dialogue has ended.
     private func goOn() {
-        // `start` makes it first.
-        guard let handshake else { preconditionFailure("BUG: a probe goes on that was not started") }
-        self.unsent += handshake.takeOutput()
+        self.unsent += self.dialogue?.takeOutput() ?? []
         self.send()
         // The probe was cancelled within the handshake.
         guard self.state == .handshaking else { return }
-        switch handshake.state {
-        case .going: self.socket?.watch(for: self.unsent.isEmpty ? .read : [.read, .write], by: self, on: self.loop)
+        switch self.dialogue?.ending {
+        case nil: self.socket?.watch(for: self.unsent.isEmpty ? .read : [.read, .write], by: self, on: self.loop)
         // The last flight and an alert after it are a few hundred bytes, for which a socket's buffer has room.
-        case .complete(let negotiated): self.finish(.complete(negotiated))
-        case .failed(let failure): self.finish(.failed(.handshake(failure)))
+        case .success: self.finish(nil)
+        case .failure(let failure): self.finish(.handshake(failure))
         }
     }
 
@@ -132,19 +162,19 @@ final class ProbeConnection: @unchecked Sendable {
     }
 
     private func receive() {
-        guard let handshake, let socket else { preconditionFailure("BUG: a probe receives before it is connected") }
-        let outcome = withUnsafeTemporaryAllocation(byteCount: Self.readSize, alignment: 1) { space in
+        guard let socket else { preconditionFailure("BUG: a probe receives before it is connected") }
+        let outcome = withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { space in
             let outcome = socket.read(into: space)
             if case .bytes(let count) = outcome {
-                handshake.receive(UnsafeRawBufferPointer(rebasing: space[..<count]))
+                self.dialogue?.receive(UnsafeRawBufferPointer(rebasing: space[..<count]))
             }
             return outcome
         }
         switch outcome {
         case .bytes(let count): self.receivedCount += count
-        case .end: handshake.receiveEnd()
+        case .end: self.dialogue?.receiveEnd()
         case .wouldBlock: return
-        case .failed: return self.finish(.failed(.reset(afterBytes: self.receivedCount)))
+        case .failed: return self.finish(.reset(afterBytes: self.receivedCount))
         }
         self.goOn()
     }

@@ -232,19 +232,3 @@ private struct ClientHello: Hashable {
         return String(decoding: name, as: UTF8.self)
     }
 }
-
-extension ArraySlice<UInt8> {
-    /// The bytes as a number in network byte order.
-    fileprivate var number: Int { self.reduce(0) { $0 << 8 | Int($1) } }
-
-    /// Removes a length of `size` bytes and a value of that length from the front and returns the value; nil if there are
-    /// fewer bytes.
-    fileprivate mutating func takeVector(_ size: Int) -> ArraySlice<UInt8>? {
-        guard self.count >= size else { return nil }
-        let length = self.prefix(size).number
-        let rest = self.dropFirst(size)
-        guard rest.count >= length else { return nil }
-        self = rest.dropFirst(length)
-        return rest.prefix(length)
-    }
-}
