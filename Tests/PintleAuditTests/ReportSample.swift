@@ -45,11 +45,20 @@ struct ReportSample {
                     HandshakeReport(
                         offer: HandshakeOffer(versions: .tls13 ... .tls13, keys: .rsa), negotiated: nil,
                         failure: "it ended the TLS handshake with the alert handshake_failure")
-                ], chains: chains, duration: .milliseconds(1042))
+                ], chains: chains,
+                keyExchange: KeyExchangeReport(
+                    groups: [.x25519MLKEM768], failure: "it ended the TLS handshake with the alert handshake_failure",
+                    isConclusive: true), duration: .milliseconds(1042))
         }
         let targets = [
             TargetReport(target: good, addresses: [address([chain("good.test")])]),
-            TargetReport(target: bad, addresses: [address([chain("bad.test")])]),
+            TargetReport(
+                target: bad, addresses: [address([chain("bad.test")])],
+                caa: [
+                    CAAReport(
+                        name: "bad.test", isWildcard: true, place: "test",
+                        records: [CAARecord(isCritical: true, tag: "iodef", value: Self.hostileName)])
+                ]),
             TargetReport(target: gone, addresses: []),
         ]
         func finding(

@@ -45,10 +45,10 @@ import Testing
         #expect(lines[0] == "Audit of conf/päge 1.yaml, 2026-09-21T14:13:20Z")
         #expect(
             Array(lines[2...5]).map { $0.split(separator: " ").joined(separator: " ") } == [
-                "POLICY HOST ADDRESS TLS KEY VERDICT EXPIRES",
-                "first good.test:443 127.0.0.1 - RSA+ECDSA trusted \(self.day)",
-                "second bad.test:443 127.0.0.1 - RSA+ECDSA wrong-name \(self.day)",
-                "second gone.test:443 - - - not resolved -",
+                "POLICY HOST ADDRESS TLS POST-QUANTUM KEY VERDICT EXPIRES",
+                "first good.test:443 127.0.0.1 - X25519MLKEM768 RSA+ECDSA trusted \(self.day)",
+                "second bad.test:443 127.0.0.1 - X25519MLKEM768 RSA+ECDSA wrong-name \(self.day)",
+                "second gone.test:443 - - - - not resolved -",
             ])
         #expect(lines.contains("good.test:443 RSA+ECDSA at 127.0.0.1: trusted, verified chain"))
         #expect(lines.contains("  └─ CN=Sample Root"))
@@ -56,6 +56,10 @@ import Testing
         #expect(lines.contains("error PINTLE0106 name-mismatch: bad.test:443 at 127.0.0.1, RSA key (second)"))
         #expect(lines.contains("  conf/päge 1.yaml:8:7: trust.second.hosts[0]"))
         #expect(lines.contains("  for a|<b>&\"'`*_]]>@x\\u{1B}[2J\\u{9B}2J\\u{202E}\\u{0}"))
+        #expect(
+            lines.contains(
+                "bad.test:443: CAA for *.bad.test: any authority by 128 iodef \"a|<b>&\"'`*_]]>@x\\u{1B}[2J\\u{9B}2J"
+                    + "\\u{202E}\\u{0}\\u{A}line\" at test"))
         #expect(lines[lines.count - 2] == "3 servers at 2 addresses: 2 errors, 1 warning, 1 note")
     }
 
@@ -75,7 +79,15 @@ import Testing
         let addresses = try #require(servers[0]["addresses"] as? [[String: Any]])
         let chains = try #require(addresses[0]["chains"] as? [[String: Any]])
         #expect(chains[0]["trusted"] as? Bool == true)
+        let exchange = try #require(addresses[0]["post_quantum"] as? [String: Any])
+        #expect(exchange["groups"] as? [String] == ["X25519MLKEM768"] && exchange["conclusive"] as? Bool == true)
+        let caa = try #require((servers[1]["caa"] as? [[String: Any]])?.first)
+        #expect(caa["name"] as? String == "*.bad.test" && caa["permission"] as? String == "any")
+        #expect((caa["records"] as? [[String: Any]])?.first?["value"] as? String == ReportSample.hostileName)
+        #expect(servers[0]["caa"] == nil)
         let certificates = try #require(chains[0]["chain"] as? [[String: Any]])
+        #expect(certificates[0]["signature"] as? String == "ecdsa-with-SHA256")
+        #expect(certificates[0]["lifetime_days"] as? Int == 91)
         #expect(certificates[0]["pin"] as? String == self.sample.pin.description && certificates.count == 2)
     }
 
@@ -90,6 +102,13 @@ import Testing
             (sum.0 + (Int(match.1) ?? 0), sum.1 + (Int(match.2) ?? 0))
         }
         #expect(counted == (failures, errors))
+    }
+
+    @Test(arguments: ReportFormat.allCases)
+    func `the groups of each address and the CAA records of each name are there`(format: ReportFormat) {
+        let text = self.sample.text(format)
+        #expect(text.contains("X25519MLKEM768") && text.contains("iodef"))
+        #expect(text.contains(format == .markdown ? "\\*.bad.test" : "*.bad.test"))
     }
 
     @Test func `the schemas refuse what is no report`() throws {

@@ -22,6 +22,14 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
     case pinSetExpired = 118
     case notAudited = 119
     case badForm = 120
+    case lifetimeTooLong = 121
+    case lifetimeShrinking = 122
+    case noTLS13 = 123
+    case noPostQuantum = 124
+    case brokenDigest = 125
+    case caaMissing = 126
+    case caaForbids = 127
+    case caaUnknown = 128
 
     /// The rule's id: `PINTLE0101`.
     package var id: String { "PINTLE0\(self.rawValue)" }
@@ -43,8 +51,10 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
         case .pinMismatch, .nameMismatch, .chainIncomplete, .weakKey, .oldProtocol, .selfSigned, .unreachable,
             .expired, .untrustedChain, .handshakeFailed, .notYetValid, .certificateInvalid, .pinSetExpired:
             .error
-        case .noBackupPin, .certificateExpiring, .pinSetExpiring, .addressDisagreement, .badForm: .warning
-        case .unusedPin, .notAudited: .note
+        case .noBackupPin, .certificateExpiring, .pinSetExpiring, .addressDisagreement, .badForm, .lifetimeTooLong,
+            .brokenDigest, .caaForbids:
+            .warning
+        case .unusedPin, .notAudited, .lifetimeShrinking, .noTLS13, .noPostQuantum, .caaMissing, .caaUnknown: .note
         }
     }
 
@@ -151,6 +161,47 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
             (
                 "bad-form", "A certificate breaks a rule of form that public authorities keep.",
                 "Have it issued anew when it is renewed. With form: strict the policy refuses such chains."
+            )
+        case .lifetimeTooLong:
+            (
+                "lifetime-too-long", "A public certificate is valid for longer than public authorities may issue.",
+                "Have it issued anew for a shorter time: browsers refuse it as it is."
+            )
+        case .lifetimeShrinking:
+            (
+                "lifetime-shrinking", "A public certificate is valid for longer than its successors may be.",
+                "Have a program renew it, as with ACME, and pin keys that outlive renewals."
+            )
+        case .noTLS13:
+            (
+                "no-tls13", "The server accepts no TLS 1.3, without which key exchange cannot be post-quantum.",
+                "Have the server accept TLS 1.3 as well."
+            )
+        case .noPostQuantum:
+            (
+                "no-post-quantum", "The server supports no post-quantum group for the key exchange.",
+                "Have the server offer X25519MLKEM768: what is recorded today could be read once there are quantum "
+                    + "computers."
+            )
+        case .brokenDigest:
+            (
+                "broken-digest", "The server sends a certificate whose signature could be forged.",
+                "Have the server leave it out, or send one that is signed with SHA-256."
+            )
+        case .caaMissing:
+            (
+                "caa-missing", "No CAA record restricts the authorities that may certify the name.",
+                "Publish a CAA record with an issue property that names your authority."
+            )
+        case .caaForbids:
+            (
+                "caa-forbids", "The CAA records let no public authority certify the name.",
+                "Publish a CAA record with an issue property that names your authority, before the certificate is renewed."
+            )
+        case .caaUnknown:
+            (
+                "caa-unknown", "The CAA records could not be looked up.",
+                "See that the name servers answer questions for CAA: an authority that gets no answer does not issue."
             )
         }
     }

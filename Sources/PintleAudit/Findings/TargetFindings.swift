@@ -15,7 +15,7 @@ struct TargetFindings {
     private var target: AuditTarget { self.report.target }
 
     var findings: [AuditFinding] {
-        self.report.addresses.flatMap { self.oldProtocols($0) } + self.disagreements
+        self.report.addresses.flatMap { self.oldProtocols($0) + self.keyExchange($0) } + self.disagreements
     }
 
     private func finding(
@@ -46,6 +46,26 @@ struct TargetFindings {
             self.finding(
                 .oldProtocol, severity: isOnly ? .error : .warning, addresses: [address.address],
                 "\(self.target.authority): the server accepts \(names)\(isOnly ? " and nothing newer" : "")")
+        ]
+    }
+
+    /// Versions and groups that clients will demand one day.
+    private func keyExchange(_ address: AddressReport) -> [AuditFinding] {
+        if let keyExchange = address.keyExchange {
+            guard keyExchange.isNone else { return [] }
+            let ending = keyExchange.failure.map { ": offered these alone, \($0)" } ?? ""
+            return [
+                self.finding(
+                    .noPostQuantum, addresses: [address.address],
+                    "\(self.target.authority): the server supports no post-quantum group for the key exchange\(ending)")
+            ]
+        }
+        // A server that is too old for the policy has an error.
+        guard address.isWithoutTLS13, self.minimumTLS ?? .tls12 <= .tls12 else { return [] }
+        return [
+            self.finding(
+                .noTLS13, addresses: [address.address],
+                "\(self.target.authority): the server accepts TLS 1.2 and nothing newer")
         ]
     }
 

@@ -48,10 +48,13 @@ package struct TargetReport: Sendable, Equatable {
     package var target: AuditTarget
     /// The results for each address, in the resolver's order.
     package var addresses: [AddressReport]
+    /// The CAA records of the names in its certificates; empty if they were not asked for.
+    package var caa: [CAAReport]
 
-    package init(target: AuditTarget, addresses: [AddressReport]) {
+    package init(target: AuditTarget, addresses: [AddressReport], caa: [CAAReport] = []) {
         self.target = target
         self.addresses = addresses
+        self.caa = caa
     }
 }
 
@@ -63,18 +66,29 @@ package struct AddressReport: Sendable, Equatable {
     package var handshakes: [HandshakeReport]
     /// The different chains that the address showed, in the order in which they came.
     package var chains: [AuditedChain]
+    /// The post-quantum groups; nil if the address does not accept TLS 1.3, or no time was left to ask.
+    package var keyExchange: KeyExchangeReport?
     package var duration: Duration
 
-    package init(address: String, handshakes: [HandshakeReport], chains: [AuditedChain], duration: Duration) {
+    package init(
+        address: String, handshakes: [HandshakeReport], chains: [AuditedChain], keyExchange: KeyExchangeReport? = nil,
+        duration: Duration
+    ) {
         self.address = address
         self.handshakes = handshakes
         self.chains = chains
+        self.keyExchange = keyExchange
         self.duration = duration
     }
 
     /// The TLS versions with which a handshake succeeded.
     package var versions: [TLSVersion] {
         Set(self.handshakes.compactMap { $0.negotiated?.version }).sorted()
+    }
+
+    /// True if the server chose TLS 1.2 although it was offered TLS 1.3 with everything else at its widest.
+    package var isWithoutTLS13: Bool {
+        self.handshakes.contains { $0.offer == HandshakeOffer() && $0.negotiated?.version == .tls12 }
     }
 }
 

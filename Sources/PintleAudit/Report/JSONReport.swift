@@ -57,6 +57,7 @@ struct JSONReport {
         .object([
             ("policy", .string(report.target.policy)), ("host", .string(report.target.authority.description)),
             ("source", .string(report.target.source)), ("addresses", .array(report.addresses.map(self.address))),
+            ("caa", report.caa.isEmpty ? nil : .array(report.caa.map(self.caa))),
         ])
     }
 
@@ -66,6 +67,34 @@ struct JSONReport {
             ("versions", .strings(report.versions.map(\.description))),
             ("handshakes", .array(report.handshakes.map(self.handshake))),
             ("chains", .array(report.chains.map(self.chain))),
+            ("post_quantum", report.keyExchange.map(self.keyExchange) ?? .null),
+        ])
+    }
+
+    private func keyExchange(_ report: KeyExchangeReport) -> Parameter {
+        .object([
+            ("groups", .strings(report.groups.map(\.description))), ("conclusive", .bool(report.isConclusive)),
+            ("failure", .optional(report.failure)),
+        ])
+    }
+
+    private func caa(_ report: CAAReport) -> Parameter {
+        let permission: Parameter =
+            switch report.permission {
+            case nil: .null
+            case .ofAnyAuthority: .string("any")
+            case .ofNoAuthority: .string("none")
+            case .ofAuthorities: .string("some")
+            }
+        let issuers = if case .ofAuthorities(let issuers) = report.permission { issuers } else { [String]() }
+        let records = report.records.map { record in
+            Parameter.object([
+                ("critical", .bool(record.isCritical)), ("tag", .string(record.tag)), ("value", .string(record.value)),
+            ])
+        }
+        return .object([
+            ("name", .string(report.subject)), ("permission", permission), ("issuers", .strings(issuers)),
+            ("place", .optional(report.place)), ("records", .array(records)), ("failure", .optional(report.failure)),
         ])
     }
 
@@ -104,6 +133,8 @@ struct JSONReport {
             ("not_before", .string(certificate.notBefore.description)),
             ("not_after", .string(certificate.notAfter.description)), ("names", .strings(certificate.names)),
             ("pin", .string(entry.spkiPin.description)), ("key_type", .string(certificate.keyType)),
+            ("signature", .string(certificate.signatureAlgorithm)),
+            ("lifetime_days", .integer(certificate.lifetimeDays)),
         ])
     }
 }

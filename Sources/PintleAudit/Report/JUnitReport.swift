@@ -44,10 +44,11 @@ struct JUnitReport {
             ("tests", "\(cases.count)"), ("failures", "\(failed.count { !$0.isError })"),
             ("errors", "\(failed.count { $0.isError })"), ("time", ReportText.seconds(duration)),
         ]
-        let properties = [
-            ("configuration", self.report.configuration), ("pintle.version", self.report.version),
-            ("judged_at", self.report.moment.description),
-        ]
+        let properties =
+            [
+                ("configuration", self.report.configuration), ("pintle.version", self.report.version),
+                ("judged_at", self.report.moment.description),
+            ] + self.facts(of: policy)
         var lines = ["  <testsuite\(ReportText.attributes(attributes))>", "    <properties>"]
         lines += properties.map { "      <property\(ReportText.attributes([("name", $0.0), ("value", $0.1)]))/>" }
         lines.append("    </properties>")
@@ -56,6 +57,15 @@ struct JUnitReport {
         let output = others.map { "\($0.severity) \($0.rule.id) \($0.rule.name): \(self.words(of: $0))" }
         lines.append("    <system-out>\(ReportText.xml(output.joined(separator: "\n")))</system-out>")
         return lines + ["    <system-err></system-err>", "  </testsuite>"]
+    }
+
+    /// Facts about the servers that are no findings.
+    private func facts(of policy: String) -> [(String, String)] {
+        self.report.targets.filter { $0.target.policy == policy }.flatMap { target in
+            let host = target.target.authority.description
+            return target.addresses.map { ("post_quantum \(host) \($0.address)", $0.keyExchangeSummary) }
+                + target.caa.map { ("caa \(host)", $0.summary) }
+        }
     }
 
     private func fails(_ finding: AuditFinding) -> Bool { self.failure.map { finding.severity >= $0 } ?? false }

@@ -12,7 +12,10 @@ struct MarkdownReport {
         lines += self.findings
         lines += ["## Servers", ""]
         lines += ReportText.table(
-            ["Policy", "Host", "Address", "TLS", "Key", "Verdict", "Expires", "Leaf pin"], self.rows)
+            ["Policy", "Host", "Address", "TLS", "Post-quantum", "Key", "Verdict", "Expires", "Leaf pin"], self.rows)
+        if !self.authorizations.isEmpty {
+            lines += ["", "## CAA records", ""] + ReportText.table(["Host", "Authorities"], self.authorizations)
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -36,13 +39,19 @@ struct MarkdownReport {
             ]
     }
 
+    private var authorizations: [[String]] {
+        self.report.targets.flatMap { target in
+            target.caa.map { [target.target.authority.description, $0.summary] }
+        }
+    }
+
     private var rows: [[String]] {
         self.report.targets.flatMap { target -> [[String]] in
             let head = [target.target.policy, target.target.authority.description]
-            guard !target.addresses.isEmpty else { return [head + ["-", "-", "-", "not resolved", "-", "-"]] }
+            guard !target.addresses.isEmpty else { return [head + ["-", "-", "-", "-", "not resolved", "-", "-"]] }
             return target.addresses.flatMap { address -> [[String]] in
                 let versions = address.versions.map(\.description).joined(separator: ", ")
-                let start = head + [address.address, versions]
+                let start = head + [address.address, versions, address.keyExchangeSummary]
                 guard !address.chains.isEmpty else { return [start + ["-", "not judged", "-", "-"]] }
                 return address.chains.map { chain in
                     start + [

@@ -35,6 +35,26 @@ struct SARIFReport {
             ),
             ("columnKind", "unicodeCodePoints"),
             ("results", .array(self.report.findings.map(self.result))),
+            ("properties", .object([("servers", .array(self.report.targets.map(self.server)))])),
+        ])
+    }
+
+    /// Facts about a server that are no findings.
+    private func server(_ report: TargetReport) -> Parameter {
+        .object([
+            ("host", .string(report.target.authority.description)), ("policy", .string(report.target.policy)),
+            (
+                "addresses",
+                .array(
+                    report.addresses.map { address in
+                        .object([
+                            ("address", .string(address.address)),
+                            ("versions", .strings(address.versions.map(\.description))),
+                            ("postQuantum", .string(address.keyExchangeSummary)),
+                        ])
+                    })
+            ),
+            ("caa", report.caa.isEmpty ? nil : .strings(report.caa.map { ReportText.line($0.summary) })),
         ])
     }
 

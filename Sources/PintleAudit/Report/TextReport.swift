@@ -16,6 +16,7 @@ struct TextReport {
         lines.append("")
         lines += Self.table(self.rows)
         lines += self.chains
+        lines += self.authorizations
         lines += self.findings
         lines += ["", self.report.conclusion]
         return lines.joined(separator: "\n") + "\n"
@@ -24,17 +25,17 @@ struct TextReport {
     // MARK: The table
 
     private var rows: [[String]] {
-        [["POLICY", "HOST", "ADDRESS", "TLS", "KEY", "VERDICT", "EXPIRES"]]
+        [["POLICY", "HOST", "ADDRESS", "TLS", "POST-QUANTUM", "KEY", "VERDICT", "EXPIRES"]]
             + self.report.targets.flatMap { target in
                 let head = [target.target.policy, target.target.authority.description]
-                guard !target.addresses.isEmpty else { return [head + ["-", "-", "-", "not resolved", "-"]] }
+                guard !target.addresses.isEmpty else { return [head + ["-", "-", "-", "-", "not resolved", "-"]] }
                 return target.addresses.flatMap { address in self.rows(of: address, head) }
             }
     }
 
     private func rows(of address: AddressReport, _ head: [String]) -> [[String]] {
         let versions = address.versions.map { $0.rawValue }.joined(separator: " ")
-        let start = head + [address.address, versions.isEmpty ? "-" : versions]
+        let start = head + [address.address, versions.isEmpty ? "-" : versions, address.keyExchangeSummary]
         guard !address.chains.isEmpty else { return [start + ["-", "not judged", "-"]] }
         return address.chains.map { chain in
             start + [chain.keyName, chain.verdict.word, Self.day(chain.presented.first?.notAfter)]
@@ -94,6 +95,15 @@ struct TextReport {
         }
         let rest = verdict.chain.count - shown.count
         return lines + (rest > 0 ? ["  and \(rest) more"] : [])
+    }
+
+    // MARK: CAA records
+
+    private var authorizations: [String] {
+        let lines = self.report.targets.flatMap { target in
+            target.caa.map { ReportText.line("\(target.target.authority): CAA for \($0.summary)") }
+        }
+        return lines.isEmpty ? [] : [""] + lines
     }
 
     // MARK: Findings

@@ -8,9 +8,9 @@ internal import PintleTrust
 
 /// Runs the handshakes with one address, one after the other.
 struct AddressExamination {
-    /// First each kind of key in each safe version, one at a time. Then both kinds at once: some servers require that the
-    /// signatures in their chain are of an offered kind too (RFC 8446 §4.4.2.2), and have a chain with both. Then the
-    /// unsafe versions.
+    /// First each kind of key in each safe version, one at a time. Then both kinds at once, if no chain came so far, or no
+    /// TLS 1.3: some servers require that the signatures in their chain are of an offered kind too (RFC 8446 §4.4.2.2), and
+    /// have a chain with both. Then the unsafe versions.
     private static let offers: [HandshakeOffer] = [
         HandshakeOffer(versions: .tls13 ... .tls13, keys: .rsa),
         HandshakeOffer(versions: .tls13 ... .tls13, keys: .ecdsa),
@@ -40,7 +40,8 @@ struct AddressExamination {
         var handshakes: [HandshakeReport] = []
         var chains: [AuditedChain] = []
         var failures: [ProbeFailure] = []
-        for offer in Self.offers where offer != HandshakeOffer() || chains.isEmpty {
+        var hasTLS13: Bool { handshakes.contains { $0.negotiated?.version == .tls13 } }
+        for offer in Self.offers where offer != HandshakeOffer() || chains.isEmpty || !hasTLS13 {
             var probe = Probe(address: self.address, host: self.target.authority.host, evaluator: self.evaluator)
             probe.offer = offer
             probe.judgement = .observed(at: self.moment)
@@ -58,9 +59,15 @@ struct AddressExamination {
         if failures.isEmpty || !chains.isEmpty {
             await self.judgeStatuses(of: &chains, until: began + self.timeLimit, loop)
         }
+        let keyExchange =
+            hasTLS13
+            ? await KeyExchangeExamination(
+                address: self.address, host: self.target.authority.host, deadline: began + self.timeLimit
+            ).run(on: loop) : nil
         let hasSucceeded = !chains.isEmpty || handshakes.contains { $0.negotiated != nil }
         let report = AddressReport(
-            address: self.address.ipAddress ?? "", handshakes: handshakes, chains: chains, duration: .now - began)
+            address: self.address.ipAddress ?? "", handshakes: handshakes, chains: chains,
+            keyExchange: keyExchange, duration: .now - began)
         return Outcome(report: report, failure: hasSucceeded ? nil : failures.first)
     }
 

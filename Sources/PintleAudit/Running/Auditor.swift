@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOCore
+package import NIOCore
 internal import PintleLoop
 internal import PintleMessage
 package import PintlePolicy
@@ -20,6 +20,8 @@ package struct Auditor: Sendable {
         package var timeLimit = Duration.seconds(10)
         /// The time at which certificates must be valid; nil for now.
         package var moment: UnixTime?
+        /// The name servers that are asked for CAA records; nil asks for none. Default nil.
+        package var nameServers: [SocketAddress]?
         /// The options that narrow the audit, repeated in the report.
         package var scope: [String] = []
 
@@ -100,11 +102,29 @@ package struct Auditor: Sendable {
         }
         var reports = self.list.targets.map { TargetReport(target: $0, addresses: []) }
         for (job, outcome) in zip(jobs, outcomes) { reports[job.targetIndex].addresses.append(outcome.report) }
+        await self.lookUpCAA(for: &reports, on: loops)
         for (job, outcome) in zip(jobs, outcomes) {
             guard let failure = outcome.failure else { continue }
             findings.append(self.failed(reports[job.targetIndex], outcome.report.address, failure))
         }
         return (reports, findings)
+    }
+
+    private func lookUpCAA(for reports: inout [TargetReport], on loops: [Loop]) async {
+        guard let servers = self.settings.nameServers else { return }
+        let lookup = CAALookup(client: NameServerClient(servers: servers), timeLimit: self.settings.timeLimit)
+        let subjects = reports.map { report in
+            CAALookup.subjects(
+                of: report.target.authority.host,
+                certifiedBy: report.addresses.flatMap { $0.chains.compactMap { $0.presented.first?.names } })
+        }
+        let found = await concurrentMap(Array(subjects.enumerated()), width: self.settings.concurrency) {
+            index, names in
+            var reports: [CAAReport] = []
+            for name in names { reports.append(await lookup.report(on: name, loops[index % loops.count])) }
+            return reports
+        }
+        for (index, caa) in found.enumerated() { reports[index].caa = caa }
     }
 
     private func resolve(_ target: AuditTarget, on loop: Loop) async -> Result<[SocketAddress], HostResolver.Failure> {
@@ -162,12 +182,17 @@ package struct Auditor: Sendable {
                             moment: moment, refusesByExpiry: self.refusesByExpiry(report.target, at: moment),
                             unnamedVerdict: unnamed
                         ).findings
+                    findings +=
+                        ComingFindings(
+                            target: report.target, address: address.address, chain: chain, moment: moment
+                        ).findings
                 }
             }
             findings +=
                 TargetFindings(
                     report: report, minimumTLS: self.evaluators[place].policy.minimumTLS
                 ).findings
+            findings += CAAFindings(report: report).findings
         }
         for (index, trust) in self.policy.configuration.trust.enumerated() {
             findings +=

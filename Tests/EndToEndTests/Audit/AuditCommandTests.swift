@@ -64,7 +64,7 @@ import Testing
         let file = "\(self.stage.folder.path)/report.json"
         let process = try self.stage.audit(["--format", "json", "--out", file])
         #expect(process.exitCode == 0 && process.output.isEmpty)
-        #expect(process.errors.last == "pintle audit: 1 server at 1 address: 0 errors, 0 warnings, 1 note")
+        #expect(process.errors.last == "pintle audit: 1 server at 1 address: 0 errors, 0 warnings, 2 notes")
         #expect(try jsonObject(String(contentsOfFile: file, encoding: .utf8)).number("schema") == 1)
         let failed = try self.stage.audit(["--out", "/nowhere/report"])
         #expect(failed.exitCode == 4)

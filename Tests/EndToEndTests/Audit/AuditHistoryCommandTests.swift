@@ -84,7 +84,7 @@ import Testing
         #expect(unread.errors.last?.contains("the next pintle audit sets it aside and begins a new one") == true)
         let process = try self.stage.audit(history: self.history)
         #expect(process.exitCode == 0)
-        #expect(process.output.last == "1 server at 1 address: 0 errors, 0 warnings, 1 note")
+        #expect(process.output.last == "1 server at 1 address: 0 errors, 0 warnings, 2 notes")
         #expect(process.errors.last?.contains("the audit history is damaged (") == true, "\(process.errors)")
         #expect(try self.diff().exitCode == 0)
     }

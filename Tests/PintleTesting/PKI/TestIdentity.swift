@@ -22,6 +22,11 @@ package struct TestIdentity: Sendable {
 
     package var pin: Pin { self.certificate.spkiPin }
 
+    /// Returns the identity of a server that sends one more certificate behind its chain.
+    package func sending(_ certificate: Certificate) -> TestIdentity {
+        TestIdentity(certificate: self.certificate, keyDER: self.keyDER, issuers: self.issuers + [certificate])
+    }
+
     /// The certificate alone as PEM.
     package var certificatePEM: String { PEMText.certificates([self.certificate]) }
     /// `chain` as PEM, as nginx and `openssl s_server` want it.

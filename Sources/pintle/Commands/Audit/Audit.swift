@@ -3,8 +3,11 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Glibc
+internal import NIOCore
 internal import PintleAudit
+internal import PintleMessage
 internal import PintlePolicy
+internal import PintleReachability
 internal import PintleSystem
 internal import PintleTrust
 
@@ -13,7 +16,8 @@ struct Audit: AsyncParsableCommand {
         abstract: "Connect to every pinned host of a configuration, judge what it shows, and report.",
         discussion: """
             Every address of every host is asked for RSA and for ECDSA keys, by TLS 1.2 and by TLS 1.3, and whether it \
-            accepts older versions. Nothing is sent but handshakes, and nothing is tried twice.
+            accepts older versions and post-quantum groups. Nothing is sent but handshakes, and nothing is tried twice. \
+            With --caa, name servers are asked for CAA records, too.
 
             The hosts are the exact names of trust.*.hosts, those of routes that name a trust policy, and https \
             upstreams. A pattern such as *.example.com stands for hosts that only --host can name.
@@ -76,6 +80,15 @@ struct Audit: AsyncParsableCommand {
             "Judge certificates as of this time: 2027-01-01, or 2027-01-01T12:00:00Z. Default now.", valueName: "time"))
     var at: String?
 
+    @Flag(help: "Look up the CAA records of the names in the certificates, and of the names above them.")
+    var caa = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --caa: ask this name server in place of those of the system; repeatable. Default port 53.",
+            valueName: "address[:port]"))
+    var resolver: [String] = []
+
     @Option(help: "From which severity on a finding makes the exit code 1. Default error.")
     var failOn: FailOn?
 
@@ -104,7 +117,7 @@ struct Audit: AsyncParsableCommand {
             ("--config", self.configuration.file != nil), ("--format", self.format != nil), ("--out", self.out != nil),
             ("--host", !self.host.isEmpty), ("--policy", self.policy != nil),
             ("--concurrency", self.concurrency != nil), ("--timeout", self.timeout != nil), ("--at", self.at != nil),
-            ("--fail-on", self.failOn != nil),
+            ("--caa", self.caa), ("--resolver", !self.resolver.isEmpty), ("--fail-on", self.failOn != nil),
         ]
         return given.filter(\.1).map(\.0)
     }
@@ -130,8 +143,31 @@ struct Audit: AsyncParsableCommand {
             }
             settings.moment = moment
         }
+        if self.caa { settings.nameServers = try self.nameServers() }
+        guard self.caa || self.resolver.isEmpty else { throw self.usage("--resolver has no use without --caa") }
         settings.scope = self.host.sorted().map { "--host \($0)" } + (self.policy.map { ["--policy \($0)"] } ?? [])
         return settings
+    }
+
+    private func nameServers() throws(CommandFailure) -> [SocketAddress] {
+        guard !self.resolver.isEmpty else {
+            // The system's resolver asks as many.
+            return NameServers.current().prefix(3).map { server in
+                var server = server
+                server.port = NameServers.port
+                return server
+            }
+        }
+        return try self.resolver.map { (text) throws(CommandFailure) in
+            guard let authority = Authority(text, defaultPort: UInt16(NameServers.port)),
+                let address = try? SocketAddress(ipAddress: authority.host, port: Int(authority.port))
+            else {
+                throw self.usage(
+                    "--resolver \(text.debugDescription): must be an address, or ADDRESS:PORT, as in 192.0.2.1 or "
+                        + "[2001:db8::1]:5353")
+            }
+            return address
+        }
     }
 
     private func targets(_ policy: Policy) throws(CommandFailure) -> TargetList {
