@@ -67,6 +67,27 @@ import Testing
             ])
     }
 
+    @Test func `groups and CAA records that change are told, if both audits looked for them`() {
+        let seen = [self.seen(self.leaf("k1", "c1"))]
+        func fact(_ kind: HostFact.Kind, _ value: String, host: String = "a.test:443") -> HostFact {
+            HostFact(policy: "p", host: host, kind: kind, value: value)
+        }
+        func lines(_ old: [HostFact], _ new: [HostFact]) -> [String] {
+            AuditChange.changes(from: seen, old, to: seen, new).map(\.line)
+        }
+        let none = [fact(.postQuantum, "none"), fact(.caa, "a.test: any authority")]
+        #expect(lines(none, none) == [] && lines([], none) == [] && lines(none, []) == [])
+        #expect(
+            lines(none, [fact(.postQuantum, "none"), fact(.postQuantum, "MLKEM768")]) == [
+                "a.test:443 (p) changed-key-exchange: none → MLKEM768, none"
+            ])
+        #expect(
+            lines(none, [fact(.caa, "a.test: ca.test by 0 issue \"ca.test\" at \u{1B}")]) == [
+                "a.test:443 (p) changed-caa: a.test: any authority → a.test: ca.test by 0 issue \"ca.test\" at \\u{1B}"
+            ])
+        #expect(lines(none, [fact(.caa, "x", host: "b.test:443")]) == [])
+    }
+
     @Test func `servers come and go`() {
         let old = [self.seen(self.leaf("k1", "c1"))]
         let new = [self.seen(self.leaf("k1", "c1"), host: "b.test:443")]

@@ -38,6 +38,9 @@ import Testing
         #expect(pair.old == nil && pair.new.startedAt == self.report.startedAt)
         let seen = try history.observations(of: pair.new)
         #expect(seen == self.report.observations)
+        let facts = try history.facts(of: pair.new)
+        #expect(Set(facts) == Set(self.report.facts) && facts.count == 3)
+        #expect(Set(facts.map(\.value)).contains("X25519MLKEM768"))
         #expect(seen.map(\.keys) == ["rsa", "ecdsa", "rsa", "ecdsa", ""])
         #expect(seen.map(\.verdict) == ["trusted", "trusted", "wrong-name", "wrong-name", "unreachable"])
     }

@@ -17,6 +17,10 @@ package struct AuditChange: Sendable, Hashable {
         /// An authority that issued none of the server's certificates before.
         case changedIssuer = "changed-issuer"
         case newVerdict = "new-verdict"
+        /// The addresses support other post-quantum groups than before.
+        case changedKeyExchange = "changed-key-exchange"
+        /// The names have other CAA records than before.
+        case changedCAA = "changed-caa"
     }
 
     package let kind: Kind
@@ -35,8 +39,15 @@ package struct AuditChange: Sendable, Hashable {
     }
 
     /// Returns the changes from `old` to `new`. Addresses are ignored: those of a name with many addresses come and go.
-    package static func changes(from old: [KeyObservation], to new: [KeyObservation]) -> [AuditChange] {
+    ///
+    /// - Parameters:
+    ///   - oldFacts: the facts of the older audit. Only facts of a kind that both audits have are compared.
+    ///   - newFacts: the facts of the newer audit.
+    package static func changes(
+        from old: [KeyObservation], _ oldFacts: [HostFact] = [], to new: [KeyObservation], _ newFacts: [HostFact] = []
+    ) -> [AuditChange] {
         let (before, after) = (Self.servers(old), Self.servers(new))
+        let (factsBefore, factsAfter) = (Self.facts(oldFacts), Self.facts(newFacts))
         return Set(before.keys).union(after.keys).sorted().flatMap { server -> [AuditChange] in
             func change(_ kind: Kind, _ keys: String?, _ details: String) -> AuditChange {
                 AuditChange(kind: kind, policy: server.policy, host: server.host, keys: keys, details: details)
@@ -60,6 +71,13 @@ package struct AuditChange: Sendable, Hashable {
             if known.verdicts != seen.verdicts {
                 let (was, isNow) = (known.verdicts.joined(separator: ", "), seen.verdicts.joined(separator: ", "))
                 changes.append(change(.newVerdict, nil, "\(was) → \(isNow)"))
+            }
+            for kind in HostFact.Kind.allCases {
+                guard let was = factsBefore[server]?[kind], let isNow = factsAfter[server]?[kind], was != isNow else {
+                    continue
+                }
+                let details = "\(was.joined(separator: ", ")) → \(isNow.joined(separator: ", "))"
+                changes.append(change(kind == .caa ? .changedCAA : .changedKeyExchange, nil, details))
             }
             return changes
         }
@@ -104,6 +122,13 @@ package struct AuditChange: Sendable, Hashable {
         var leaves: [String: [KeyObservation.Leaf]] = [:]
         /// The verdicts, each once, sorted.
         var verdicts: [String] = []
+    }
+
+    /// The values of each kind of fact, each once, sorted.
+    private static func facts(_ facts: [HostFact]) -> [Server: [HostFact.Kind: [String]]] {
+        Dictionary(grouping: facts) { Server(policy: $0.policy, host: $0.host) }.mapValues { facts in
+            Dictionary(grouping: facts, by: \.kind).mapValues { Set($0.map(\.value)).sorted() }
+        }
     }
 
     private static func servers(_ observations: [KeyObservation]) -> [Server: Sight] {

@@ -88,7 +88,7 @@ package struct AuditHistory: Sendable {
 
     /// Stores an audit, all of it or nothing.
     package func record(_ report: AuditReport) throws(HistoryError) {
-        let observations = report.observations
+        let (observations, facts) = (report.observations, report.facts)
         do {
             try self.queue.write { database in
                 try database.execute(
@@ -101,6 +101,7 @@ package struct AuditHistory: Sendable {
                     ])
                 let id = database.lastInsertedRowID
                 for observation in observations { try Self.insert(observation, id, database) }
+                for fact in facts { try Self.insert(fact, id, database) }
             }
         } catch {
             throw Self.error(error, self.path)

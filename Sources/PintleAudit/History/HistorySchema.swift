@@ -63,6 +63,19 @@ enum HistorySchema {
                     ) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("4 facts about servers") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE fact (
+                        audit_id INTEGER NOT NULL REFERENCES audit (id) ON DELETE CASCADE,
+                        policy TEXT NOT NULL,
+                        host TEXT NOT NULL,
+                        kind TEXT NOT NULL,
+                        value TEXT NOT NULL,
+                        PRIMARY KEY (audit_id, policy, host, kind, value)
+                    ) WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }()
 }

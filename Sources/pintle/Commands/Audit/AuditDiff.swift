@@ -7,7 +7,7 @@ internal import PintleTrust
 struct AuditDiff: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Say what changed between audits: keys, issuers, certificates, verdicts, hosts.",
+        abstract: "Say what changed between audits: keys, issuers, certificates, verdicts, groups, CAA records, hosts.",
         discussion: """
             The newest audit of the history is compared with the one before it of the same configuration and the same \
             --host and --policy. --history FILE says which history; default is audit.sqlite in \
@@ -82,6 +82,7 @@ struct AuditDiff: ParsableCommand {
         let scope = pair.new.scope.isEmpty ? "" : " with \(pair.new.scope)"
         Output.error("\(pair.new.configuration)\(scope): from \(old.startedAt) to \(pair.new.startedAt)")
         return AuditChange.changes(
-            from: try history.observations(of: old), to: try history.observations(of: pair.new))
+            from: try history.observations(of: old), try history.facts(of: old),
+            to: try history.observations(of: pair.new), try history.facts(of: pair.new))
     }
 }
