@@ -56,6 +56,7 @@ has() {
     python3-pip) /usr/bin/python3 -m pip --version >/dev/null 2>&1 ;;
     python3-prometheus-client) /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null ;;
     python3-websockets) /usr/bin/python3 -c 'import websockets' 2>/dev/null ;;
+    python3-yaml) /usr/bin/python3 -c 'import yaml' 2>/dev/null ;;
     python3-xmlschema) /usr/bin/python3 -c 'import xmlschema' 2>/dev/null ;;
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
     iproute2) command -v ip >/dev/null ;;
@@ -63,6 +64,7 @@ has() {
     nftables) command -v nft >/dev/null ;;
     openssh-client) command -v ssh-agent >/dev/null ;;
     nodejs) command -v node >/dev/null ;;
+    apache2-utils) command -v htpasswd >/dev/null ;;
     binutils) command -v objcopy >/dev/null ;;
     busybox-static) command -v busybox >/dev/null ;;
     debhelper) command -v dh >/dev/null ;;

@@ -144,7 +144,8 @@ package final class Proxy: Sendable {
         do {
             if let destination {
                 try CapturedConnection.serve(
-                    channel, to: destination, of: client, in: process, on: worker, refusal: refusal)
+                    channel, to: destination, of: client, in: process, on: worker, refusal: refusal,
+                    takesName: captured.diagnosis == nil)
             } else {
                 let connection = ClientConnection(
                     worker: worker, channel: channel, tls: tls, client: client, process: process, refusal: refusal)

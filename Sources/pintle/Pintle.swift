@@ -15,7 +15,7 @@ struct Pintle: AsyncParsableCommand {
         version: Version.line,
         subcommands: [
             Serve.self, Run.self, Env.self, Doctor.self, Reload.self, Status.self, Top.self, Tail.self, Wait.self,
-            Purge.self, Check.self, TestCommand.self, Tapes.self, Explain.self,
+            Purge.self, Check.self, TestCommand.self, Tapes.self, Explain.self, Convert.self,
             Audit.self, Fetch.self,
             Pins.self,
             Verify.self, VerifyRun.self, CA.self, Config.self, VersionCommand.self,

@@ -6,11 +6,13 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
+internal import PintleTrust
 
 /// A connection that was captured on its way: its client believes that it is connected with its destination.
 ///
 /// It is treated as a CONNECT to that destination, and its first bytes decide the rest. A ClientHello is judged, and relayed,
-/// verified or intercepted, as in a tunnel. Requests in clear are judged one by one. All else is opaque, and an
+/// verified or intercepted, as in a tunnel. If the destination is an address whose name is not known, the ClientHello has the
+/// name, and the connection is made to the addresses of that name, whichever one the client has connected to. Requests in clear are judged one by one. All else is opaque, and an
 /// ``OpaqueTunnel``, which also serves clients that wait for their server to speak.
 final class CapturedConnection: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
@@ -30,10 +32,13 @@ final class CapturedConnection: ChannelInboundHandler, RemovableChannelHandler {
     let client: Client?
     let clientProcess: ClientProcess?
     let owner = ConnectionOwner()
-    let authority: Authority
+    /// The destination; the server that a ClientHello names in place of an address.
+    private(set) var authority: Authority
     let active: ActiveConfiguration
     var whenRecognized: ((OpeningProtocol) -> Void)?
     private let refusal: Problem?
+    /// True if the names that clients look up are not known, so that a ClientHello may name the server of an address.
+    private let takesName: Bool
     private var state = State.undecided
     /// The bytes that the client has sent.
     private var early = ByteBuffer()
@@ -53,22 +58,25 @@ final class CapturedConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// - Parameters:
     ///   - channel: has not begun to read.
     ///   - refusal: the problem for which the client is refused; nil if it is served.
+    ///   - takesName: true if a ClientHello may name the server of an address.
     static func serve(
         _ channel: SocketChannel, to authority: Authority, of client: Client?, in process: ClientProcess?,
-        on worker: Worker, refusal: Problem?
+        on worker: Worker, refusal: Problem?, takesName: Bool
     ) throws {
-        let connection = CapturedConnection(channel, to: authority, of: client, in: process, on: worker, refusal)
+        let connection = CapturedConnection(
+            channel, to: authority, of: client, in: process, on: worker, refusal, takesName: takesName)
         try channel.pipeline.syncOperations.addHandler(connection)
         channel.start()
     }
 
     private init(
         _ channel: SocketChannel, to authority: Authority, of client: Client?, in process: ClientProcess?,
-        on worker: Worker, _ refusal: Problem?
+        on worker: Worker, _ refusal: Problem?, takesName: Bool
     ) {
         (self.channel, self.authority, self.worker) = (channel, authority, worker)
         (self.client, self.clientProcess) = (client, process)
         self.active = worker.active
+        self.takesName = takesName && IPAddress(authority.host) != nil
         self.refusal = refusal ?? worker.active.refusal(of: client)
         self.timer = LoopTimer { [weak self] in self?.timedOut() }
     }
@@ -121,6 +129,7 @@ final class CapturedConnection: ChannelInboundHandler, RemovableChannelHandler {
         let known = OpeningProtocol(of: self.early.readableBytesView)
         // More bytes are needed, unless there are none.
         guard let language = known ?? (self.hasEndedInput ? .http : nil) else { return }
+        if language == .tls, self.takesName, self.refusal == nil, !self.readServerName() { return }
         let tell = self.whenRecognized
         if language == .other { self.isJudgedAsOpaque = true } else { self.whenRecognized = nil }
         tell?(language)
@@ -133,6 +142,27 @@ final class CapturedConnection: ChannelInboundHandler, RemovableChannelHandler {
             // The connection that is being made has a time limit of its own.
             self.disarm()
             if let refusal { self.connect(refusal) }
+        }
+    }
+
+    /// Reads the name in a ClientHello, and makes it the destination.
+    ///
+    /// - Returns: false if more bytes are needed. The head's time limit applies to them.
+    private func readServerName() -> Bool {
+        var reader = ClientHelloReader()
+        switch reader.read(Array(buffer: self.early)) {
+        case .undecided: return self.hasEndedInput || self.early.readableBytes >= Self.mostEarly
+        case .hello(let name):
+            if let name, let named = Authority(name, defaultPort: self.authority.port), !named.host.isEmpty,
+                IPAddress(named.host) == nil, named.port == self.authority.port
+            {
+                self.authority = named
+                self.request = ReceivedRequest(
+                    RequestHead(method: "CONNECT", target: .authority(named), minorVersion: 1), .none, isCaptured: true)
+            }
+            return true
+        // The tunnel's own inspection refuses a malformed one.
+        case .malformed, .otherProtocol, .nothingNew: return true
         }
     }
 

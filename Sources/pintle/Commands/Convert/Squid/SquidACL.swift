@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintlePolicy
+
+/// A list of `acl` lines with one name.
+struct SquidACL: Equatable {
+    enum Condition: Equatable {
+        /// The client's address.
+        case source([AddressRange])
+        /// The address of the server.
+        case destination([AddressRange])
+        /// The host of the request.
+        case domain([HostPattern])
+        case port([ClosedRange<Int>])
+        /// The request is a CONNECT.
+        case connect
+        /// The client has shown a right password.
+        case authenticated
+        /// A kind of request that Pintle has none of: Squid's own pages, FTP.
+        case never
+        /// A condition that Pintle does not have, in words.
+        case unknown(String)
+    }
+
+    let name: String
+    /// The type as the file spells it.
+    let type: String
+    var condition: Condition
+
+    /// Lists that are there without an `acl` line.
+    static let predefined: [String: SquidACL] = {
+        let lists: [(String, String, Condition)] = [
+            ("all", "src", .source(AddressRange.all)),
+            ("manager", "url_regex", .never),
+            ("localhost", "src", .source(Self.ranges("127.0.0.1", "::1"))),
+            ("to_localhost", "dst", .destination(Self.ranges("127.0.0.0/8", "0.0.0.0/32", "::1", "::"))),
+            ("to_linklocal", "dst", .destination(Self.ranges("169.254.0.0/16", "fe80::/10"))),
+            ("CONNECT", "method", .connect),
+        ]
+        return Dictionary(uniqueKeysWithValues: lists.map { ($0.0, SquidACL(name: $0.0, type: $0.1, condition: $0.2)) })
+    }()
+
+    private static func ranges(_ texts: String...) -> [AddressRange] { texts.compactMap(AddressRange.init(squid:)) }
+
+    /// Reads the values of a line.
+    ///
+    /// - Parameter values: without options such as `-n`, and with the contents of files in their places.
+    static func condition(_ type: String, _ values: [String]) -> Condition {
+        switch type {
+        case "src": Self.addresses(values).map { .source($0) } ?? .unknown("src with a name, which Squid looks up once")
+        case "dst": Self.addresses(values).map { .destination($0) } ?? .unknown("dst with a name, which Squid looks up once")
+        case "dstdomain": Self.domains(values).map { .domain($0) } ?? .unknown("dstdomain with a value that is no name")
+        case "port": Self.ports(values).map { .port($0) } ?? .unknown("port with a value that is no port")
+        case "method" where values == ["CONNECT"]: .connect
+        case "method": .unknown("method \(values.joined(separator: " ")): destinations know no methods")
+        case "proxy_auth" where values == ["REQUIRED"]: .authenticated
+        case "proxy_auth": .unknown("proxy_auth with names: all users of Pintle's file may do the same")
+        case "proto" where values.allSatisfy({ ["cache_object", "FTP", "ftp"].contains($0) }): .never
+        case "dstdom_regex", "url_regex", "urlpath_regex": .unknown("\(type): Pintle has no regular expressions")
+        default: .unknown("acl of type \(type)")
+        }
+    }
+
+    /// Joins the lines of one list.
+    static func joined(_ first: Condition, _ second: Condition) -> Condition {
+        switch (first, second) {
+        case (.source(let one), .source(let other)): .source(one + other)
+        case (.destination(let one), .destination(let other)): .destination(one + other)
+        case (.domain(let one), .domain(let other)): .domain(one + other)
+        case (.port(let one), .port(let other)): .port(one + other)
+        case (.unknown, _): first
+        case (_, .unknown): second
+        default: first == second ? first : .unknown("an acl with different kinds of values")
+        }
+    }
+
+    private static func addresses(_ values: [String]) -> [AddressRange]? {
+        var ranges: [AddressRange] = []
+        for value in values {
+            if ["all", "0/0", "0.0.0.0/0"].contains(value) {
+                ranges += AddressRange.all
+            } else if value == "ipv4" || value == "ipv6" {
+                ranges.append(AddressRange.all[value == "ipv4" ? 0 : 1])
+            } else {
+                guard let range = AddressRange(squid: value) else { return nil }
+                ranges.append(range)
+            }
+        }
+        return ranges
+    }
+
+    /// A leading dot stands for the name and everything below it.
+    private static func domains(_ values: [String]) -> [HostPattern]? {
+        var patterns: [HostPattern] = []
+        for value in values {
+            let name = value.lowercased().drop { $0 == "." }
+            guard let exact = try? HostPattern(String(name)), case .exact = exact.host, exact.port == nil else { return nil }
+            patterns.append(exact)
+            if value.hasPrefix(".") {
+                guard let below = try? HostPattern("*.\(name)") else { return nil }
+                patterns.append(below)
+            }
+        }
+        return patterns
+    }
+
+    private static func ports(_ values: [String]) -> [ClosedRange<Int>]? {
+        var ranges: [ClosedRange<Int>] = []
+        for value in values {
+            let ends = value.split(separator: "-", omittingEmptySubsequences: false).map { UInt16($0) }
+            guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1], first <= last
+            else { return nil }
+            ranges.append(Int(first)...Int(last))
+        }
+        return ranges
+    }
+}
+
+/// A line of `http_access`.
+struct SquidRule: Equatable {
+    struct Term: Equatable {
+        let list: SquidACL
+        let isNegated: Bool
+    }
+
+    let isAllowing: Bool
+    /// All of them must hold.
+    let terms: [Term]
+    let line: Int
+
+    /// The conditions that Pintle lacks, in words.
+    var unknown: [String] {
+        self.terms.compactMap { term in
+            if case .unknown(let words) = term.list.condition { "\(term.list.name) (\(words))" } else { nil }
+        }
+    }
+
+    /// True if no request of Pintle matches.
+    var isIdle: Bool { self.terms.contains { $0.list.condition == .never && !$0.isNegated } }
+}

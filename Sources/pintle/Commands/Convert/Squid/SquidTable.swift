@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintlePolicy
+
+/// The decisions of `http_access` about all requests.
+///
+/// Requests are sorted into classes by the lists that they are on: clients, names, addresses of servers, and ports. The rules
+/// see nothing else of a request. So a decision for each combination of classes is a decision about every request.
+struct SquidTable {
+    /// Members that are on the same lists.
+    struct Class<Member> {
+        let lists: Set<String>
+        var members: [Member]
+    }
+
+    /// One combination.
+    struct Question {
+        var client: Set<String>
+        var name: Set<String>
+        var address: Set<String>
+        var port: Set<String>
+        var isConnect: Bool
+        var isAuthenticated: Bool
+    }
+
+    let clients: [Class<AddressRange>]
+    /// The first class has no members: names that are on no list, and hosts that are addresses.
+    let names: [Class<HostPattern>]
+    let addresses: [Class<AddressRange>]
+    let ports: [Class<ClosedRange<Int>>]
+    /// False if no rule asks for passwords.
+    let asksForPasswords: Bool
+    private let rules: [SquidRule]
+    /// The decision on requests that no rule matches.
+    private let fallback: Bool
+
+    /// - Parameter rules: without unknown conditions.
+    init(_ rules: [SquidRule], fallback: Bool) {
+        self.rules = rules
+        self.fallback = fallback
+        var lists: [String: SquidACL.Condition] = [:]
+        for term in rules.flatMap(\.terms) { lists[term.list.name] = term.list.condition }
+        var (sources, destinations): ([String: [AddressRange]], [String: [AddressRange]]) = ([:], [:])
+        var (domains, ports): ([String: [HostPattern]], [String: [ClosedRange<Int>]]) = ([:], [:])
+        for (name, condition) in lists {
+            switch condition {
+            case .source(let ranges): sources[name] = ranges
+            case .destination(let ranges): destinations[name] = ranges
+            case .domain(let patterns): domains[name] = patterns
+            case .port(let ranges): ports[name] = ranges
+            case .connect, .authenticated, .never, .unknown: break
+            }
+        }
+        self.clients = Self.classes(AddressRange.pieces(sources.values.joined()), on: sources) { $0.contains($1) }
+        self.addresses = Self.classes(AddressRange.pieces(destinations.values.joined()), on: destinations) {
+            $0.contains($1)
+        }
+        self.ports = Self.classes(Pieces.split(1...65_535, at: ports.values.joined().filter { $0.upperBound > 0 }.map {
+            max(1, $0.lowerBound)...$0.upperBound
+        }), on: ports) { $0.contains($1.lowerBound) }
+        self.names = [Class(lists: [], members: [])] + Self.nameClasses(domains)
+        self.asksForPasswords = lists.values.contains(.authenticated)
+    }
+
+    private static func classes<Member, Item>(
+        _ members: [Member], on lists: [String: [Item]], _ contains: (Item, Member) -> Bool
+    ) -> [Class<Member>] {
+        var classes: [Class<Member>] = []
+        var places: [Set<String>: Int] = [:]
+        for member in members {
+            let own = Set(lists.filter { $0.value.contains { contains($0, member) } }.keys)
+            if let place = places[own] {
+                classes[place].members.append(member)
+            } else {
+                places[own] = classes.count
+                classes.append(Class(lists: own, members: [member]))
+            }
+        }
+        return classes
+    }
+
+    /// Each listed name and suffix stands for the names that match it, and no longer one.
+    private static func nameClasses(_ lists: [String: [HostPattern]]) -> [Class<HostPattern>] {
+        var owners: [HostPattern.Host: Set<String>] = [:]
+        var patterns: [HostPattern] = []
+        for (name, members) in lists.sorted(by: { $0.key < $1.key }) {
+            for pattern in members {
+                if owners[pattern.host] == nil { patterns.append(pattern) }
+                owners[pattern.host, default: []].insert(name)
+            }
+        }
+        var classes: [Class<HostPattern>] = []
+        var places: [Set<String>: Int] = [:]
+        for pattern in patterns {
+            let own = pattern.selfAndSuffixes.reduce(into: Set<String>()) { $0.formUnion(owners[$1] ?? []) }
+            if let place = places[own] {
+                classes[place].members.append(pattern)
+            } else {
+                places[own] = classes.count
+                classes.append(Class(lists: own, members: [pattern]))
+            }
+        }
+        return classes
+    }
+
+    /// The number of combinations.
+    var count: Int {
+        self.clients.count * self.names.count * self.addresses.count * self.ports.count * (self.asksForPasswords ? 4 : 2)
+    }
+
+    /// True if Squid allows the requests of this combination: by the first rule that matches.
+    func allows(_ question: Question) -> Bool { self.rule(for: question)?.isAllowing ?? self.fallback }
+
+    /// The first rule that matches.
+    func rule(for question: Question) -> SquidRule? {
+        self.rules.first { rule in rule.terms.allSatisfy { Self.holds($0, question) } }
+    }
+
+    private static func holds(_ term: SquidRule.Term, _ question: Question) -> Bool {
+        let isOn =
+            switch term.list.condition {
+            case .source: question.client.contains(term.list.name)
+            case .destination: question.address.contains(term.list.name)
+            case .domain: question.name.contains(term.list.name)
+            case .port: question.port.contains(term.list.name)
+            case .connect: question.isConnect
+            case .authenticated: question.isAuthenticated
+            case .never, .unknown: false
+            }
+        return isOn != term.isNegated
+    }
+}
+
+extension HostPattern {
+    /// The pattern, and each suffix whose names include all of its own.
+    var selfAndSuffixes: [Host] {
+        let name: String
+        switch self.host {
+        case .exact(let exact): name = exact
+        case .suffix(let suffix): name = "*.\(suffix)"
+        case .any, .network: return [self.host]
+        }
+        var hosts = [self.host]
+        var rest = name[...]
+        while let dot = rest.firstIndex(of: ".") {
+            rest = rest[rest.index(after: dot)...]
+            let suffix = Host.suffix(String(rest))
+            if suffix != self.host { hosts.append(suffix) }
+        }
+        return hosts
+    }
+}
