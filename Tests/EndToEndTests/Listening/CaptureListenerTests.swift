@@ -51,6 +51,23 @@ struct CaptureListenerTests {
                 "its client speaks neither TLS nor HTTP, so that it cannot be read: ") == true, "\(lines[1])")
     }
 
+    @Test(arguments: [1, 40])
+    func `a handshake goes to the server that it names, whatever address its client has connected to`(
+        pieces: Int
+    ) throws {
+        let pintle = try self.pintle("destinations: {default: deny, allow: [127.0.0.1]}")
+        let client = try self.connect(pintle)
+        let hello = HelloBytes("named.example").record
+        // The name is known when all of it has come.
+        for start in stride(from: 0, to: hello.count, by: hello.count / pieces) {
+            try client.send(Array(hello[start..<min(start + hello.count / pieces, hello.count)]))
+        }
+        #expect(try client.readToEnd().bytes == [21, 3, 3, 0, 2, 2, 49])
+        let line = try pintle.waitForExchanges(1)[0]
+        #expect(line["host"] as? String == "named.example:\(pintle.ports[1])", "\(line)")
+        #expect(line["rule"] as? String == "destinations.default", "\(line)")
+    }
+
     @Test func `a client that says nothing is judged as one that waits for its server`() throws {
         let pintle = try self.pintle("destinations: {default: deny}")
         #expect(try self.connect(pintle).readToEnd().bytes.isEmpty)

@@ -100,7 +100,8 @@ class Scene:
         self.give("corp-ca.pem", self.company.pem)
 
     def rotating_a_key(self):
-        shutil.copy(self.folder / "certificates/api.example.com.next.pem", self.work / "next.pem")
+        chain = (self.folder / "certificates/api.example.com.next.pem").read_text()
+        self.give("next.pem", chain[: chain.index("-----BEGIN PRIVATE KEY")])
 
     def team_proxy(self):
         self.give("corp-ca.pem", self.company.pem)

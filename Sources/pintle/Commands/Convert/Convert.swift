@@ -33,7 +33,8 @@ struct Convert: ParsableCommand {
             "With smokescreen: the service whose rules are meant; else those of default.", valueName: "name"))
     var service: String?
 
-    @Option(help: ArgumentHelp("The file to write, which must not be there yet; else standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The file to write, which must not be there yet; else standard output.", valueName: "file"))
     var out: String?
 
     @Argument(help: "The file with the rules; /dev/stdin for standard input.")

@@ -3,8 +3,8 @@
 internal import PintlePolicy
 
 extension SmokescreenACL {
-    /// Networks that Smokescreen connects to for nobody's domain. Pintle's `private_addresses` exempts the hosts of `allow`, so
-    /// they are denied by name. IPv6 outside of 2000::/3 is no global unicast.
+    /// Networks that Smokescreen refuses, whatever name leads to them. Pintle's `private_addresses` exempts the hosts of `allow`, so
+    /// they stand in `deny`. IPv6 outside of 2000::/3 is no global unicast.
     private static let privateNetworks = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
         "224.0.0.0/3", "::/3", "2001::/32", "2002::/16", "4000::/2", "8000::/1",
@@ -63,7 +63,8 @@ extension SmokescreenACL {
     }
 
     private func head(_ rules: Rules) -> [String] {
-        let name = rules.name.map { "the service \($0.debugDescription)" } ?? "services without rules of their own (default)"
+        let name =
+            rules.name.map { "the service \($0.debugDescription)" } ?? "services without rules of their own (default)"
         let project = rules.project.map { ", project \($0.debugDescription)" } ?? ""
         return [
             "The rules of Smokescreen for \(name)\(project).",

@@ -45,7 +45,8 @@ struct SmokescreenACL {
         }
         let entries = try self.entries(document, "the file")
         if let entry = entries.first(where: { $0.key == "egress_acl_file" }) {
-            throw self.malformed(entry.position, "this is Smokescreen's main file; convert the one that egress_acl_file names")
+            throw self.malformed(
+                entry.position, "this is Smokescreen's main file; convert the one that egress_acl_file names")
         }
         guard let version = entries.first(where: { $0.key == "version" }), version.value.text == "v1" else {
             throw self.malformed(document.position, "an egress ACL says version: v1")
@@ -70,7 +71,8 @@ struct SmokescreenACL {
         for member in try self.members(value, "services") {
             let rules = try self.rules(member, isDefault: false)
             if services.contains(where: { $0.name == rules.name }) {
-                throw self.malformed(member.position, "the service \((rules.name ?? "").debugDescription) is there twice")
+                throw self.malformed(
+                    member.position, "the service \((rules.name ?? "").debugDescription) is there twice")
             }
             services.append(rules)
         }
@@ -95,12 +97,16 @@ struct SmokescreenACL {
                 rules.others.append(
                     ConversionRemark(
                         effect: .leftOut, line: entry.position.line,
-                        text: "\(entry.key): name the hosts in interception.hosts, and add fields by a route's request.headers"))
+                        text:
+                            "\(entry.key): name the hosts in interception.hosts, and add fields by a route's request.headers"
+                    ))
             case "allowed_external_proxies":
                 rules.others.append(
                     ConversionRemark(
                         effect: .stricter, line: entry.position.line,
-                        text: "\(entry.key): clients of Pintle choose no upstream proxy; upstream_proxy names one for all"))
+                        text:
+                            "\(entry.key): clients of Pintle choose no upstream proxy; upstream_proxy names one for all"
+                    ))
             default: rules.others.append(Self.unknown(entry))
             }
         }

@@ -7,9 +7,9 @@ internal import PintlePolicy
 struct SquidACL: Equatable {
     enum Condition: Equatable {
         /// The client's address.
-        case source([AddressRange])
+        case source([AddressSpan])
         /// The address of the server.
-        case destination([AddressRange])
+        case destination([AddressSpan])
         /// The host of the request.
         case domain([HostPattern])
         case port([ClosedRange<Int>])
@@ -31,7 +31,7 @@ struct SquidACL: Equatable {
     /// Lists that are there without an `acl` line.
     static let predefined: [String: SquidACL] = {
         let lists: [(String, String, Condition)] = [
-            ("all", "src", .source(AddressRange.all)),
+            ("all", "src", .source(AddressSpan.all)),
             ("manager", "url_regex", .never),
             ("localhost", "src", .source(Self.ranges("127.0.0.1", "::1"))),
             ("to_localhost", "dst", .destination(Self.ranges("127.0.0.0/8", "0.0.0.0/32", "::1", "::"))),
@@ -41,7 +41,7 @@ struct SquidACL: Equatable {
         return Dictionary(uniqueKeysWithValues: lists.map { ($0.0, SquidACL(name: $0.0, type: $0.1, condition: $0.2)) })
     }()
 
-    private static func ranges(_ texts: String...) -> [AddressRange] { texts.compactMap(AddressRange.init(squid:)) }
+    private static func ranges(_ texts: String...) -> [AddressSpan] { texts.compactMap(AddressSpan.init(squid:)) }
 
     /// Reads the values of a line.
     ///
@@ -49,7 +49,8 @@ struct SquidACL: Equatable {
     static func condition(_ type: String, _ values: [String]) -> Condition {
         switch type {
         case "src": Self.addresses(values).map { .source($0) } ?? .unknown("src with a name, which Squid looks up once")
-        case "dst": Self.addresses(values).map { .destination($0) } ?? .unknown("dst with a name, which Squid looks up once")
+        case "dst":
+            Self.addresses(values).map { .destination($0) } ?? .unknown("dst with a name, which Squid looks up once")
         case "dstdomain": Self.domains(values).map { .domain($0) } ?? .unknown("dstdomain with a value that is no name")
         case "port": Self.ports(values).map { .port($0) } ?? .unknown("port with a value that is no port")
         case "method" where values == ["CONNECT"]: .connect
@@ -75,15 +76,15 @@ struct SquidACL: Equatable {
         }
     }
 
-    private static func addresses(_ values: [String]) -> [AddressRange]? {
-        var ranges: [AddressRange] = []
+    private static func addresses(_ values: [String]) -> [AddressSpan]? {
+        var ranges: [AddressSpan] = []
         for value in values {
             if ["all", "0/0", "0.0.0.0/0"].contains(value) {
-                ranges += AddressRange.all
+                ranges += AddressSpan.all
             } else if value == "ipv4" || value == "ipv6" {
-                ranges.append(AddressRange.all[value == "ipv4" ? 0 : 1])
+                ranges.append(AddressSpan.all[value == "ipv4" ? 0 : 1])
             } else {
-                guard let range = AddressRange(squid: value) else { return nil }
+                guard let range = AddressSpan(squid: value) else { return nil }
                 ranges.append(range)
             }
         }
@@ -95,7 +96,9 @@ struct SquidACL: Equatable {
         var patterns: [HostPattern] = []
         for value in values {
             let name = value.lowercased().drop { $0 == "." }
-            guard let exact = try? HostPattern(String(name)), case .exact = exact.host, exact.port == nil else { return nil }
+            guard let exact = try? HostPattern(String(name)), case .exact = exact.host, exact.port == nil else {
+                return nil
+            }
             patterns.append(exact)
             if value.hasPrefix(".") {
                 guard let below = try? HostPattern("*.\(name)") else { return nil }

@@ -143,7 +143,8 @@ struct SquidConversion {
         }
         let address = UInt16(place) == nil ? place : "0.0.0.0:\(place)"
         guard let listener = try? ListenAddress(address) else {
-            self.result.note(.leftOut, line, "http_port \(place): a listener has an address, as in 10.0.0.1:3128, and no name")
+            self.result.note(
+                .leftOut, line, "http_port \(place): a listener has an address, as in 10.0.0.1:3128, and no name")
             return
         }
         if !self.result.policy.listen.contains(listener.description) {
@@ -160,7 +161,8 @@ struct SquidConversion {
         case "program" where words[2].hasSuffix("ncsa_auth") && words.count > 3: self.passwords = words[3]
         case "program":
             self.result.note(
-                .leftOut, line, "auth_param basic program: Pintle asks no helper; make a file of users with htpasswd -B")
+                .leftOut, line, "auth_param basic program: Pintle asks no helper; make a file of users with htpasswd -B"
+            )
         case "realm": self.result.policy.users = .init(realm: words[2...].joined(separator: " "), file: "")
         default: break
         }

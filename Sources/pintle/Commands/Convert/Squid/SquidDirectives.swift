@@ -6,7 +6,8 @@ enum SquidDirectives {
     private static let harmless: Set<String> = [
         "access_log", "acl", "append_domain", "buffered_logs", "cache_dir", "cache_effective_group",
         "cache_effective_user", "cache_log", "cache_mem", "cache_mgr", "cache_replacement_policy", "cache_store_log",
-        "cache_swap_high", "cache_swap_low", "chroot", "client_db", "client_lifetime", "connect_timeout", "coredump_dir",
+        "cache_swap_high", "cache_swap_low", "chroot", "client_db", "client_lifetime", "connect_timeout",
+        "coredump_dir",
         "debug_options", "dns_defnames", "dns_nameservers", "dns_packet_max", "dns_retransmit_interval", "dns_timeout",
         "dns_v4_first", "email_err_data", "err_html_text", "error_default_language", "error_directory", "forwarded_for",
         "ftp_passive", "ftp_user", "half_closed_clients", "hierarchy_stoplist", "host_verify_strict", "hosts_file",
@@ -16,7 +17,8 @@ enum SquidDirectives {
         "maximum_object_size", "maximum_object_size_in_memory", "memory_cache_mode", "memory_pools",
         "memory_replacement_policy", "minimum_object_size", "negative_dns_ttl", "negative_ttl", "netdb_filename",
         "persistent_request_timeout", "pid_filename", "pinger_enable", "pipeline_prefetch", "positive_dns_ttl",
-        "quick_abort_max", "quick_abort_min", "quick_abort_pct", "range_offset_limit", "read_timeout", "refresh_pattern",
+        "quick_abort_max", "quick_abort_min", "quick_abort_pct", "range_offset_limit", "read_timeout",
+        "refresh_pattern",
         "request_timeout", "server_persistent_connections", "client_persistent_connections", "shutdown_lifetime",
         "snmp_access", "snmp_port", "store_avg_object_size", "strip_query_terms", "uri_whitespace", "unique_hostname",
         "unlinkd_program", "useragent_log", "visible_hostname", "wccp2_router", "workers",
@@ -30,7 +32,9 @@ enum SquidDirectives {
         "https_port": (.leftOut, "add https://ADDR:PORT to listen, and listen_tls with the certificate"),
         "tls_outgoing_options": (.weaker, "trust.default has roots, min_tls and client_certificate"),
         "sslproxy_cert_error": (.leftOut, "origins must prove themselves, unless a trust policy says otherwise"),
-        "ssl_bump": (.weaker, "name intercepted hosts in interception.hosts; others are relayed or verified (tunnels.verify)"),
+        "ssl_bump": (
+            .weaker, "name intercepted hosts in interception.hosts; others are relayed or verified (tunnels.verify)"
+        ),
         "include": (.weaker, "included files are not followed; paste their lines in its place"),
         "cache": (.leftOut, "nothing is kept without a route's cache"),
         "request_header_access": (.weaker, "a route's request.headers.remove takes fields away"),

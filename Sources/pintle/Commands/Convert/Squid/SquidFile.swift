@@ -19,7 +19,7 @@ struct SquidFile {
     let file: String
     private(set) var directives: [Directive] = []
 
-    /// - Throws: for text that is not UTF-8, quotes without an end, and conditions, whose branches exclude each other.
+    /// - Throws: for text that is not UTF-8, quotes without an end, and conditions, as only one of their branches counts.
     init(_ bytes: [UInt8], file: String) throws(ConversionError) {
         self.file = file
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -47,7 +47,8 @@ struct SquidFile {
         if ["if", "else", "endif"].contains(name.text) {
             throw ConversionError(
                 .incomplete, file: self.file, line: number,
-                "the condition \(name.text) cannot be carried; keep the lines of the branch that holds here, and leave the others out")
+                "the condition \(name.text) cannot be carried; keep the lines of the branch that holds here, and leave the others out"
+            )
         }
         self.directives.append(Directive(name: name.text, words: Array(words.dropFirst()), line: number))
     }
@@ -63,7 +64,8 @@ struct SquidFile {
                 break
             } else if character == "\"" {
                 guard let end = rest.dropFirst().firstIndex(of: "\"") else {
-                    throw ConversionError(.malformed, file: self.file, line: number, "a quotation mark has no other one")
+                    throw ConversionError(
+                        .malformed, file: self.file, line: number, "a quotation mark has no other one")
                 }
                 words.append(Word(text: String(rest[..<end].dropFirst()), isQuoted: true))
                 rest = rest[rest.index(after: end)...]

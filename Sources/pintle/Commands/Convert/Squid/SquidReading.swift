@@ -38,7 +38,7 @@ struct SquidReading {
         }
         guard !self.clients.isEmpty else { throw self.refusal("its rules allow nothing") }
         let allowed = Set(self.clients)
-        self.result.policy.clients = AddressRange.networks(
+        self.result.policy.clients = AddressSpan.networks(
             self.table.clients.filter { allowed.contains($0.lists) }.flatMap(\.members)
         ).map(\.description)
         try self.readPorts()
@@ -109,7 +109,8 @@ struct SquidReading {
             if !choice.leftOut.isEmpty {
                 self.result.note(
                     .stricter, nil,
-                    "\(isConnect ? "connect_ports" : "ports") has no ranges; left out: \(choice.leftOut.joined(separator: ", "))")
+                    "\(isConnect ? "connect_ports" : "ports") has no ranges; left out: \(choice.leftOut.joined(separator: ", "))"
+                )
             }
             self.ports[isConnect] = ports
         }
@@ -142,7 +143,7 @@ struct SquidReading {
         let byName = self.table.names.map { self.isOpen($0.lists, nowhere) }
         var names = NameLists()
         var deniedNames: [Bool] = []
-        var networks: (allow: [AddressRange], deny: [AddressRange]) = ([], [])
+        var networks: (allow: [AddressSpan], deny: [AddressSpan]) = ([], [])
         self.result.policy.fallback = .init(isAllowed ? "allow" : "deny")
         self.result.policy.privateAddresses = .init("allow", "as in Squid, whose rules name networks")
         for (index, group) in self.table.names.enumerated() {
@@ -160,15 +161,15 @@ struct SquidReading {
             if !isAllowed, byAddress[index] { networks.allow += group.members }
         }
         let (allow, deny) = try names.patterns(isAllowed: isAllowed, self.file)
-        self.result.policy.allow += (allow + AddressRange.networks(networks.allow).map(\.description)).map { .init($0) }
-        self.result.policy.deny += (deny + AddressRange.networks(networks.deny).map(\.description)).map { .init($0) }
+        self.result.policy.allow += (allow + AddressSpan.networks(networks.allow).map(\.description)).map { .init($0) }
+        self.result.policy.deny += (deny + AddressSpan.networks(networks.deny).map(\.description)).map { .init($0) }
         try self.check(open, byName, deniedNames, networks, isAllowed)
     }
 
     /// Compares each pair of a name and an address with the lists: denials first, then permissions, then the default.
     private func check(
         _ open: [[Bool]], _ byName: [Bool], _ deniedNames: [Bool],
-        _ networks: (allow: [AddressRange], deny: [AddressRange]), _ isAllowed: Bool
+        _ networks: (allow: [AddressSpan], deny: [AddressSpan]), _ isAllowed: Bool
     ) throws(ConversionError) {
         let denied = Set(networks.deny)
         let allowed = Set(networks.allow)
@@ -245,7 +246,8 @@ private struct NameLists {
         if let inner = self.open.first(where: { $0.selfAndSuffixes.contains(where: hosts.contains) }) {
             throw ConversionError(
                 .incomplete, file: file, line: nil,
-                "nothing is written: \(inner) is allowed within a suffix that is denied, and in Pintle denials come first")
+                "nothing is written: \(inner) is allowed within a suffix that is denied, and in Pintle denials come first"
+            )
         }
         return (isAllowed ? [] : self.open.map(\.description), denied.map(\.description))
     }

@@ -23,10 +23,10 @@ struct SquidTable {
         var isAuthenticated: Bool
     }
 
-    let clients: [Class<AddressRange>]
+    let clients: [Class<AddressSpan>]
     /// The first class has no members: names that are on no list, and hosts that are addresses.
     let names: [Class<HostPattern>]
-    let addresses: [Class<AddressRange>]
+    let addresses: [Class<AddressSpan>]
     let ports: [Class<ClosedRange<Int>>]
     /// False if no rule asks for passwords.
     let asksForPasswords: Bool
@@ -40,7 +40,7 @@ struct SquidTable {
         self.fallback = fallback
         var lists: [String: SquidACL.Condition] = [:]
         for term in rules.flatMap(\.terms) { lists[term.list.name] = term.list.condition }
-        var (sources, destinations): ([String: [AddressRange]], [String: [AddressRange]]) = ([:], [:])
+        var (sources, destinations): ([String: [AddressSpan]], [String: [AddressSpan]]) = ([:], [:])
         var (domains, ports): ([String: [HostPattern]], [String: [ClosedRange<Int>]]) = ([:], [:])
         for (name, condition) in lists {
             switch condition {
@@ -51,13 +51,17 @@ struct SquidTable {
             case .connect, .authenticated, .never, .unknown: break
             }
         }
-        self.clients = Self.classes(AddressRange.pieces(sources.values.joined()), on: sources) { $0.contains($1) }
-        self.addresses = Self.classes(AddressRange.pieces(destinations.values.joined()), on: destinations) {
+        self.clients = Self.classes(AddressSpan.pieces(sources.values.joined()), on: sources) { $0.contains($1) }
+        self.addresses = Self.classes(AddressSpan.pieces(destinations.values.joined()), on: destinations) {
             $0.contains($1)
         }
-        self.ports = Self.classes(Pieces.split(1...65_535, at: ports.values.joined().filter { $0.upperBound > 0 }.map {
-            max(1, $0.lowerBound)...$0.upperBound
-        }), on: ports) { $0.contains($1.lowerBound) }
+        self.ports = Self.classes(
+            Pieces.split(
+                1...65_535,
+                at: ports.values.joined().filter { $0.upperBound > 0 }.map {
+                    max(1, $0.lowerBound)...$0.upperBound
+                }), on: ports
+        ) { $0.contains($1.lowerBound) }
         self.names = [Class(lists: [], members: [])] + Self.nameClasses(domains)
         self.asksForPasswords = lists.values.contains(.authenticated)
     }
@@ -105,7 +109,8 @@ struct SquidTable {
 
     /// The number of combinations.
     var count: Int {
-        self.clients.count * self.names.count * self.addresses.count * self.ports.count * (self.asksForPasswords ? 4 : 2)
+        self.clients.count * self.names.count * self.addresses.count * self.ports.count
+            * (self.asksForPasswords ? 4 : 2)
     }
 
     /// True if Squid allows the requests of this combination: by the first rule that matches.

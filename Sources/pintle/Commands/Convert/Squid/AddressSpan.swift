@@ -4,12 +4,12 @@ internal import PintleMessage
 internal import PintlePolicy
 
 /// Addresses of one family, one after another.
-struct AddressRange: Hashable {
+struct AddressSpan: Hashable {
     let family: IPAddress.Family
     /// The addresses as numbers.
     let numbers: ClosedRange<UInt128>
 
-    static let all = [IPAddress.Family.v4, .v6].map { AddressRange(family: $0, numbers: Self.whole($0)) }
+    static let all = [IPAddress.Family.v4, .v6].map { AddressSpan(family: $0, numbers: Self.whole($0)) }
 
     static func whole(_ family: IPAddress.Family) -> ClosedRange<UInt128> {
         0...(family == .v4 ? UInt128(UInt32.max) : .max)
@@ -39,8 +39,8 @@ struct AddressRange: Hashable {
             guard let length = Self.prefixLength(halves[1], first.family) else { return nil }
             bits = length
         }
-        let lower = AddressRange(CIDR(masking: first, prefixLength: bits)).numbers.lowerBound
-        let upper = AddressRange(CIDR(masking: last, prefixLength: bits)).numbers.upperBound
+        let lower = AddressSpan(CIDR(masking: first, prefixLength: bits)).numbers.lowerBound
+        let upper = AddressSpan(CIDR(masking: last, prefixLength: bits)).numbers.upperBound
         guard lower <= upper else { return nil }
         self.init(family: first.family, numbers: lower...upper)
     }
@@ -53,22 +53,22 @@ struct AddressRange: Hashable {
     }
 
     /// Splits all addresses at the ends of the ranges, so that each piece is wholly within a range or wholly without.
-    static func pieces(_ ranges: some Sequence<AddressRange>) -> [AddressRange] {
+    static func pieces(_ ranges: some Sequence<AddressSpan>) -> [AddressSpan] {
         let ranges = Array(ranges)
         return [IPAddress.Family.v4, .v6].flatMap { family in
             let own = ranges.filter { $0.family == family }.map(\.numbers)
-            return Pieces.split(Self.whole(family), at: own).map { AddressRange(family: family, numbers: $0) }
+            return Pieces.split(Self.whole(family), at: own).map { AddressSpan(family: family, numbers: $0) }
         }
     }
 
     /// True if every address of `other` is in this range.
-    func contains(_ other: AddressRange) -> Bool {
+    func contains(_ other: AddressSpan) -> Bool {
         self.family == other.family && self.numbers.contains(other.numbers.lowerBound)
             && self.numbers.contains(other.numbers.upperBound)
     }
 
     /// The fewest networks that have the addresses of `ranges`, and no others.
-    static func networks(_ ranges: [AddressRange]) -> [CIDR] {
+    static func networks(_ ranges: [AddressSpan]) -> [CIDR] {
         var networks: [CIDR] = []
         for family in [IPAddress.Family.v4, .v6] {
             for range in Pieces.joined(ranges.filter { $0.family == family }.map(\.numbers)) {
