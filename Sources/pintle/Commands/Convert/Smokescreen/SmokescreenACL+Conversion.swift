@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintlePins
 internal import PintlePolicy
 
 extension SmokescreenACL {
@@ -63,9 +64,8 @@ extension SmokescreenACL {
     }
 
     private func head(_ rules: Rules) -> [String] {
-        let name =
-            rules.name.map { "the service \($0.debugDescription)" } ?? "services without rules of their own (default)"
-        let project = rules.project.map { ", project \($0.debugDescription)" } ?? ""
+        let name = rules.name.map { "the service \($0.yamlQuoted)" } ?? "services without rules of their own (default)"
+        let project = rules.project.map { ", project \($0.yamlQuoted)" } ?? ""
         return [
             "The rules of Smokescreen for \(name)\(project).",
             "They hold for every client of this proxy: clients have no roles here.",

@@ -163,8 +163,21 @@ struct SquidConversion {
             self.result.note(
                 .leftOut, line, "auth_param basic program: Pintle asks no helper; make a file of users with htpasswd -B"
             )
-        case "realm": self.result.policy.users = .init(realm: words[2...].joined(separator: " "), file: "")
+        case "realm": self.readRealm(words[2...].joined(separator: " "), line)
         default: break
+        }
+    }
+
+    private mutating func readRealm(_ realm: String, _ line: Int) {
+        let isFit =
+            (1...128).contains(realm.utf8.count)
+            && realm.utf8.allSatisfy {
+                (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+            }
+        if isFit {
+            self.result.policy.users = .init(realm: realm, file: "")
+        } else {
+            self.result.note(.leftOut, line, "auth_param basic realm: a realm is 1 to 128 printable ASCII characters")
         }
     }
 

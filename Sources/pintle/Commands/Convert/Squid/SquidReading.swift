@@ -13,7 +13,7 @@ struct SquidReading {
     private var ports: [Bool: [SquidTable.Class<ClosedRange<Int>>]] = [:]
 
     /// The most combinations that are tabulated, several times.
-    private static let limit = 2_000_000
+    private static let limit = 200_000
 
     init(_ table: SquidTable, file: String, into result: Conversion) {
         (self.table, self.file, self.result) = (table, file, result)
