@@ -9,7 +9,7 @@ import Testing
 
 /// Random rules, and what Squid and the configuration made of them say of random requests.
 struct SquidModelTests {
-    private struct Request: CustomStringConvertible {
+    private struct Request: CustomStringConvertible, Sendable {
         let client: String
         let host: String
         let address: String
@@ -22,9 +22,9 @@ struct SquidModelTests {
     }
 
     /// A list, and a plain reading of it.
-    private struct List {
+    private struct List: Sendable {
         let line: String
-        let matches: (Request) -> Bool
+        let matches: @Sendable (Request) -> Bool
     }
 
     private static let lists: [String: List] = [
