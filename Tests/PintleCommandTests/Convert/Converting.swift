@@ -8,14 +8,7 @@ import PintleTesting
 
 /// Converts a squid.conf. Its lists may be in files.
 func squid(_ text: String, files: [String: String] = [:]) throws -> Conversion {
-    let surroundings = LoaderEnvironment(
-        environment: [:],
-        read: { (path, _) throws(LoaderEnvironment.ReadingError) in
-            guard let text = files[path] else { throw .notFound }
-            return Array(text.utf8)
-        },
-        exists: { files[$0] != nil })
-    return try SquidConversion(SquidFile(Array(text.utf8), file: "squid.conf"), surroundings).converted()
+    try SquidConversion(SquidFile(Array(text.utf8), file: "squid.conf"), .holding(files)).converted()
 }
 
 /// Converts an ACL of Smokescreen.

@@ -11,13 +11,5 @@ func fetchPlan(_ arguments: String...) throws -> FetchPlan { try fetchPlan(argum
 func fetchPlan(
     _ arguments: [String], environment: [String: String] = [:], files: [String: String] = [:]
 ) throws -> FetchPlan {
-    let surroundings = LoaderEnvironment(
-        environment: environment,
-        read: { (path, limit) throws(LoaderEnvironment.ReadingError) in
-            guard let text = files[path] else { throw .notFound }
-            guard text.utf8.count <= limit else { throw .tooLarge }
-            return Array(text.utf8)
-        },
-        exists: { files[$0] != nil })
-    return try FetchPlan(try Fetch.parse(arguments), surroundings: surroundings)
+    try FetchPlan(try Fetch.parse(arguments), surroundings: .holding(files, environment: environment))
 }

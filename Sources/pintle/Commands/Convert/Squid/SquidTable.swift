@@ -69,18 +69,7 @@ struct SquidTable {
     private static func classes<Member, Item>(
         _ members: [Member], on lists: [String: [Item]], _ contains: (Item, Member) -> Bool
     ) -> [Class<Member>] {
-        var classes: [Class<Member>] = []
-        var places: [Set<String>: Int] = [:]
-        for member in members {
-            let own = Set(lists.filter { $0.value.contains { contains($0, member) } }.keys)
-            if let place = places[own] {
-                classes[place].members.append(member)
-            } else {
-                places[own] = classes.count
-                classes.append(Class(lists: own, members: [member]))
-            }
-        }
-        return classes
+        Self.grouped(members) { member in Set(lists.filter { $0.value.contains { contains($0, member) } }.keys) }
     }
 
     /// Each listed name and suffix stands for the names that match it, and no longer one.
@@ -93,15 +82,23 @@ struct SquidTable {
                 owners[pattern.host, default: []].insert(name)
             }
         }
-        var classes: [Class<HostPattern>] = []
+        return Self.grouped(patterns) { pattern in
+            pattern.selfAndSuffixes.reduce(into: []) { $0.formUnion(owners[$1] ?? []) }
+        }
+    }
+
+    private static func grouped<Member>(
+        _ members: [Member], by lists: (Member) -> Set<String>
+    ) -> [Class<Member>] {
+        var classes: [Class<Member>] = []
         var places: [Set<String>: Int] = [:]
-        for pattern in patterns {
-            let own = pattern.selfAndSuffixes.reduce(into: Set<String>()) { $0.formUnion(owners[$1] ?? []) }
+        for member in members {
+            let own = lists(member)
             if let place = places[own] {
-                classes[place].members.append(pattern)
+                classes[place].members.append(member)
             } else {
                 places[own] = classes.count
-                classes.append(Class(lists: own, members: [pattern]))
+                classes.append(Class(lists: own, members: [member]))
             }
         }
         return classes
