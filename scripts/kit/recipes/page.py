@@ -6,6 +6,8 @@ import re
 # A block's file is named in the line above it: `pintle.yaml`:
 NAME = re.compile(r"`([^`]+)`:$")
 OWN_TERMINAL = "# in a terminal of its own"
+# Written to users other than root, whose kernel does not tell them of every connection.
+NOTE = "note: connections past the proxy were looked for from time to time"
 # These differ from run to run, and need no ellipsis.
 VOLATILE = [
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
@@ -90,5 +92,5 @@ def agrees(told, found, whole=True):
             pattern += r"(?:[^\n]*\n)*?"
         else:
             pattern += r"[^\n]*?".join(re.escape(part) for part in plain(line.rstrip()).split("…")) + r"\n"
-    text = "".join(plain(line.rstrip()) + "\n" for line in found)
+    text = "".join(plain(line.rstrip()) + "\n" for line in found if not line.startswith(NOTE))
     return bool((re.fullmatch if whole else re.match)(pattern, text))
