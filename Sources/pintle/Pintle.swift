@@ -83,10 +83,8 @@ struct Pintle: AsyncParsableCommand {
         Output.error(message)
         // For `run`, a code of 2 could be mistaken for the command's own.
         let isRun = CommandLine.arguments.dropFirst().first == "run"
-        let commands = Self.configuration.subcommands.map { $0._commandName }
-        if let hint = UsageHint.sentence(for: Array(CommandLine.arguments.dropFirst()), commands: commands) {
-            Output.error(hint)
-        }
+        let hint = KnownCommand.reading(Self.self).map { UsageHint(program: $0) }
+        if let sentence = hint?.sentence(for: Array(CommandLine.arguments.dropFirst())) { Output.error(sentence) }
         Glibc.exit((isRun ? ProcessExit.runFailed : .usage).rawValue)
     }
 }

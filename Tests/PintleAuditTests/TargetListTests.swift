@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `a policy that is not there, and hosts that are none, are refused`() throws {
-        #expect(throws: Malformed("no trust policy has that name; there are default, pay, other")) {
+        #expect(throws: Malformed("no trust policy has that name; there are default, pay, other; did you mean pay?")) {
             try self.list(policy: "pai")
         }
         for text in ["", "a b", "https://a.test", "a.test:0", "a.test:99999", "*.a.test", "::1"] {

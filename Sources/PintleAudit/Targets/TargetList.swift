@@ -39,7 +39,7 @@ package struct TargetList: Sendable, Equatable {
         let names = policy.configuration.trust.map(\.name)
         guard let index = names.firstIndex(of: name) else {
             let known = names.isEmpty ? "the configuration has none" : "there are \(names.joined(separator: ", "))"
-            throw Malformed("no trust policy has that name; \(known)")
+            throw Malformed("no trust policy has that name; \(known)\(name.hint(of: names))")
         }
         return (name, index)
     }

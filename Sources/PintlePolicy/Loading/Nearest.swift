@@ -15,6 +15,11 @@ extension String {
         return best?.candidate
     }
 
+    /// The end of a sentence that refuses this string: `; did you mean NAME?`; empty if no candidate is near.
+    package func hint(of candidates: [String]) -> String {
+        self.nearest(of: candidates).map { "; did you mean \($0)?" } ?? ""
+    }
+
     /// The least number of insertions, removals, substitutions and swaps of neighbours that turn this string into `other`.
     private func editDistance(to other: String) -> Int {
         let left = Array(self.utf8)

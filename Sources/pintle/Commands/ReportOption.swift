@@ -14,7 +14,8 @@ struct ReportOption<Format: RawRepresentable & CaseIterable & Sendable>: Sendabl
 
     init(_ format: Substring, _ path: Substring) throws(Malformed) {
         guard let known = Format(rawValue: String(format)) else {
-            throw Malformed("the format is one of \(Self.formats)")
+            let hint = String(format).hint(of: Format.allCases.map(\.rawValue))
+            throw Malformed("the format is one of \(Self.formats)\(hint)")
         }
         guard !path.isEmpty else { throw Malformed("a file follows the =, as in \(format)=report") }
         // The report would be mixed with the command's own output.

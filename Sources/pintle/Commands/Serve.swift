@@ -160,14 +160,18 @@ private struct Flags: Sendable {
         if let admin { changed.admin.place = try Self.place(ofAdmin: admin) }
         if let logLevel {
             guard let level = LogConfiguration.Level(rawValue: logLevel) else {
-                let levels = LogConfiguration.Level.allCases.map(\.rawValue).joined(separator: ", ")
-                throw CommandFailure(.usage, "--log-level \(logLevel): one of \(levels)")
+                let levels = LogConfiguration.Level.allCases.map(\.rawValue)
+                throw CommandFailure(
+                    .usage,
+                    "--log-level \(logLevel): one of \(levels.joined(separator: ", "))\(logLevel.hint(of: levels))")
             }
             changed.log.level = level
         }
         if let logFormat {
             guard let format = LogConfiguration.Format(rawValue: logFormat) else {
-                throw CommandFailure(.usage, "--log-format \(logFormat): text or json")
+                let formats = LogConfiguration.Format.allCases.map(\.rawValue)
+                throw CommandFailure(
+                    .usage, "--log-format \(logFormat): text or json\(logFormat.hint(of: formats))")
             }
             changed.log.format = format
         }

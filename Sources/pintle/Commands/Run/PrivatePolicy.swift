@@ -80,7 +80,9 @@ extension Configuration {
         guard let set = self.simulation.faultSets.first(where: { $0.name == name }) else {
             let names = self.simulation.faultSets.map(\.name)
             let hint =
-                names.isEmpty ? "it has no faults at the top level" : "there are \(names.joined(separator: ", "))"
+                names.isEmpty
+                ? "it has no faults at the top level"
+                : "there are \(names.joined(separator: ", "))\(name.hint(of: names))"
             throw CommandFailure(
                 .usage, "pintle run: --faults \(name): there is no such set in \(origin.description); \(hint)")
         }

@@ -99,11 +99,11 @@ struct Verify: ParsableCommand {
         Output.error("configuration: \(origin)")
         let all = zip(configured.configuration.trust, configured.securityPolicies)
         guard let (trust, policy) = all.first(where: { $0.0.name == name }) else {
-            let names = configured.configuration.trust.map(\.name).joined(separator: ", ")
+            let names = configured.configuration.trust.map(\.name)
             throw CommandFailure(
                 .usage,
                 "pintle verify: the configuration has no trust policy \(name.debugDescription); it has "
-                    + (names.isEmpty ? "none" : names))
+                    + (names.isEmpty ? "none" : names.joined(separator: ", ") + name.hint(of: names)))
         }
         let enforcement = trust.enforcement ?? configured.configuration.enforcement
         return Demand(policy: policy, reportsOnly: enforcement == .report)

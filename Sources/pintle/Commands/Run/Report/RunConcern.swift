@@ -17,8 +17,10 @@ enum RunConcern: String, Sendable, CaseIterable {
         var concerns: Set<RunConcern> = []
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let concern = RunConcern(rawValue: String(word)) else {
-                let words = Self.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Malformed("some of \(words) with commas between them, or never alone")
+                let words = Self.allCases.map(\.rawValue)
+                throw Malformed(
+                    "some of \(words.joined(separator: ", ")) with commas between them, or never alone"
+                        + String(word).hint(of: words))
             }
             concerns.insert(concern)
         }
