@@ -4,21 +4,39 @@ internal import PintleSystem
 
 /// Writes exchange records as lines that no client can forge and that reveal no secret.
 package struct ExchangeEncoder: Sendable {
-    private let format: LogFormat
+    private enum Form: Sendable {
+        case fields(LogFormat)
+        case summary(TerminalStyle)
+    }
+
+    private let form: Form
     private let redaction: Redaction
 
     /// Creates an encoder for one format.
     package init(format: LogFormat, redaction: Redaction) {
-        self.format = format
+        self.form = .fields(format)
+        self.redaction = redaction
+    }
+
+    /// Creates an encoder of short lines for people at a terminal.
+    package init(for style: TerminalStyle, redaction: Redaction) {
+        self.form = .summary(style)
         self.redaction = redaction
     }
 
     /// Appends one line, with its newline, to a buffer that the caller can reuse.
     package func encode(_ record: ExchangeRecord, into buffer: inout [UInt8]) {
+        let format: LogFormat
+        switch self.form {
+        case .fields(let chosen): format = chosen
+        case .summary(let style):
+            buffer += ExchangeSummary(record: record, redaction: self.redaction, style: style).line.utf8
+            return buffer.append(UInt8(ascii: "\n"))
+        }
         // The buffer is moved into the writer and back, because a copy would allocate its storage each time.
         var bytes: [UInt8] = []
         swap(&bytes, &buffer)
-        var line = LineWriter(self.format, appendingTo: consume bytes)
+        var line = LineWriter(format, appendingTo: consume bytes)
         self.write(record, to: &line)
         line.end()
         swap(&line.bytes, &buffer)

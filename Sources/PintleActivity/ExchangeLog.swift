@@ -37,19 +37,26 @@ package final class ExchangeLog: Sendable {
 
     /// Opens the log.
     ///
-    /// - Parameter logger: notified of the first line that cannot be written, and of the first that must be dropped.
+    /// - Parameters:
+    ///   - style: the look of lines that go to a terminal, in place of text; nil for text there, too.
+    ///   - logger: notified of the first line that cannot be written, and of the first that must be dropped.
     /// - Throws: an error if the file cannot be opened.
     package init(
-        _ destination: Destination, format: LogFormat, redaction: Redaction, logger: Logger
+        _ destination: Destination, format: LogFormat, onTerminals style: TerminalStyle? = nil, redaction: Redaction,
+        logger: Logger
     ) throws(LogFileError) {
         self.destination = destination
-        self.encoder = ExchangeEncoder(format: format, redaction: redaction)
         let output: LineOutput? =
             switch destination {
             case .off: nil
             case .standardOutput: LineOutput(borrowing: STDOUT_FILENO)
             case .file(let path): try LineOutput(appendingTo: path)
             }
+        if let style, format == .text, output?.isTerminal == true {
+            self.encoder = ExchangeEncoder(for: style, redaction: redaction)
+        } else {
+            self.encoder = ExchangeEncoder(format: format, redaction: redaction)
+        }
         self.writer = output.map { LogWriter($0) { loss in Self.tell(logger, of: loss, in: destination) } }
         self.isEnabled = self.writer != nil
     }

@@ -16,10 +16,17 @@ package struct LineLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     /// A provider that is asked at each message for more metadata.
     package var metadataProvider: Logger.MetadataProvider?
-    /// The lowest level that is written.
-    package var logLevel: Logger.Level
+    /// The lowest level that is written: that of the process, unless this logger has one of its own.
+    package var logLevel: Logger.Level {
+        get { self.ownLevel ?? self.threshold.level }
+        set { self.ownLevel = newValue }
+    }
 
+    private var ownLevel: Logger.Level?
+    private let threshold: LogThreshold
     private let format: LogFormat
+    /// The look of lines in text, if people read them at a terminal.
+    private var style: TerminalStyle?
     private let output: Output
     private let now: @Sendable () -> Timestamp
 
@@ -38,16 +45,23 @@ package struct LineLogHandler: LogHandler {
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.format = format
-        self.logLevel = level
+        self.threshold = LogThreshold(level)
         self.output = .direct(LineOutput(borrowing: descriptor))
         self.now = now
     }
 
     /// Creates a handler whose lines are written by the thread of `writer`, so that logging never blocks. Call
     /// ``LogWriter/flush(within:)`` before the process ends.
-    package init(format: LogFormat, level: Logger.Level, writer: LogWriter) {
+    ///
+    /// - Parameters:
+    ///   - style: the look of lines in text, if they go to a terminal.
+    ///   - threshold: the level of the process, which may change.
+    package init(
+        format: LogFormat, onTerminal style: TerminalStyle? = nil, threshold: LogThreshold, writer: LogWriter
+    ) {
         self.format = format
-        self.logLevel = level
+        self.style = style
+        self.threshold = threshold
         self.output = .queued(writer)
         self.now = { .now() }
     }
@@ -70,7 +84,11 @@ package struct LineLogHandler: LogHandler {
         let level = event.level.rawValue
         switch self.format {
         case .text:
-            line.bare(self.now(), level: level, message: event.message.description)
+            if let style {
+                line.bare(self.now().timeOfDay, event.level, message: event.message.description, style)
+            } else {
+                line.bare(self.now(), level: level, message: event.message.description)
+            }
         case .json:
             line.field("time", self.now())
             line.field("level", level)

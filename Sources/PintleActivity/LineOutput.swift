@@ -52,6 +52,9 @@ final class LineOutput: Sendable {
         }
     }
 
+    /// True if people read the lines at a terminal.
+    var isTerminal: Bool { self.state.withLock { isatty($0.descriptor) == 1 } }
+
     /// Switches to another file, which it will own, and closes the previous one.
     func replace(with descriptor: Int32) {
         let old = self.state.withLock { state in

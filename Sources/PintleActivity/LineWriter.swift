@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Logging
+
 /// The format of log lines.
 package enum LogFormat: String, Sendable, CaseIterable {
     /// `key=value` pairs; values that would be ambiguous are in quotation marks.
@@ -98,6 +100,15 @@ struct LineWriter {
         // Padded to five characters, for `info` and `error`, the levels of nearly every line.
         for _ in level.utf8.count..<max(5, level.utf8.count) { self.bytes.append(UInt8(ascii: " ")) }
         self.bytes.append(UInt8(ascii: " "))
+        self.bytes.append(escaped: message, quoting: false)
+        self.isFirst = false
+    }
+
+    /// Writes the head of a text line for a terminal.
+    mutating func bare(_ time: String, _ level: Logger.Level, message: String, _ style: TerminalStyle) {
+        let name = level.rawValue
+        let padded = name + String(repeating: " ", count: max(0, 7 - name.utf8.count))
+        self.bytes += "\(style.paint(time, .faint))  \(style.paint(padded, level.colour))  ".utf8
         self.bytes.append(escaped: message, quoting: false)
         self.isFirst = false
     }

@@ -54,6 +54,8 @@ package enum LogKeys {
     package static let path = "path"
     /// The reason, in words.
     package static let reason = "reason"
+    /// The longest wait, as a duration of the configuration.
+    package static let atMost = "at_most"
     /// The remedy, in words.
     package static let hint = "hint"
     /// An error.

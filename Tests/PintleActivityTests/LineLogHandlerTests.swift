@@ -151,6 +151,39 @@ import Testing
         #expect(Logger.Level(configuration: name) == level)
     }
 
+    @Test func `loggers follow the level of the process, unless they have one of their own`() throws {
+        let pipe = try Pipe()
+        let threshold = LogThreshold(.notice)
+        let writer = LogWriter(borrowing: pipe.writing)
+        let logger = Logger(label: "test") { _ in LineLogHandler(format: .text, threshold: threshold, writer: writer) }
+        var own = logger
+        own.logLevel = .error
+        logger.info("early")
+        threshold.level = .debug
+        logger.debug("seen")
+        own.warning("unseen")
+        threshold.level = .critical
+        logger.error("late")
+        own.error("own")
+        #expect(writer.flush(within: .seconds(60)))
+        #expect(pipe.text().split(separator: "\n").map { $0.split(separator: " ").last } == ["seen", "own"])
+    }
+
+    @Test func `a terminal gets the time of day, and the level in its colour`() throws {
+        for (style, level) in [(TerminalStyle.plain, "warning"), (.coloured, "\u{1B}[33mwarning\u{1B}[0m")] {
+            let pipe = try Pipe()
+            let writer = LogWriter(borrowing: pipe.writing)
+            let logger = Logger(label: "test") { _ in
+                LineLogHandler(format: .text, onTerminal: style, threshold: LogThreshold(.info), writer: writer)
+            }
+            logger.warning("a \u{1B}[2J", metadata: ["key": "v w"])
+            #expect(writer.flush(within: .seconds(60)))
+            let line = pipe.text()
+            #expect(line.hasSuffix("  \(level)  a \\u001b[2J key=\"v w\"\n"), "\(line)")
+            #expect(line.contains(/\d\d:\d\d:\d\d/) && !line.contains("Z "), "\(line)")
+        }
+    }
+
     @Test func `a format is read from its name`() {
         #expect(LogFormat(rawValue: "text") == .text)
         #expect(LogFormat(rawValue: "json") == .json)

@@ -11,7 +11,7 @@ import Testing
     private let losses = Watched<[LogWriter.Loss]>([])
 
     private func logger(_ writer: LogWriter) -> Logger {
-        Logger(label: "test") { _ in LineLogHandler(format: .text, level: .info, writer: writer) }
+        Logger(label: "test") { _ in LineLogHandler(format: .text, threshold: LogThreshold(.info), writer: writer) }
     }
 
     private func makeWriter(_ pipe: Pipe, capacity: Int) -> LogWriter {

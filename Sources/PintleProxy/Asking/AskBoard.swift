@@ -95,7 +95,11 @@ package final class AskBoard: Sendable {
         }
         if isNew {
             self.logger.info(
-                LogKeys.ask, metadata: [LogKeys.authority: "\(decision.authority)", LogKeys.rule: "\(rule)"])
+                LogKeys.ask,
+                metadata: [
+                    LogKeys.authority: "\(decision.authority)", LogKeys.rule: "\(rule)",
+                    LogKeys.atMost: .string(bounds.timeout.spelled),
+                ])
         }
         for observer in observers { observer() }
         return reply

@@ -2,13 +2,15 @@
 
 internal import ArgumentParser
 internal import Glibc
+internal import PintleActivity
 internal import PintlePolicy
 
 struct Tail: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write the exchanges of a running proxy as they end.",
         discussion: """
-            Each line is as in the exchange log, and without the same secrets. A filter chooses: `~d api.example ~c 5xx`, \
+            Each line is as in the exchange log, and without the same secrets; on a terminal it is short, and --format text or json \
+            shows all fields there. A filter chooses: `~d api.example ~c 5xx`, \
             `~deny | ~v pin-mismatch`; docs/filters.md has the language. Exchanges that come faster than they are read are \
             counted and left out, so that no exchange ever waits for a reader.
             """)
@@ -18,14 +20,18 @@ struct Tail: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The form of the lines: text or json. Without it, that of the proxy's log.", valueName: "format"))
+            "The form of the lines. Without it, short lines on a terminal, and elsewhere that of the proxy's log.",
+            valueName: "format"))
     var format: ControlRequest.Tail.Format?
 
     @Option(help: ArgumentHelp("The proxy's process, where several run.", valueName: "number"))
     var pid: Int?
 
     func run() throws {
-        let tail = ControlRequest.Tail(filter: try FilterArguments.joined(self.filter), format: self.format)
+        let style =
+            self.format == nil ? Terminal.style(of: STDOUT_FILENO, environment: Inherited.environment) : nil
+        let tail = ControlRequest.Tail(
+            filter: try FilterArguments.joined(self.filter), format: self.format, style: style)
         let proxy = try RunningProxy(process: self.pid).open(ControlRequest(command: .tail, tail: tail)).rest
         // With no events asked for, poll(2) tells only that the reader of a pipe has gone.
         while case .peer = proxy.wait(for: [pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)]) {
@@ -36,7 +42,10 @@ struct Tail: ParsableCommand {
                 Output.error(
                     "pintle tail: \(message.lost) exchanges are not shown: they came faster than they were read")
             }
-            if !message.lines.isEmpty { try Output.data(message.lines.joined(separator: "\n")) }
+            if message.lines.isEmpty { continue }
+            let lines = message.lines.joined(separator: "\n")
+            // Colours are controls; the proxy has escaped all others.
+            if style == .coloured { try Output.bytes(Array("\(lines)\n".utf8)) } else { try Output.data(lines) }
         }
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleActivity
+
 /// A command's request to a running proxy: one line of JSON over its control socket.
 struct ControlRequest: Codable, Sendable {
     enum Command: String, Codable, Sendable { case reload, purge, status, tail, wait, counters }
@@ -14,12 +16,14 @@ struct ControlRequest: Codable, Sendable {
 
     /// The exchanges to follow.
     struct Tail: Codable, Sendable {
-        enum Format: String, Codable, Sendable { case text, json }
+        enum Format: String, Codable, Sendable, CaseIterable { case text, json }
 
         /// A filter (docs/filters.md).
         var filter: String
         /// Nil for the format of the proxy's exchange log.
         var format: Format?
+        /// The look of short lines for a terminal, in place of a format; nil for lines of the log.
+        var style: TerminalStyle?
     }
 
     /// The quiet to wait for.

@@ -38,7 +38,9 @@ struct ExchangeTail {
         let redaction: Redaction = self.log.redact ? .on : .off
         let format: LogFormat = (tail.format?.rawValue ?? self.log.format.rawValue) == "json" ? .json : .text
         // A shown exchange has no secrets left.
-        let encoder = ExchangeEncoder(format: format, redaction: .off)
+        let encoder =
+            tail.style.map { ExchangeEncoder(for: $0, redaction: .off) }
+            ?? ExchangeEncoder(format: format, redaction: .off)
         while case .other = peer.wait(for: [pollfd(fd: follower.descriptor, events: Int16(POLLIN), revents: 0)]) {
             let (exchanges, lost) = follower.take()
             var message = TailMessage(lines: [], lost: lost)

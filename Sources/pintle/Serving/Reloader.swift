@@ -18,6 +18,7 @@ actor Reloader {
 
     private let server: ServingProxy
     private let manager: ServiceManager?
+    private let threshold: LogThreshold
     private let load: Serve.Loading
     private var policy: Policy
     /// The time that exchanges have to end, from the current configuration.
@@ -29,8 +30,13 @@ actor Reloader {
     /// - Parameters:
     ///   - policy: the policy in force.
     ///   - manager: notified of each reload; nil if there is none.
-    init(_ server: ServingProxy, policy: Policy, manager: ServiceManager?, load: @escaping Serve.Loading) {
+    ///   - threshold: the level of the log, which a reload may change.
+    init(
+        _ server: ServingProxy, policy: Policy, manager: ServiceManager?, threshold: LogThreshold,
+        load: @escaping Serve.Loading
+    ) {
         (self.server, self.policy, self.manager, self.load) = (server, policy, manager, load)
+        self.threshold = threshold
     }
 
     /// Calls a closure after each attempt, successful or not, with the files that it has read.
@@ -107,6 +113,7 @@ actor Reloader {
         self.server.logger.warn(ofShadowedPinsIn: policy, origin)
         self.server.activity.reload(settings: ActivitySettings(policy.configuration.activity), counters: counters)
         await self.server.replace(active: next)
+        self.threshold.level = Logger.Level(policy.configuration.log.level)
         self.policy = policy
         return ControlAnswer(code: ProcessExit.success.rawValue, lines: breakages + ["reloaded \(origin)"])
     }
@@ -126,7 +133,9 @@ actor Reloader {
         if old.listen != new.listen { fixed.append("listen") }
         if old.admin != new.admin { fixed.append("admin") }
         if old.engine.threads != new.engine.threads { fixed.append("engine.threads") }
-        if old.log != new.log { fixed.append("log") }
+        if old.log.format != new.log.format { fixed.append("log.format") }
+        if old.log.exchanges != new.log.exchanges { fixed.append("log.exchanges") }
+        if old.log.redact != new.log.redact { fixed.append("log.redact") }
         if old.tracing?.receiver != new.tracing?.receiver { fixed.append("tracing.otlp") }
         guard fixed.isEmpty else {
             throw CommandFailure(

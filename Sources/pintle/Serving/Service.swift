@@ -38,11 +38,12 @@ struct Service {
         let output = LogWriter(borrowing: STDERR_FILENO)
         // Gives the log's reader time to receive every line before the process ends, but does not wait for ever.
         defer { output.flush(within: Self.logPatience) }
-        let logger = self.makeLogger(output)
+        let threshold = LogThreshold(Logger.Level(self.policy.configuration.log.level))
+        let logger = self.makeLogger(output, threshold)
         let lifecycle = Lifecycle(logger: logger)
         let (server, reloader): (ServingProxy, Reloader)
         do throws(CommandFailure) {
-            (server, reloader) = try await self.start(in: lifecycle, logger)
+            (server, reloader) = try await self.start(in: lifecycle, logger, threshold)
         } catch {
             // A fixed port may have clients before it is announced.
             let isAsked = lifecycle.state == .stopRequested
@@ -50,9 +51,12 @@ struct Service {
             throw error
         }
         await lifecycle.waitForStopRequest()
-        self.manager?.stopping("waiting for \(server.proxy.connections) connections to end")
-        logger.notice("draining", metadata: ["connections": .stringConvertible(server.proxy.connections)])
-        let clean = await lifecycle.stop(within: reloader.drainTimeout)
+        let (connections, patience) = (server.proxy.connections, await reloader.drainTimeout)
+        self.manager?.stopping("waiting for \(connections) connections to end, for \(patience.spelled) at most")
+        logger.notice(
+            "draining",
+            metadata: ["connections": .stringConvertible(connections), LogKeys.atMost: .string(patience.spelled)])
+        let clean = await lifecycle.stop(within: patience)
         server.report()
         logger.notice("stopped", metadata: ["clean": .stringConvertible(clean)])
     }
@@ -61,7 +65,7 @@ struct Service {
 
     /// Starts all parts in their order, and then announces the addresses.
     private func start(
-        in lifecycle: Lifecycle, _ logger: Logger
+        in lifecycle: Lifecycle, _ logger: Logger, _ threshold: LogThreshold
     ) async throws(CommandFailure) -> (ServingProxy, Reloader) {
         let requests = try await self.catchSignals(in: lifecycle)
         let exchangeLog = try self.openExchangeLog(logger)
@@ -87,7 +91,8 @@ struct Service {
             self.policy, revision: ConfigurationRevision.of(self.files, self.origin), sinks: sinks, sockets: self.given,
             stallDetector: try StallWatch.detector(logger),
             logger: logger, in: lifecycle, authority: DataFolder.authority(for:))
-        let reloader = Reloader(server, policy: self.policy, manager: self.manager, load: self.load)
+        let reloader = Reloader(
+            server, policy: self.policy, manager: self.manager, threshold: threshold, load: self.load)
         let handling = Task { await Self.handle(requests, server, reloader) }
         try lifecycle.started(.signalRequests) { handling.cancel() }
         if self.isWatching {
@@ -114,18 +119,20 @@ struct Service {
         return (server, reloader)
     }
 
-    private func makeLogger(_ output: LogWriter) -> Logger {
-        let log = self.policy.configuration.log
-        let level = Logger.Level(configuration: log.level.rawValue) ?? .info
-        let handler = LineLogHandler(format: log.format == .json ? .json : .text, level: level, writer: output)
+    private func makeLogger(_ output: LogWriter, _ threshold: LogThreshold) -> Logger {
+        let format: LogFormat = self.policy.configuration.log.format == .json ? .json : .text
+        let style = Terminal.style(of: STDERR_FILENO, environment: Inherited.environment)
+        let handler = LineLogHandler(format: format, onTerminal: style, threshold: threshold, writer: output)
         return Logger(label: "pintle", factory: { _ in handler })
     }
 
     private func openExchangeLog(_ logger: Logger) throws(CommandFailure) -> ExchangeLog {
         let log = self.policy.configuration.log
         do throws(LogFileError) {
+            // A path may lead to a terminal, too.
+            let style = Terminal.style(environment: Inherited.environment)
             return try ExchangeLog(
-                ExchangeLog.Destination(log.exchanges), format: log.format == .json ? .json : .text,
+                ExchangeLog.Destination(log.exchanges), format: log.format == .json ? .json : .text, onTerminals: style,
                 redaction: log.redact ? .on : .off, logger: logger)
         } catch {
             throw CommandFailure(.incomplete, "log.exchanges: \(error)")
@@ -271,6 +278,10 @@ extension ControlSocket {
             """)
         return nil
     }
+}
+
+extension Logger.Level {
+    init(_ level: LogConfiguration.Level) { self = Logger.Level(configuration: level.rawValue) ?? .info }
 }
 
 extension ExchangeLog.Destination {

@@ -43,6 +43,28 @@ struct ReloadTests {
         #expect(try pintle.counters()["completed"] as? Int == 2)
     }
 
+    @Test func `the level of the log is the only part of it that a reload changes`() throws {
+        func write(_ log: String) throws { try self.folder.write("version: 1\nlog: {\(log)}\n", to: "pintle.yaml") }
+        let pintle = try PintleProcess("", log: "{format: json, exchanges: \"-\", level: notice}", folder: self.folder)
+        try write("format: json, exchanges: \"-\", level: debug")
+        pintle.process.signal(SIGHUP)
+        _ = try pintle.waitForMessages("reloaded \(self.folder.path)/pintle.yaml")
+        _ = try pintle.ask(get(self.origin.port))
+        // Changes of the activity are told at debug.
+        let states = try pintle.waitForMessages("activity.state")
+        #expect(states[0]["level"] as? String == "debug")
+        try write("format: json, exchanges: \"-\", level: critical")
+        #expect(try self.reload().exitCode == 0)
+        try write("format: text, exchanges: off, redact: off")
+        let refused = try self.reload()
+        #expect(refused.exitCode == 3)
+        let words = "log.format, log.exchanges, log.redact cannot change while Pintle runs"
+        #expect(refused.errors.first?.hasPrefix(words) == true, "\(refused.lines)")
+        // The refusal is an error, and not critical.
+        #expect(try pintle.stop() == 0)
+        #expect(!pintle.process.errors.contains { $0.contains("cannot change") }, "\(pintle.process.errors)")
+    }
+
     @Test func `LOOK-19 a client that a reload excludes is refused at its next request`() throws {
         let pintle = try PintleProcess("", folder: self.folder)
         let client = try pintle.connect()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PintleSystem
 import Testing
 
 @testable import pintle
@@ -74,7 +75,7 @@ struct ProgressBarTests {
         (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (1_048_575, "1023.9 KiB"),
         (1 << 20, "1.0 MiB"), (5 << 30, "5.0 GiB"), (UInt64.max, "15.9 EiB"),
     ])
-    func `sizes are short`(bytes: UInt64, text: String) { #expect(ProgressBar.size(bytes) == text) }
+    func `sizes are short`(bytes: UInt64, text: String) { #expect(bytes.readableSize == text) }
 
     @Test(arguments: [(0, "0:00"), (65, "1:05"), (3599, "59:59"), (3661, "1:01:01")])
     func `times are short`(seconds: Int, text: String) { #expect(ProgressBar.time(.seconds(seconds)) == text) }

@@ -31,8 +31,8 @@ struct ProgressBar: Equatable {
         let title = Self.fit(self.name, Self.longestName)
         let text: String
         switch self.ending {
-        case .done: text = "\(title)  \(Self.size(self.received)) in \(Self.time(self.elapsed))\(self.speed)"
-        case .failed: text = "\(title)  failed after \(Self.size(self.received))"
+        case .done: text = "\(title)  \(self.received.readableSize) in \(Self.time(self.elapsed))\(self.speed)"
+        case .failed: text = "\(title)  failed after \(self.received.readableSize)"
         case nil: text = self.running(title, width)
         }
         let fitting = String(text.prefix(width))
@@ -45,12 +45,12 @@ struct ProgressBar: Equatable {
         let isSending = self.received == 0 && self.expectedToReceive == nil && self.sent > 0
         let (count, whole) = isSending ? (self.sent, self.expectedToSend) : (self.received, self.expectedToReceive)
         let verb = isSending ? "sent " : ""
-        guard let whole, whole > 0 else { return "\(title)  \(verb)\(Self.size(count))\(self.speed)" }
+        guard let whole, whole > 0 else { return "\(title)  \(verb)\(count.readableSize)\(self.speed)" }
         let fraction = min(1, Double(count) / Double(whole))
         let percent = String(Int(fraction * 100))
         let before = "\(title)  "
         let after =
-            "\(String(repeating: " ", count: 4 - percent.count))\(percent)%  \(verb)\(Self.size(count))"
+            "\(String(repeating: " ", count: 4 - percent.count))\(percent)%  \(verb)\(count.readableSize)"
             + "\(self.speed)\(self.remaining(whole - min(count, whole)))"
         let space = width - before.count - after.count - 2
         guard space >= Self.shortestBar else { return before + after.drop { $0 == " " } }
@@ -69,7 +69,7 @@ struct ProgressBar: Equatable {
         return seconds >= 0.1 && self.moved > 0 ? Double(self.moved) / seconds : nil
     }
 
-    private var speed: String { self.bytesPerSecond.map { "  \(Self.size(UInt64($0)))/s" } ?? "" }
+    private var speed: String { self.bytesPerSecond.map { "  \(UInt64($0).readableSize)/s" } ?? "" }
 
     private func remaining(_ bytes: UInt64) -> String {
         guard bytes > 0, let bytesPerSecond else { return "" }
@@ -82,16 +82,6 @@ struct ProgressBar: Equatable {
         guard name.count > width else { return name }
         let end = (width - 1) / 2
         return "\(name.prefix(width - 1 - end))…\(name.suffix(end))"
-    }
-
-    /// Returns a number of bytes for people: `999 B`, `1.0 KiB`, `12.3 MiB`.
-    static func size(_ bytes: UInt64) -> String {
-        guard bytes >= 1024 else { return "\(bytes) B" }
-        let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-        var shift: UInt64 = 10
-        while shift < 60, bytes >> shift >= 1024 { shift += 10 }
-        let tenths = (bytes >> (shift - 10)) * 10 / 1024
-        return "\(tenths / 10).\(tenths % 10) \(units[Int(shift / 10) - 1])"
     }
 
     /// Returns a duration for people: `0:05`, `12:34`, `1:00:00`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleActivity
 
 /// The properties of standard error and standard output as terminals.
 struct Terminal: Sendable {
@@ -15,6 +16,17 @@ struct Terminal: Sendable {
         self.showsBars = isatty(STDERR_FILENO) == 1 && environment["TERM", default: "dumb"] != "dumb"
         self.showsOutput = isatty(STDOUT_FILENO) == 1
         self.hasColour = environment["NO_COLOR", default: ""].isEmpty
+    }
+
+    /// Returns the look of log lines on a descriptor; nil if that is no terminal.
+    static func style(of descriptor: Int32, environment: [String: String]) -> TerminalStyle? {
+        isatty(descriptor) == 1 ? self.style(environment: environment) : nil
+    }
+
+    /// Returns the look of log lines on any terminal.
+    static func style(environment: [String: String]) -> TerminalStyle {
+        let knowsColours = environment["TERM", default: "dumb"] != "dumb"
+        return knowsColours && environment["NO_COLOR", default: ""].isEmpty ? .coloured : .plain
     }
 
     /// The current number of characters in a line of standard error.
