@@ -33,7 +33,7 @@ package struct Explanation: Sendable, Equatable {
 
     private let policy: Policy
     private let head: RequestHead
-    private let plan: RequestPlan
+    let plan: RequestPlan
 
     /// Takes a request through the policy as if a client had sent it to the proxy.
     ///

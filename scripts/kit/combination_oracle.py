@@ -65,7 +65,8 @@ def promised(program: str, folder: str, environment: dict[str, str], request: Re
     fields = [f"--header={field.replace(COOKIE, 'Cookie:env:COMBINED')}" for field in (*request.fields, f"Host: {request.host}")]
     done = subprocess.run([program, "explain", "-c", "p.yaml", *([] if request.method == "CONNECT" else fields), request.method,
                            request.target], cwd=folder, capture_output=True, text=True, env={**environment, "COMBINED": "a=b"})
-    if done.returncode:
+    # 1 says that the request is refused; without an explanation it was refused before any rule.
+    if done.returncode not in (0, 1) or not done.stdout:
         return f"explain of {request} ends with {done.returncode}: {done.stdout}{done.stderr}"
     text = done.stdout + "".join(f"key {mark.key}\n" for mark in row)
 

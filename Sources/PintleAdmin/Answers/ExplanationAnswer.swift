@@ -43,34 +43,9 @@ struct ExplanationAnswer {
         return (try? HTTPURL(url)).map { .absolute(scheme: $0.scheme, authority: $0.authority, path: $0.path) }
     }
 
-    /// `why`, and `sent` if something is sent that does not depend on a body.
+    /// The reasons for the treatment of a request; see ``ExplanationDocument``.
     func members(_ head: RequestHead) -> [(String, Parameter?)] {
-        do throws(Problem) {
-            let explanation = try Explanation(self.policy, head)
-            return [("why", .array(explanation.lines.map(self.line))), ("sent", self.sent(head))]
-        } catch {
-            let text = "\(error.status) \(error.name.title): \(error.detail)"
-            return [("why", .array([self.line(Explanation.Line(topic: "answer", text: text))]))]
-        }
-    }
-
-    private func line(_ line: Explanation.Line) -> Parameter {
-        let place = line.place.map { place in
-            Parameter.object([
-                ("file", (place.file ?? self.file).map { .string($0) }), ("line", .integer(Int64(place.line))),
-            ])
-        }
-        return .object([
-            ("topic", .string(line.topic)), ("text", .string(self.redaction.text(line.text))), ("place", place),
-            ("loses", .bool(line.topic == Explanation.passedOver)),
-        ])
-    }
-
-    private func sent(_ head: RequestHead) -> Parameter? {
-        guard let framing = try? head.bodyFraming(),
-            let sent = RequestPlan(head, framing, by: self.policy).sentHead(from: head, mask: Redaction.mask)
-        else { return nil }
-        return SentAnswer(sent, self.redaction).parameter
+        ExplanationDocument(self.policy, head, file: self.file, redaction: self.redaction).members
     }
 }
 

@@ -8,18 +8,25 @@ internal import PintlePolicy
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say what a configuration does with one request, and why, without network.",
+        usage: "pintle explain [<options>] <method> <url>\npintle explain [--format <format>] [--pid <number>] <id>",
         discussion: """
             For CONNECT give host:port in place of the URL; for a request to the gateway the path, and --header 'Host: name'; for a \
             connection that 'run --isolate' captures --captured CONNECT host:port.
+
+            The id of an exchange in place of a request asks a running proxy: what it did with that exchange, by which rule, and \
+            what its configuration says of such a request. The proxy keeps the latest exchanges if it has an admin endpoint.
+
+            Exit code 0 when the rules let the request pass; 1 when Pintle refuses it, or asks a person first; 2 when the command \
+            line is wrong; 3 when the configuration is; 4 when no proxy keeps the exchange.
             """)
 
     @OptionGroup var configuration: ConfigurationOptions
 
-    @Argument(help: "The method, as in GET.")
+    @Argument(help: "The method, as in GET; or the id of an exchange, which its line in the log has.")
     var method: String
 
     @Argument(help: "The URL that the client asks for, or the path where it asks the gateway.")
-    var url: String
+    var url: String?
 
     @Option(
         name: [.customShort("H"), .customLong("header")],
@@ -30,7 +37,42 @@ struct Explain: ParsableCommand {
     @Flag(help: "The connection was captured: its client did not ask the proxy.")
     var captured = false
 
+    @Option(help: "The form of the explanation.")
+    var format = ExplainFormat.text
+
+    @Option(help: ArgumentHelp("For an exchange: the proxy's process, where several run.", valueName: "number"))
+    var pid: Int?
+
+    /// True if the one argument has the form of an exchange's id: two hexadecimal numbers.
+    private var namesExchange: Bool {
+        let parts = self.method.split(separator: "-", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isHexDigit) }
+    }
+
+    func validate() throws {
+        if self.url != nil {
+            guard self.pid == nil else {
+                throw ValidationError("--pid is for an exchange of a running proxy; a request is explained by a file.")
+            }
+            return
+        }
+        guard self.namesExchange else {
+            throw ValidationError("Give a method and a URL, or the id of an exchange.")
+        }
+        guard self.configuration.file == nil, self.headers.isEmpty, !self.captured else {
+            throw ValidationError(
+                "An exchange is explained by the proxy that had it; leave out -c, --header and --captured.")
+        }
+    }
+
     func run() throws {
+        guard let url else {
+            let proxy = try RunningProxy(process: self.pid)
+            guard try self.format.write(exchange: self.method, of: proxy) else {
+                throw CommandFailure(.found, lines: [])
+            }
+            return
+        }
         guard FieldSyntax.isName(self.method) else {
             throw CommandFailure(.usage, "pintle explain: \(self.method.debugDescription) is not a method, as in GET")
         }
@@ -39,7 +81,7 @@ struct Explain: ParsableCommand {
                 .usage, "pintle explain: --captured is about a connection; give CONNECT and host:port with it")
         }
         let surroundings = LoaderEnvironment.system(environment: Inherited.environment)
-        var head = RequestHead(method: self.method, target: try self.target())
+        var head = RequestHead(method: self.method, target: try self.target(url))
         let reader = GivenField(of: "pintle explain", surroundings)
         for text in self.headers {
             let (name, value) = try reader.read(text)
@@ -47,34 +89,28 @@ struct Explain: ParsableCommand {
         }
         let (policy, origin) = try self.configuration.load()
         Output.error("configuration: \(origin)")
-        let explanation: Explanation
-        do throws(Problem) {
-            explanation = try Explanation(policy, head, isCaptured: self.captured)
-        } catch {
-            throw CommandFailure(
-                .found, "pintle explain: answered with \(error.status) \(error.name.title): \(error.detail)")
-        }
-        for line in explanation.lines { try Output.prose(line.description) }
+        let outcome = try self.format.write(head, isCaptured: self.captured, by: policy, from: origin)
+        guard outcome.isPass else { throw CommandFailure(.found, lines: []) }
     }
 
-    private func target() throws(CommandFailure) -> RequestTarget {
+    private func target(_ url: String) throws(CommandFailure) -> RequestTarget {
         if self.method == "CONNECT" {
-            guard let authority = Authority(self.url, defaultPort: 443) else {
-                throw CommandFailure(.usage, "pintle explain: \(self.url.debugDescription) is not host:port")
+            guard let authority = Authority(url, defaultPort: 443) else {
+                throw CommandFailure(.usage, "pintle explain: \(url.debugDescription) is not host:port")
             }
             return .authority(authority)
         }
-        if self.url.hasPrefix("/") { return try self.gatewayTarget() }
+        if url.hasPrefix("/") { return try self.gatewayTarget(url) }
         do throws(HTTPURLError) {
-            let url = try HTTPURL(self.url)
-            return .absolute(scheme: url.scheme, authority: url.authority, path: url.path)
+            let asked = try HTTPURL(url)
+            return .absolute(scheme: asked.scheme, authority: asked.authority, path: asked.path)
         } catch {
-            throw CommandFailure(.usage, "pintle explain: \(self.url.debugDescription): \(error)")
+            throw CommandFailure(.usage, "pintle explain: \(url.debugDescription): \(error)")
         }
     }
 
     /// Returns the target of a request that uses the proxy as a gateway.
-    private func gatewayTarget() throws(CommandFailure) -> RequestTarget {
+    private func gatewayTarget(_ url: String) throws(CommandFailure) -> RequestTarget {
         guard self.headers.contains(where: { $0.lowercased().hasPrefix("host:") }) else {
             throw CommandFailure(
                 .usage,
@@ -82,9 +118,9 @@ struct Explain: ParsableCommand {
         }
         do throws(HTTPURLError) {
             // Normalized as by a client: dot segments are removed, and characters that are not allowed are escaped.
-            return .origin(path: try HTTPURL("http://host\(self.url)").path)
+            return .origin(path: try HTTPURL("http://host\(url)").path)
         } catch {
-            throw CommandFailure(.usage, "pintle explain: \(self.url.debugDescription): \(error)")
+            throw CommandFailure(.usage, "pintle explain: \(url.debugDescription): \(error)")
         }
     }
 }

@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import PintleActivity
+internal import PintleAdmin
 internal import PintleCache
 internal import PintleCacheStore
 internal import PintlePolicy
@@ -33,6 +34,9 @@ struct ControlHandler: Sendable {
         case .tail:
             guard let tail = request.tail else { return Self.refuse(peer, "it is not said what to follow") }
             ExchangeTail(feed: self.feed, log: self.server.active.logConfiguration).follow(tail, to: peer)
+        case .explain:
+            guard let exchange = request.exchange else { return Self.refuse(peer, "it is not said which exchange") }
+            _ = peer.send(self.explain(exchange))
         }
     }
 
@@ -77,6 +81,25 @@ struct ControlHandler: Sendable {
         }
         return ControlAnswer(
             code: ProcessExit.success.rawValue, lines: [count == 1 ? "1 answer is gone" : "\(count) answers are gone"])
+    }
+
+    private func explain(_ id: String) -> ControlAnswer {
+        guard let admin else {
+            return ControlAnswer(
+                code: ProcessExit.incomplete.rawValue,
+                lines: [
+                    "this proxy keeps no exchanges, as it has no admin endpoint; set admin, or start it with --admin"
+                ])
+        }
+        guard let explanation = admin.explanation(of: id) else {
+            return ControlAnswer(
+                code: ProcessExit.incomplete.rawValue,
+                lines: ["\(id) is not among the exchanges that are kept; their lines in the log have the id"])
+        }
+        return ControlAnswer(
+            code: ProcessExit.success.rawValue, lines: explanation.lines,
+            exchange: ControlAnswer.Exchange(
+                json: String(decoding: explanation.json, as: UTF8.self), hasPassed: explanation.hasPassed))
     }
 
     private func reading() -> CounterReading {

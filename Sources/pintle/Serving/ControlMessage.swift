@@ -4,7 +4,7 @@ internal import PintleActivity
 
 /// A command's request to a running proxy: one line of JSON over its control socket.
 struct ControlRequest: Codable, Sendable {
-    enum Command: String, Codable, Sendable { case reload, purge, status, tail, wait, counters }
+    enum Command: String, Codable, Sendable { case reload, purge, status, tail, wait, counters, explain }
 
     /// The cached responses to remove.
     enum Purge: Codable, Sendable, Equatable {
@@ -44,6 +44,8 @@ struct ControlRequest: Codable, Sendable {
     var tail: Tail?
     /// Only for `wait`.
     var wait: Wait?
+    /// The id of the exchange; only for `explain`.
+    var exchange: String?
 }
 
 /// The proxy's answer, which is one line of JSON too. For `tail`, lines of ``TailMessage`` follow until one side ends.
@@ -54,6 +56,16 @@ struct ControlAnswer: Codable, Sendable {
     var lines: [String] = []
     /// Only for `counters`.
     var counters: CounterReading?
+    /// Only for `explain`; `lines` has it for people.
+    var exchange: Exchange?
+
+    /// An exchange that the proxy keeps.
+    struct Exchange: Codable, Sendable {
+        /// The document of `/api/exchanges/ID`.
+        var json: String
+        /// True if the policy let it pass.
+        var hasPassed: Bool
+    }
 }
 
 /// Some exchanges for a follower, as one line of JSON.

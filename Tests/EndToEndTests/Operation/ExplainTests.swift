@@ -90,7 +90,7 @@ struct ExplainTests {
 
     @Test func `a request that no route matches passes as it is`() throws {
         let process = try self.explain("GET", "http://x.ads.example/")
-        #expect(process.exitCode == 0)
+        #expect(process.exitCode == 1)
         #expect(process.output.contains("passed over  routes[0] \"images\": / is none of its paths"))
         #expect(process.output.contains("route        none matches; the request passes as it is"))
         #expect(
@@ -110,7 +110,7 @@ struct ExplainTests {
 
     @Test func `a tunnel is explained as one`() throws {
         let denied = try self.explain("CONNECT", "api.pay.example:443")
-        #expect(denied.exitCode == 0)
+        #expect(denied.exitCode == 1)
         let denial = "destination  api.pay.example:443 is denied by \(Self.denial)"
         #expect(denied.output.contains(denial), "\(denied.lines)")
         #expect(!denied.output.contains { $0.contains("is relayed") }, "\(denied.lines)")

@@ -20,6 +20,8 @@ final class AdminServer: Sendable {
     private let credentials: AdminCredentials
     /// The file with the token; nil if there is no folder for it.
     private let file: String?
+    private let program: RunningProgram
+    private let recent: RecentExchanges
 
     /// Listens, and answers from now on.
     ///
@@ -41,6 +43,7 @@ final class AdminServer: Sendable {
         }
         self.proxy = try Self.proxy(service, at: place, on: engine, logger)
         (self.engine, self.credentials) = (engine, credentials)
+        (self.program, self.recent) = (program, recent)
         self.file = try Self.write(credentials.token, logger)
         program.keepAway(from: self.proxy)
         program.active.questions.add(.page)
@@ -111,6 +114,11 @@ final class AdminServer: Sendable {
     var devToolsLink: String? {
         guard let place = self.proxy.places.first, case .address = place.place else { return nil }
         return self.credentials.devToolsLink(host: place.description)
+    }
+
+    /// Explains an exchange; nil if it is not kept.
+    func explanation(of id: String) -> ExchangeExplanation? {
+        ExchangeExplanation(id: id, in: self.recent, of: self.program)
     }
 
     /// Cuts what is under way: streams of events never end by themselves.
