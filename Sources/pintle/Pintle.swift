@@ -14,8 +14,8 @@ struct Pintle: AsyncParsableCommand {
         abstract: "A local HTTP forward proxy that matches, rewrites, pins, checks and counts every request.",
         version: Version.line,
         subcommands: [
-            Serve.self, Run.self, Env.self, Doctor.self, Reload.self, Status.self, Top.self, Tail.self, Wait.self,
-            Purge.self, Check.self, TestCommand.self, Tapes.self, Explain.self, Convert.self,
+            Init.self, Serve.self, Run.self, Env.self, Doctor.self, Reload.self, Status.self, Top.self, Tail.self,
+            Wait.self, Purge.self, Check.self, TestCommand.self, Tapes.self, Explain.self, Convert.self,
             Audit.self, Fetch.self,
             Pins.self,
             Verify.self, VerifyRun.self, CA.self, Config.self, VersionCommand.self,
