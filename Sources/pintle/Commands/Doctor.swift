@@ -49,6 +49,9 @@ struct Doctor: AsyncParsableCommand {
         var diagnoses: [Diagnosis] = []
         var ending: Int32?
         for client in clients {
+            let limit = ClientRun.patience.spelled
+            let notice = WaitNotice("pintle doctor: \(client.name): each of its runs may take \(limit)")
+            defer { notice.end() }
             let diagnosis: Diagnosis
             do throws(ClientRun.Interruption) {
                 diagnosis = try await stage.diagnose(client, signals)
@@ -76,10 +79,11 @@ struct Doctor: AsyncParsableCommand {
         var chosen: [DoctorClient] = []
         for name in self.clients {
             guard let client = DoctorClient.all.first(where: { $0.name == name }) else {
+                let names = DoctorClient.all.map(\.name)
                 throw CommandFailure(
                     .usage,
-                    "pintle doctor: \(name) is not known; known are "
-                        + DoctorClient.all.map(\.name).joined(separator: ", "))
+                    "pintle doctor: \(name) is not known; known are \(names.joined(separator: ", "))"
+                        + name.hint(of: names))
             }
             chosen.append(client)
         }

@@ -21,8 +21,9 @@ struct Reload: ParsableCommand {
     var pid: Int?
 
     func run() throws {
+        let limit = self.live ? "looking up a host may take 10s, and so may its handshake" : RunningProxy.noLimit
         let lines = try RunningProxy(process: self.pid).ask(
-            ControlRequest(command: .reload, force: self.force, live: self.live)
+            ControlRequest(command: .reload, force: self.force, live: self.live), limit: limit
         ).lines
         for line in lines { Output.error(line) }
     }

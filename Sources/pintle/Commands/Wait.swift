@@ -28,7 +28,10 @@ struct Wait: ParsableCommand {
         if let timeout = wait.timeout, timeout < wait.idle {
             throw CommandFailure(.usage, "--timeout is shorter than --idle, and would always pass first")
         }
-        try RunningProxy(process: self.pid).ask(ControlRequest(command: .wait, wait: wait))
+        let proxy = try RunningProxy(process: self.pid)
+        let limit = wait.timeout.map { "for at most \($0.spelled)" } ?? "without a limit"
+        Output.error("waiting until no exchange has been active for \(wait.idle.spelled), \(limit)")
+        try proxy.ask(ControlRequest(command: .wait, wait: wait), limit: nil)
     }
 
     private static func time(_ text: String, _ option: String) throws -> Duration {

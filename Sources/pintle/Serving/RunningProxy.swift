@@ -55,17 +55,25 @@ struct RunningProxy {
 
     /// Sends a request to the proxy.
     ///
+    /// - Parameter limit: the words for the longest wait, told after a second; nil if the command has told it.
     /// - Returns: its answer.
     /// - Throws: an error if the proxy does not answer, or if it answers that the request failed.
     @discardableResult
-    func ask(_ request: ControlRequest) throws(CommandFailure) -> ControlAnswer {
-        try self.open(request).answer
+    func ask(_ request: ControlRequest, limit: String? = Self.noLimit) throws(CommandFailure) -> ControlAnswer {
+        try self.open(request, limit: limit).answer
     }
+
+    /// A proxy answers most requests at once, unless its machine has no time for it.
+    static let noLimit = "there is no limit, but Ctrl-C"
 
     /// Sends a request that the proxy answers with more than one message.
     ///
     /// - Throws: as ``ask(_:)`` does.
-    func open(_ request: ControlRequest) throws(CommandFailure) -> (answer: ControlAnswer, rest: ControlConnection) {
+    func open(
+        _ request: ControlRequest, limit: String? = Self.noLimit
+    ) throws(CommandFailure) -> (answer: ControlAnswer, rest: ControlConnection) {
+        let notice = limit.map { WaitNotice("waiting for the answer of the proxy at \(self.socket): \($0)") }
+        defer { notice?.end() }
         let connection: ControlConnection
         do throws(ControlConnection.Failure) {
             connection = try ControlConnection(to: self.socket)

@@ -141,13 +141,15 @@ struct FollowTests {
         #expect(early.exitCode == 1)
         #expect(
             early.errors == [
-                "it was not quiet for 1ms within 200ms: 0 exchanges have begun, and 1 are active"
+                "waiting until no exchange has been active for 1ms, for at most 200ms",
+                "it was not quiet for 1ms within 200ms: 0 exchanges have begun, and 1 are active",
             ])
         let wait = try self.start("wait", "--idle", "10ms")
         self.release.change { $0 = true }
         #expect(try held.readHead().status == 200)
         #expect(try wait.waitForExit() == 0)
-        #expect(wait.lines.isEmpty)
+        #expect(
+            wait.lines.map(\.text) == ["waiting until no exchange has been active for 10ms, without a limit"])
     }
 
     @Test(arguments: [

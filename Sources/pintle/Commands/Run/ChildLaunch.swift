@@ -133,7 +133,11 @@ struct ChildLaunch: Sendable {
     private func questions(
         _ board: AskBoard, at terminal: ForegroundTerminal?, _ signals: SignalPipe
     ) -> TerminalQuestions? {
-        guard self.policy.configuration.destinations.asks, let terminal, Keyboard.isUsable else { return nil }
+        guard self.policy.configuration.destinations.asks else { return nil }
+        guard let terminal, Keyboard.isUsable else {
+            QuestionNotes.follow(board)
+            return nil
+        }
         return TerminalQuestions(board, at: terminal) { signals.wake() }
     }
 

@@ -20,7 +20,8 @@ struct QuestionPrompt {
 
     /// The name of the question.
     let id: String
-    private let head: String
+    /// The line that says what is asked, and for how long.
+    let head: String
     private var choice = Choice.answer
 
     init(_ question: AskedQuestion) {

@@ -21,7 +21,12 @@ enum LearnedProofs {
             .sorted { ($0.host, $0.port) < ($1.host, $1.port) }
         guard !unproved.isEmpty, let loop = try? Loop(name: "probe") else { return }
         defer { loop.stop() }
-        for authority in unproved.prefix(self.most) {
+        let asked = unproved.prefix(self.most)
+        let notice = WaitNotice(
+            "pintle: asking \(asked.count) \(asked.count == 1 ? "host" : "hosts") for the chains of tunnels: at most "
+                + "\(self.patience.spelled) for each name, and for its chain")
+        defer { notice.end() }
+        for authority in asked {
             let choice = policy.trust.choose(for: authority, route: nil)
             let rules = choice.index.map { policy.securityPolicies[$0] } ?? .default
             guard let evaluator = try? TrustEvaluator(policy: rules),
