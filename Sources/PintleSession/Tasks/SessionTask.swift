@@ -30,6 +30,7 @@ public final class SessionTask: Sendable, Identifiable {
         fileprivate var hasBegun = false
         var currentRequest: SessionRequest
         var response: ResponseHead?
+        var responseVersion = ""
         fileprivate var progress = TaskProgress()
         var metrics = TaskMetrics()
         var partialDownload: PartialDownload?
@@ -66,6 +67,8 @@ public final class SessionTask: Sendable, Identifiable {
     public var currentRequest: SessionRequest { self.status.withLock { $0.currentRequest } }
     /// The head of the response that is the result; nil until it has arrived.
     public var response: ResponseHead? { self.status.withLock { $0.response } }
+    /// The version of HTTP of that response: `1.0`, `1.1` or `2`; empty before, and if no transfer brought it.
+    package var responseVersion: String { self.status.withLock { $0.responseVersion } }
     /// The number of bytes sent and received.
     public var progress: TaskProgress { self.status.withLock { $0.progress } }
     /// The metrics so far; complete when the task is over.

@@ -12,7 +12,10 @@ extension TaskRun {
     ) async throws(SessionError) -> TaskResult {
         let decoding = try session.decoding(of: answer.head, to: answer.request)
         let head = decoding == nil ? answer.head : answer.head.withoutCodings()
-        task.update { $0.response = head }
+        task.update {
+            $0.response = head
+            $0.responseVersion = answer.flow.metrics.httpVersion
+        }
         try await self.obeyDisposition(of: head, task, session)
         let codings = decoding?.codings ?? []
         let arrival = Arrival(

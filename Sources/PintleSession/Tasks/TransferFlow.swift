@@ -241,6 +241,7 @@ extension TransferFlow: TransferDelegate {
 
     func originAnswered(_ head: ResponseHead, length: UInt64?) {
         self.head = (head, length)
+        if let transfer { self.metrics.httpVersion = transfer.responseVersion }
         self.wakeReader()
     }
 

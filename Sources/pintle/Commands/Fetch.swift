@@ -89,6 +89,11 @@ struct Fetch: AsyncParsableCommand {
             valueName: "file"))
     var output: String?
 
+    @Flag(
+        name: [.customShort("i"), .long],
+        help: "Write the status line and the fields of the response before its body, as they were received.")
+    var include = false
+
     @Flag(help: "Go on with what an earlier fetch left in FILE.part, if the server still has the same file.")
     var resume = false
 

@@ -26,6 +26,9 @@ import Testing
         #expect(try self.stage.audit(history: self.history).exitCode == 0)
         let alone = try self.diff()
         #expect(alone.exitCode == 0 && alone.output.isEmpty)
+        let nothing = try self.diff(["--format", "json"])
+        #expect(nothing.exitCode == 0)
+        #expect(try jsonObject(nothing.output.joined())["from"] is NSNull)
         #expect(alone.errors.last?.contains("is the first of") == true)
 
         #expect(try self.stage.audit(history: self.history).exitCode == 0)
@@ -52,6 +55,13 @@ import Testing
                 "new-key", "changed-issuer", "new-verdict",
             ])
         #expect(changed.output.last == "\(host) new-verdict: trusted → pin-mismatch")
+        let document = try self.diff(["--format", "json"])
+        #expect(document.exitCode == 1)
+        let object = try jsonObject(document.output.joined())
+        let changes = try #require(object["changes"] as? [JSONObject])
+        #expect(changes.map { $0["change"] as? String } == ["new-key", "changed-issuer", "new-verdict"])
+        #expect(changes.allSatisfy { $0["host"] as? String == "127.0.0.1:\(origin.httpsPort)" })
+        #expect(changes.map { $0["keys"] as? String } == ["ecdsa", "ecdsa", nil])
         // All four are younger than that, so that the oldest is compared.
         #expect(try self.diff(["--since", "2020-01-01"]).output.count == 3)
     }
@@ -111,7 +121,8 @@ import Testing
 
     @Test func `what diff cannot do is refused`() throws {
         for (arguments, words) in [
-            (["--format", "json"], "--format is for audits; diff has --history and --since"),
+            (["--format", "sarif"], "--format sarif is for audits; changes are text or json"),
+            (["--at", "2027-01-01"], "--at is for audits; diff has --history, --since and --format"),
             (["--since", "soon"], "--since \"soon\": must be a date or a time"),
         ] {
             let process = try self.diff(arguments)

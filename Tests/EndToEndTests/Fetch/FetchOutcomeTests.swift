@@ -44,6 +44,42 @@ struct FetchOutcomeTests {
         #expect(try other.waitForExit() == 0 && other.output == ["first", "last"], "\(other.lines)")
     }
 
+    @Test(arguments: ["-i", "--include"])
+    func `the head precedes the body on request, as soon as it has come`(option: String) throws {
+        let release = Watched(false)
+        let origin = try RawOrigin { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 203 Not So\r\nx-Case: One\r\nX-case: \u{9B}2J\r\nContent-Length: 4\r\n\r\n")
+            try release.wait(for: "the test to go on") { $0 }
+            try connection.send("body")
+        }
+        let process = try ChildProcess(
+            PintleProcess.binary, ["fetch", option, "http://127.0.0.1:\(origin.port)/"])
+        try process.waitForLine("the end of the head") { $0 == "\r" }
+        release.change { $0 = true }
+        #expect(try process.waitForExit() == 0)
+        #expect(
+            process.output == [
+                "HTTP/1.1 203 Not So\r", "x-Case: One\r", "X-case: \\u009b2J\r", "Content-Length: 4\r", "\r", "body",
+            ], "\(process.lines)")
+    }
+
+    @Test func `the head of HTTP/2 has no reason, and what was not expected has no head`() throws {
+        let (origin, url) = try self.origin(response("{", fields: "Content-Type: text/plain\r\n"))
+        let unexpected = try fetch("-i", url, "--expect-type", "application/json")
+        #expect(unexpected.exitCode == 1 && unexpected.output.isEmpty, "\(unexpected.lines)")
+        #expect(origin.requests.count == 1)
+        let pki = TestPKI()
+        let root = try pki.root()
+        let nginx = try NginxOrigin(https: [try pki.leaf(ip: ["127.0.0.1"], signedBy: root)], http2: true)
+        try nginx.serve(Array("x".utf8), as: "data")
+        let roots = try TemporaryFolder()
+        let process = try fetch(
+            "-i", "https://127.0.0.1:\(nginx.httpsPort)/files/data", "--roots",
+            try roots.write(root.certificatePEM, to: "root.pem"))
+        #expect(process.exitCode == 0 && process.output.first == "HTTP/2 200\r", "\(process.lines)")
+    }
+
     @Test func `an error's body is written all the same, and the exit code is 1`() throws {
         let (origin, url) = try self.origin(response("no such thing", status: "404 Not Found"))
         let process = try fetch(url)

@@ -62,6 +62,8 @@ import Testing
         let trusted = try PintleProcess.run(
             ["pins", "show", "localhost:\(server.port)", "--format", "json"], environment: ["SSL_CERT_FILE": roots])
         #expect(trusted.exitCode == 0 && trusted.errors.isEmpty, "\(trusted.errors)")
+        let byURL = try pins("show", "https://localhost:\(server.port)/path?a=b", "--roots", roots, "--format", "json")
+        #expect(byURL.exitCode == 0 && byURL.errors.isEmpty && byURL.output == trusted.output, "\(byURL.lines)")
         let report = try self.object(trusted)
         #expect(report["trusted"] as? Bool == true && report["host"] as? String == "localhost:\(server.port)")
         let chain = try #require(report["chain"] as? [[String: any Sendable]])
@@ -85,7 +87,9 @@ import Testing
 
     @Test(arguments: [
         ([], Int32(2), "Give a host, or --file and a file."), (["a", "--file", "b"], 2, "Give a host, or --file"),
-        (["a b"], 2, "\"a b\" is not host or host:port"), (["--file", "/nonexistent"], 4, "cannot be read"),
+        (["http://a.example/x"], 2, "http shows no certificate; give an https URL, or a.example:443"),
+        (["https://a b/"], 2, "\"https://a b/\": "), (["a b"], 2, "\"a b\" is not host or host:port"),
+        (["--file", "/nonexistent"], 4, "cannot be read"),
         (["--file", "/dev/null"], 3, "/dev/null: not a regular file"),
     ])
     func `what cannot be shown ends with its code and its reason`(arguments: [String], code: Int32, words: String)

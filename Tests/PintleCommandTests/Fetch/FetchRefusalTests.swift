@@ -36,6 +36,10 @@ struct FetchRefusalTests {
         ),
         ("http://a.test/ -o /tmp", "-o /tmp: is a folder; name a file in it"),
         ("HEAD http://a.test/ -o x", "-o: the response to HEAD has no body to write"),
+        (
+            "http://a.test/ -i -o x",
+            "--include: a file has the body alone, so that it can be resumed; redirect standard output instead of -o"
+        ),
         ("http://a.test/ --resume", "--resume needs -o and the file to go on with"),
         ("POST http://a.test/ --resume -o x", "--resume: only GET can go on where it ended, not POST"),
         (

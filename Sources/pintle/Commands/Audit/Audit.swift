@@ -105,16 +105,20 @@ struct Audit: AsyncParsableCommand {
                 .incomplete,
                 "pintle audit: there is nothing to audit: the configuration names no host to connect to; give --host")
         }
+        let limit = settings.timeLimit.spelled
+        Output.error(
+            "pintle audit: \(ReportText.count(list.targets.count, "server")): looking up a name may take \(limit), and so may "
+                + "all handshakes with one address")
         let report = try await self.audit(policy, list, settings, origin)
         try self.write((self.format ?? .text).write(report, failingFrom: self.threshold))
         self.remember(report)
         try self.conclude(report)
     }
 
-    /// The options that were given, except `--history`: `audit diff` has no use for them.
+    /// The options that were given, except `--history` and `--format`: `audit diff` has no use for them.
     var optionsOfTheAuditAlone: [String] {
         let given = [
-            ("--config", self.configuration.file != nil), ("--format", self.format != nil), ("--out", self.out != nil),
+            ("--config", self.configuration.file != nil), ("--out", self.out != nil),
             ("--host", !self.host.isEmpty), ("--policy", self.policy != nil),
             ("--concurrency", self.concurrency != nil), ("--timeout", self.timeout != nil), ("--at", self.at != nil),
             ("--caa", self.caa), ("--resolver", !self.resolver.isEmpty), ("--fail-on", self.failOn != nil),

@@ -11,7 +11,7 @@ struct AuditDiff: ParsableCommand {
         discussion: """
             The newest audit of the history is compared with the one before it of the same configuration and the same \
             --host and --policy. --history FILE says which history; default is audit.sqlite in \
-            $XDG_STATE_HOME/pintle. No other option of audit applies.
+            $XDG_STATE_HOME/pintle, and --format text or json how the changes are written. No other option of audit applies.
 
             Exit code 0 when nothing changed, or there is nothing to compare with; 1 when something did; 2 when the \
             command line is wrong; 4 when the history cannot be read.
@@ -30,7 +30,12 @@ struct AuditDiff: ParsableCommand {
         guard self.audit.optionsOfTheAuditAlone.isEmpty else {
             let options = self.audit.optionsOfTheAuditAlone.joined(separator: ", ")
             throw CommandFailure(
-                .usage, "pintle audit diff: \(options) is for audits; diff has --history and --since")
+                .usage, "pintle audit diff: \(options) is for audits; diff has --history, --since and --format")
+        }
+        let format = self.audit.format ?? .text
+        guard [.text, .json].contains(format) else {
+            throw CommandFailure(
+                .usage, "pintle audit diff: --format \(format.rawValue) is for audits; changes are text or json")
         }
         guard self.audit.history != "off" else {
             throw CommandFailure(.usage, "pintle audit diff: --history off: there is nothing to read; give a file")
@@ -45,15 +50,18 @@ struct AuditDiff: ParsableCommand {
                         + "2027-01-01T12:00:00Z")
             }
         }
-        let changes: [AuditChange]
+        let difference: AuditDifference?
         let path = try self.path()
         do throws(HistoryError) {
-            guard let found = try self.changes(in: path, since: moment) else { return }
-            changes = found
+            difference = try self.difference(in: path, since: moment)
         } catch {
             throw CommandFailure(.incomplete, "pintle audit diff: \(error)")
         }
-        for change in changes { try Output.prose(change.line) }
+        let changes = difference?.changes ?? []
+        switch format {
+        case .json: try Output.bytes(Array(AuditDifference.document(of: difference).utf8))
+        default: for change in changes { try Output.prose(change.line) }
+        }
         guard changes.isEmpty else { throw CommandFailure(.found, lines: []) }
     }
 
@@ -66,8 +74,8 @@ struct AuditDiff: ParsableCommand {
         return path
     }
 
-    /// Returns the changes; nil if there is nothing to compare.
-    private func changes(in path: String, since moment: UnixTime?) throws(HistoryError) -> [AuditChange]? {
+    /// Compares the audits; nil if there is nothing to compare.
+    private func difference(in path: String, since moment: UnixTime?) throws(HistoryError) -> AuditDifference? {
         let history = try AuditHistory.existing(path)
         guard let pair = try history.pair(since: moment) else {
             Output.error("pintle audit diff: \(path): no audit is in the history yet")
@@ -81,8 +89,6 @@ struct AuditDiff: ParsableCommand {
         }
         let scope = pair.new.scope.isEmpty ? "" : " with \(pair.new.scope)"
         Output.error("\(pair.new.configuration)\(scope): from \(old.startedAt) to \(pair.new.startedAt)")
-        return AuditChange.changes(
-            from: try history.observations(of: old), try history.facts(of: old),
-            to: try history.observations(of: pair.new), try history.facts(of: pair.new))
+        return try AuditDifference(from: old, to: pair.new, in: history)
     }
 }

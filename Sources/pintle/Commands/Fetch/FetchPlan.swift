@@ -46,6 +46,8 @@ struct FetchPlan {
     let policy: SecurityPolicy
     let output: Output
     let resumes: Bool
+    /// True if the head of the response precedes its body on standard output.
+    let includesHead: Bool
     /// The number of transfers at a time.
     let width: Int
     let showsMetrics: Bool
@@ -71,6 +73,7 @@ struct FetchPlan {
         self.hasExpectations = !options.expectStatus.isEmpty || !options.expectType.isEmpty || options.expectBody != nil
         self.policy = try Self.policy(options)
         self.resumes = options.resume
+        self.includesHead = options.include
         self.width = options.parallel ?? 1
         self.showsMetrics = options.metrics
     }
@@ -190,6 +193,11 @@ struct FetchPlan {
             guard options.parallel == nil else { throw .usage("--parallel needs -o and a folder for the bodies") }
             guard !options.resume else { throw .usage("--resume needs -o and the file to go on with") }
             return .standardOutput
+        }
+        guard !options.include else {
+            throw .usage(
+                "--include: a file has the body alone, so that it can be resumed; redirect standard output instead of -o"
+            )
         }
         guard method != "HEAD" else { throw .usage("-o: the response to HEAD has no body to write") }
         if options.resume {

@@ -4,6 +4,7 @@ internal import NIOCore
 internal import PintleMessage
 internal import PintleSerialization
 internal import PintleSession
+internal import PintleSystem
 
 /// Writes a response's body to standard output: as it arrives, or after it has been checked.
 struct ResponseWriter {
@@ -42,15 +43,16 @@ struct ResponseWriter {
             let failure = FetchFailure(violation)
             guard !self.plan.hasExpectations else { throw failure }
             // The body of an error response usually explains the error.
-            try await self.write(response.body)
+            try await self.write(response)
             return failure
         }
         switch self.plan.contract.bodyNeed(for: response.head, requestMethod: method) {
-        case .nothing: try await self.write(response.body)
-        case .firstByte: try await self.write(response.body) { try self.check($0, response.head, method) }
+        case .nothing: try await self.write(response)
+        case .firstByte: try await self.write(response) { try self.check($0, response.head, method) }
         case .whole:
             let body = try await response.body.collect(upTo: limit)
             try self.check(body, response.head, method)
+            try await self.writeHead(of: response)
             try await StandardOutput.write(body)
         }
         // The body ends before the task does; only then are the task's metrics complete.
@@ -59,15 +61,34 @@ struct ResponseWriter {
     }
 
     /// - Parameter check: receives the first piece; an empty one if the body is empty.
-    private func write(_ body: ResponseBody, checkingFirst check: (ByteBuffer) throws -> Void = { _ in }) async throws {
-        var pieces = body.makeAsyncIterator()
+    private func write(
+        _ response: SessionResponse, checkingFirst check: ((ByteBuffer) throws -> Void)? = nil
+    ) async throws {
+        // Without a check the head need not wait for the body, which may come much later.
+        if check == nil { try await self.writeHead(of: response) }
+        var pieces = response.body.makeAsyncIterator()
         var piece = try await pieces.next()
-        try check(piece ?? ByteBuffer())
+        if let check {
+            try check(piece ?? ByteBuffer())
+            try await self.writeHead(of: response)
+        }
         while let bytes = piece {
             try await StandardOutput.write(bytes)
             piece = try await pieces.next()
         }
         try Task.checkCancellation()
+    }
+
+    /// Writes the head of the response if it is wanted. Characters in it that control terminals are escaped, as everywhere.
+    private func writeHead(of response: SessionResponse) async throws(FetchFailure) {
+        guard self.plan.includesHead else { return }
+        let version = response.task.responseVersion
+        let reason = response.head.reason.isEmpty ? "" : " \(response.head.reason)"
+        let lines =
+            ["HTTP/\(version) \(response.head.status)\(reason)"]
+            + response.head.fields.pairs.map { "\($0.name): \($0.value)" } + [""]
+        let text = lines.map { $0.showable(keepingLines: false) + "\r\n" }.joined()
+        try await StandardOutput.write(ByteBuffer(string: text))
     }
 
     private func check(_ body: ByteBuffer, _ head: ResponseHead, _ method: String) throws {

@@ -5,6 +5,7 @@ internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
 internal import PintlePins
+internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
@@ -25,7 +26,8 @@ struct PinsShow: AsyncParsableCommand {
         case yaml, json, text
     }
 
-    @Argument(help: ArgumentHelp("The host to ask; port 443 unless one is given.", valueName: "host[:port]"))
+    @Argument(
+        help: ArgumentHelp("The host to ask, or a URL of it; port 443 unless one is given.", valueName: "host[:port]"))
     var host: String?
 
     @Option(help: ArgumentHelp("Certificates in a file, leaf first, as PEM or DER.", valueName: "pem"))
@@ -70,9 +72,7 @@ struct PinsShow: AsyncParsableCommand {
     // MARK: A host
 
     private func ask(_ text: String) async throws(CommandFailure) -> ChainReport {
-        guard let authority = Authority(text, defaultPort: Scheme.https.defaultPort) else {
-            throw CommandFailure(.usage, "\(Self.name): \(text.debugDescription) is not host or host:port")
-        }
+        let authority = try Self.authority(text)
         let loop: Loop
         let evaluator: TrustEvaluator
         do {
@@ -82,6 +82,10 @@ struct PinsShow: AsyncParsableCommand {
             throw CommandFailure(.incomplete, "\(Self.name): \(error)")
         }
         defer { loop.stop() }
+        let limit = Self.timeLimit.spelled
+        let notice = WaitNotice(
+            "\(Self.name): \(authority): waiting for \(limit) at most, after as long for its name")
+        defer { notice.end() }
         let result = try await Self.probe(authority, evaluator, loop)
         let refusal = result.verdict?.error
         if let refusal {
@@ -92,10 +96,34 @@ struct PinsShow: AsyncParsableCommand {
             isTrusted: refusal == nil, refusal: refusal?.description)
     }
 
+    /// Reads a host, or the host of a URL.
+    private static func authority(_ text: String) throws(CommandFailure) -> Authority {
+        guard text.contains("://") else {
+            guard let authority = Authority(text, defaultPort: Scheme.https.defaultPort) else {
+                throw CommandFailure(.usage, "\(Self.name): \(text.debugDescription) is not host or host:port")
+            }
+            return authority
+        }
+        let url: HTTPURL
+        do throws(HTTPURLError) { url = try HTTPURL(text) } catch {
+            throw CommandFailure(.usage, "\(Self.name): \(text.debugDescription): \(error)")
+        }
+        guard url.isSecure else {
+            let place = "\(url.authority.host):\(Scheme.https.defaultPort)"
+            throw CommandFailure(
+                .usage,
+                "\(Self.name): \(text.debugDescription): http shows no certificate; give an https URL, or \(place)")
+        }
+        return url.authority
+    }
+
     private func policy() throws -> SecurityPolicy {
         guard let roots else { return .default }
         return SecurityPolicy.default.trusting(only: try Certificate.load(path: roots))
     }
+
+    /// For the lookup of the name, and for each address.
+    private static let timeLimit = Duration.seconds(10)
 
     /// Connects to all addresses in a race, and returns the first result with a chain.
     private static func probe(
@@ -104,13 +132,14 @@ struct PinsShow: AsyncParsableCommand {
         let addresses: [SocketAddress]
         do throws(HostResolver.Failure) {
             addresses = try await HostResolver.addresses(
-                of: authority.host, port: authority.port, within: .seconds(10), on: loop)
+                of: authority.host, port: authority.port, within: Self.timeLimit, on: loop)
         } catch {
             throw CommandFailure(.incomplete, "\(Self.name): \(authority): \(error)")
         }
         let race = await Probe.race(over: addresses, on: loop) { address in
             var probe = Probe(address: address, host: authority.host, evaluator: evaluator)
             probe.judgement = .observed(at: nil)
+            probe.timeLimit = Self.timeLimit
             return probe
         } until: {
             !$0.presented.isEmpty
