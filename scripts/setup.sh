@@ -53,11 +53,15 @@ has() {
     # For the python that the tests start, which is the system's.
     python3-cryptography) /usr/bin/python3 -c 'import cryptography' 2>/dev/null ;;
     python3-jsonschema) /usr/bin/python3 -c 'import jsonschema' 2>/dev/null ;;
+    python3-markdown-it) /usr/bin/python3 -c 'import markdown_it' 2>/dev/null ;;
     python3-pip) /usr/bin/python3 -m pip --version >/dev/null 2>&1 ;;
     python3-prometheus-client) /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null ;;
+    python3-pygments) /usr/bin/python3 -c 'import pygments' 2>/dev/null ;;
+    python3-venv) /usr/bin/python3 -c 'import ensurepip' 2>/dev/null ;;
     python3-websockets) /usr/bin/python3 -c 'import websockets' 2>/dev/null ;;
     python3-yaml) /usr/bin/python3 -c 'import yaml' 2>/dev/null ;;
     python3-xmlschema) /usr/bin/python3 -c 'import xmlschema' 2>/dev/null ;;
+    python3-yaml) /usr/bin/python3 -c 'import yaml' 2>/dev/null ;;
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
     iproute2) command -v ip >/dev/null ;;
     procps) command -v pgrep >/dev/null ;;
@@ -97,7 +101,7 @@ need() {
     ((${#missing[@]})) || return 0
     if ! command -v apt-get >/dev/null; then
         say "missing, by their Debian names: ${missing[*]}"
-        say "README.md has the names on other systems; install them and start again"
+        say "docs/building.md has the names on other systems; install them and start again"
         exit 4
     fi
     say "installing ${missing[*]}"
@@ -136,6 +140,18 @@ need_pkits() {
         say "it cannot be installed; paths are not checked against NIST's PKITS"
     fi
     rm -rf "$made"
+}
+
+# Chromium, and in the folder `browser_tests` a Python with playwright and axe, for tests of pages.
+browser_tests=$root/.build/page-tests
+need_browser() {
+    need chromium python3 python3-venv
+    if [[ -x $browser_tests/bin/python ]] && "$browser_tests/bin/python" -c 'import axe_playwright_python, playwright' 2>/dev/null; then
+        return
+    fi
+    say "installing playwright and axe of PyPI into .build/page-tests"
+    /usr/bin/python3 -m venv "$browser_tests"
+    "$browser_tests/bin/pip" -q install playwright==1.65.2 axe-playwright-python==0.1.8 >&2
 }
 
 need_swift() {

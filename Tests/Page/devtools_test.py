@@ -21,7 +21,7 @@ import urllib.parse
 
 from playwright.sync_api import sync_playwright
 
-from page_test import Origin, Traffic
+from page_test import Origin, Traffic, launch
 
 # Rows and cells are in shadow trees, which Playwright's selectors reach through.
 ROW = ".network-log-grid tr.data-grid-data-grid-node"
@@ -162,7 +162,7 @@ def main():
         arguments.shots.mkdir(parents=True, exist_ok=True)
     failed = 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=arguments.chromium, args=["--no-sandbox"])
+        browser = launch(playwright, arguments.chromium)
         checks = Checks(arguments, browser, Traffic(arguments.proxy, Origin().address))
         for name in ["shows_earlier_exchanges", "follows", "shows_reasons", "shows_what_was_refused", "imports_the_archive", "bears_load"]:
             if arguments.only and name not in arguments.only:

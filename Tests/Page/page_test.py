@@ -20,11 +20,11 @@ import time
 import traceback
 import urllib.parse
 
-import axe_playwright_python
-from playwright.sync_api import sync_playwright
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts/kit"))
 
-AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
-SIZES = {"desktop": (1280, 800), "phone": (360, 740)}
+from playwright.sync_api import sync_playwright  # noqa: E402
+
+from browser import SIZES, barriers, launch, overflows  # noqa: E402
 
 # Strings as a hostile client or origin would send them, for every field of every answer.
 HOSTILE = {
@@ -158,18 +158,12 @@ class Checks:
             page.screenshot(path=str(self.arguments.shots / f"{name}.png"))
 
     def axe(self, page, where):
-        page.evaluate(AXE)
         # Rows come and go while axe looks at them, and colours are judged by what is painted.
-        found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(result => result.violations)")
-        told = [f"{item['id']}: {node['html'][:120]} {node['failureSummary'][:200]}" for item in found for node in item["nodes"][:3]]
+        told = barriers(page)
         assert not told, f"{where}: {told}"
 
     def fits(self, page, where):
-        wide = page.evaluate(
-            """() => [document.documentElement, document.body, ...document.querySelectorAll('main, .page:not([hidden]), #detail-body, .top')]
-                .filter(element => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0)
-                .map(element => `${element.tagName}#${element.id} ${element.scrollWidth} > ${element.clientWidth}`)"""
-        )
+        wide = overflows(page, "main, .page:not([hidden]), #detail-body, .top")
         assert not wide, f"{where}: {wide}"
 
     def until(self, page, condition, seconds=5):
@@ -606,7 +600,7 @@ def main():
         arguments.shots.mkdir(parents=True, exist_ok=True)
     passed, failed = 0, 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=arguments.chromium, args=["--no-sandbox"])
+        browser = launch(playwright, arguments.chromium)
         checks = Checks(arguments, browser, Traffic(arguments.proxy, Origin().address))
         names = ["signs_in", "shows_what_happens", "does_not_jump", "filters", "comes_back", "asks", "has_keys", "shows_one", "has_pages", "reloads", "purges", "previews", "bears_hostile_strings", "forgets_who_signs_out", "bears_load"]
         for name in names:
