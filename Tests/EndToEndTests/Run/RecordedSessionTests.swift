@@ -11,71 +11,134 @@ struct RecordedSessionTests {
     private struct Step {
         let command: String
         var output: [String] = []
+
+        /// The name of a file that the command shows, and does nothing else.
+        var shownFile: String? { self.command.wholeMatch(of: #/cat ([\w./-]+)/#).map { String($0.output.1) } }
     }
 
-    /// The session with `pintle run` in a page: commands after "$ ", and below each its output.
-    private static func steps(in page: String) throws -> [Step] {
+    private static let root: URL = {
         var file = URL(fileURLWithPath: #filePath)
         while file.lastPathComponent != "Tests" { file.deleteLastPathComponent() }
-        let text = try String(
-            contentsOf: file.deletingLastPathComponent().appendingPathComponent(page), encoding: .utf8)
+        return file.deletingLastPathComponent()
+    }()
+
+    /// The pages for jobs, which have their sessions in one folder each.
+    private static let jobs: [String] = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(Self.root.path)/docs/jobs")) ?? []
+        return names.sorted().map { "docs/jobs/\($0)" }
+    }()
+
+    /// The sessions of a page: commands after "$ ", and below each its output.
+    private static func sessions(in page: String) throws -> [[Step]] {
+        let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
         let blocks = text.components(separatedBy: "```console\n").dropFirst()
-            .map { $0.components(separatedBy: "\n```")[0] }
-        let block = try #require(blocks.first { $0.contains("pintle run ") }, "\(page) has a session")
-        var steps: [Step] = []
-        for line in block.components(separatedBy: "\n") {
-            if line.hasPrefix("$ ") {
-                steps.append(Step(command: String(line.dropFirst(2))))
-            } else {
-                steps[steps.count - 1].output.append(line)
+        return blocks.map { block in
+            var steps: [Step] = []
+            for line in block.components(separatedBy: "\n```")[0].components(separatedBy: "\n") {
+                if line.hasPrefix("$ ") {
+                    steps.append(Step(command: String(line.dropFirst(2))))
+                } else {
+                    steps[steps.count - 1].output.append(line)
+                }
             }
+            return steps
         }
-        return steps
     }
 
-    /// Lines without the effects of a port's number on the table.
+    /// The first session with `pintle run` in a page.
+    private static func run(in page: String) throws -> [Step] {
+        let session = try Self.sessions(in: page).first { $0.contains { $0.command.hasPrefix("pintle run ") } }
+        return try #require(session, "\(page) has a session")
+    }
+
+    /// Lines without the effects of a port's number on the table, and without what differs from run to run.
     private static func plain(_ lines: [String], port: String) -> [String] {
         lines.map { line in
-            line.replacingOccurrences(of: ":\(port)", with: ":8000").split(separator: " ").joined(separator: " ")
+            line.replacingOccurrences(of: ":\(port)", with: ":8000")
+                .replacing(#/^(Date|Last-Modified|Server|Content-Length): .*/#) { "\($0.output.1): …" }
+                .replacing(#/"instance":"[0-9a-f]+-\d+"/#, with: "\"instance\":\"…\"")
+                .split(separator: " ").joined(separator: " ")
         }
+    }
+
+    /// Starts a server of a folder's files, and returns it with its port.
+    private static func serve(_ folder: TemporaryFolder) throws -> (ChildProcess, port: String) {
+        let server = try ChildProcess(
+            "/usr/bin/python3", ["-u", "-m", "http.server", "--bind", "127.0.0.1", "0"], folder: folder.path)
+        let ready = try server.waitForLine("the server's port") { $0.hasPrefix("Serving HTTP on") }
+        return (server, try #require(ready.split(separator: " ").first { Int($0) != nil }.map(String.init)))
     }
 
     @Test func `the session in docs/run.md is as it is told`() throws {
         let folder = try TemporaryFolder()
         try folder.write("{\"ok\":true}\n", to: "good.json")
         try folder.write("{\"ok\":\n", to: "broken.json")
-        let steps = try Self.steps(in: "docs/run.md")
-        try folder.write(steps[0].output.joined(separator: "\n") + "\n", to: "pintle.yaml")
-        let server = try ChildProcess(
-            "/usr/bin/python3", ["-u", "-m", "http.server", "--bind", "127.0.0.1", "0"], folder: folder.path)
-        let ready = try server.waitForLine("the server's port") { $0.hasPrefix("Serving HTTP on") }
-        let port = try #require(ready.split(separator: " ").first { Int($0) != nil }.map(String.init))
+        let steps = try Self.run(in: "docs/run.md")
+        let (server, port) = try Self.serve(folder)
         #expect(steps.count > 6)
-        for step in steps { try self.expect(step, port: port, folder: folder.path) }
+        for step in steps { try self.expect(step, port: port, folder: folder) }
         server.signal(SIGTERM)
         try server.waitForExit()
     }
 
     @Test func `the command in the README is denied as it is told`() throws {
         let folder = try TemporaryFolder()
-        let steps = try Self.steps(in: "README.md").map { step in
+        let steps = try Self.run(in: "README.md").map { step in
             Step(
                 command: step.command.replacingOccurrences(of: "/tmp/", with: ""),
                 output: step.output.map { $0.replacingOccurrences(of: "/tmp/", with: "") })
         }
         #expect(steps.count > 1)
-        for step in steps { try self.expect(step, port: "8000", folder: folder.path) }
+        for step in steps { try self.expect(step, port: "8000", folder: folder) }
     }
 
-    private func expect(_ step: Step, port: String, folder: String) throws {
-        let command = step.command.replacingOccurrences(of: ":8000", with: ":\(port)")
-            .replacingOccurrences(of: ".build/release/pintle", with: "pintle")
+    @Test(.enabled(if: OwnNetworks.isAvailable, "this system lets nobody make network namespaces"), arguments: jobs)
+    func `the sessions of a job are as they are told`(page: String) throws {
+        let folder = try TemporaryFolder()
+        let (server, port) = try Self.serve(folder)
+        for step in try Self.sessions(in: page).joined() { try self.expect(step, port: port, folder: folder) }
+        server.signal(SIGTERM)
+        try server.waitForExit()
+    }
+
+    @Test func `there are pages for jobs`() { #expect(Self.jobs.count > 5) }
+
+    @Test func `the sessions with curl and fetch in docs first-minutes.md are as they are told`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("{\"hello\":\"world\"}\n", to: "hello.json")
+        let (server, port) = try Self.serve(folder)
+        let proxy = try PintleProcess()
+        let sessions = try Self.sessions(in: "docs/first-minutes.md").filter { session in
+            session.contains { $0.command.contains("127.0.0.1:8000") }
+        }
+        #expect(sessions.count > 3)
+        func play(_ session: [Step]) throws {
+            for step in session { try self.expect(step, port: port, proxy: "\(proxy.port)", folder: folder) }
+        }
+        // The one that fails is told with the origin stopped.
+        let isRefused = { (session: [Step]) in session.contains { $0.output.joined().contains("connection_refused") } }
+        for session in sessions where !isRefused(session) { try play(session) }
+        server.signal(SIGTERM)
+        try server.waitForExit()
+        for session in sessions where isRefused(session) { try play(session) }
+    }
+
+    /// Runs a command, unless it shows a file that is not there yet: that file is written.
+    private func expect(_ step: Step, port: String, proxy: String = "3128", folder: TemporaryFolder) throws {
+        func here(_ text: String) -> String {
+            text.replacingOccurrences(of: ":8000", with: ":\(port)")
+                .replacingOccurrences(of: ":3128", with: ":\(proxy)")
+        }
+        if let name = step.shownFile, access("\(folder.path)/\(name)", F_OK) != 0 {
+            try folder.write(here(step.output.joined(separator: "\n")) + "\n", to: name)
+            return
+        }
         let process = try ChildProcess(
-            "/bin/bash", ["-c", "pintle() { '\(PintleProcess.binary)' \"$@\"; }; { \(command); } 2>&1"],
-            environment: RunStage.environment.merging(["HOME": folder]) { $1 }, folder: folder)
+            "/bin/bash", ["-c", "pintle() { '\(PintleProcess.binary)' \"$@\"; }; { \(here(step.command)); } 2>&1"],
+            environment: RunStage.environment.merging(["HOME": folder.path]) { $1 }, folder: folder.path)
         try process.waitForExit()
         #expect(
-            Self.plain(process.output, port: port) == Self.plain(step.output.filter { !$0.isEmpty }, port: port),
-            "\(step.command)")
+            Self.plain(process.output.filter { !$0.isEmpty }, port: port)
+                == Self.plain(step.output.filter { !$0.isEmpty }, port: port), "\(step.command)")
     }
 }

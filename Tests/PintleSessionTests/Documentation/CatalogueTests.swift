@@ -5,7 +5,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Checks that the code in the catalogue and the README is compiled code.
+/// Checks that the code in the catalogue, the README and the library's page is compiled code.
 struct CatalogueTests {
     /// A block of Swift in a text, and the comment above it that names its source.
     private struct Block {
@@ -48,7 +48,7 @@ struct CatalogueTests {
     }
 
     @Test func `every block of Swift is found word for word in the example that it names`() throws {
-        let blocks = try (Self.articles() + ["README.md"]).flatMap(Self.blocks)
+        let blocks = try (Self.articles() + ["README.md", "docs/library.md"]).flatMap(Self.blocks)
         #expect(blocks.count > 8)
         for block in blocks where block.origin != "<!-- manifest -->" {
             let name = block.origin.wholeMatch(of: /<!-- (Examples\/[\w\/]+\.swift) -->/)?.output.1
