@@ -28,13 +28,18 @@ struct RecordedSessionTests {
         return names.sorted().map { "docs/jobs/\($0)" }
     }()
 
+    /// The blocks of a page that are sessions.
+    private static func blocks(in page: String) throws -> [[String]] {
+        let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
+        return text.components(separatedBy: "```console\n").dropFirst()
+            .map { $0.components(separatedBy: "\n```")[0].components(separatedBy: "\n") }
+    }
+
     /// The sessions of a page: commands after "$ ", and below each its output.
     private static func sessions(in page: String) throws -> [[Step]] {
-        let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
-        let blocks = text.components(separatedBy: "```console\n").dropFirst()
-        return blocks.map { block in
+        try Self.blocks(in: page).map { lines in
             var steps: [Step] = []
-            for line in block.components(separatedBy: "\n```")[0].components(separatedBy: "\n") {
+            for line in lines {
                 if line.hasPrefix("$ ") {
                     steps.append(Step(command: String(line.dropFirst(2))))
                 } else {
@@ -51,14 +56,15 @@ struct RecordedSessionTests {
         return try #require(session, "\(page) has a session")
     }
 
-    /// Lines without the effects of a port's number on the table, and without what differs from run to run.
+    /// Lines that are not empty, without the effects of a port's number on the table, and without what differs from run
+    /// to run.
     private static func plain(_ lines: [String], port: String) -> [String] {
         lines.map { line in
-            line.replacingOccurrences(of: ":\(port)", with: ":8000")
+            line.filter { $0 != "\r" }.replacingOccurrences(of: ":\(port)", with: ":8000")
                 .replacing(#/^(Date|Last-Modified|Server|Content-Length): .*/#) { "\($0.output.1): …" }
                 .replacing(#/"instance":"[0-9a-f]+-\d+"/#, with: "\"instance\":\"…\"")
                 .split(separator: " ").joined(separator: " ")
-        }
+        }.filter { !$0.isEmpty }
     }
 
     /// Starts a server of a folder's files, and returns it with its port.
@@ -123,6 +129,24 @@ struct RecordedSessionTests {
         for session in sessions where isRefused(session) { try play(session) }
     }
 
+    @Test func `the demo shows what docs first-minutes.md tells`() throws {
+        let block = try Self.blocks(in: "docs/first-minutes.md").first { $0[0] == "$ scripts/demo" }
+        let told = try #require(block).dropFirst()
+        let demo = try ChildProcess(
+            "\(Self.root.path)/scripts/demo", [],
+            environment: RunStage.environment.merging(["PINTLE": PintleProcess.binary]) { $1 })
+        #expect(try demo.waitForExit() == 0, "\(demo.errors)")
+        // Ports, pins, the ends of identifiers, and times.
+        func plain(_ lines: some Sequence<String>) -> [String] {
+            lines.map { line in
+                line.filter { $0 != "\r" }.replacing(#/:\d{4,5}\b/#, with: ":PORT")
+                    .replacing(#/sha256\/[\w+\/]{43}=/#, with: "PIN").replacing(#/[0-9a-f]{8}-\d+/#, with: "ID")
+                    .replacing(#/^\d{4}-\d\d-\d\dT[\d:.]+Z/#, with: "TIME")
+            }.filter { !$0.isEmpty }
+        }
+        #expect(plain(demo.output) == plain(told))
+    }
+
     /// Runs a command, unless it shows a file that is not there yet: that file is written.
     private func expect(_ step: Step, port: String, proxy: String = "3128", folder: TemporaryFolder) throws {
         func here(_ text: String) -> String {
@@ -138,7 +162,6 @@ struct RecordedSessionTests {
             environment: RunStage.environment.merging(["HOME": folder.path]) { $1 }, folder: folder.path)
         try process.waitForExit()
         #expect(
-            Self.plain(process.output.filter { !$0.isEmpty }, port: port)
-                == Self.plain(step.output.filter { !$0.isEmpty }, port: port), "\(step.command)")
+            Self.plain(process.output, port: port) == Self.plain(step.output, port: port), "\(step.command)")
     }
 }

@@ -69,9 +69,13 @@ def in_block(text: str, language: str) -> list[list[str]]:
     if language == "console" or language == "" and re.search(r"^\$ ", text, re.M):
         lines, goesOn = [], False
         for line in text.split("\n"):
-            if line.startswith("$ ") or goesOn:
-                lines.append(line.removeprefix("$ "))
-            goesOn = (goesOn or line.startswith("$ ")) and line.endswith("\\")
+            if line.startswith("$ "):
+                lines.append(line[2:])
+            elif goesOn:
+                lines.append(line.removeprefix("> "))
+            elif lines and line.startswith("> "):
+                lines[-1] += "\n" + line[2:]
+            goesOn = (goesOn or line.startswith(("$ ", "> "))) and line.endswith("\\")
         text = "\n".join(lines)
     elif language == "":
         # A synopsis. Other blocks without a language are output.

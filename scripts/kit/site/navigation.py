@@ -35,14 +35,13 @@ LEFT_OUT = ("conf/examples/tests/chains/*", "conf/grafana/*")
 
 
 def tracked(root: pathlib.Path) -> list[str]:
-    """The files of the project, without what is ignored; outside of a repository, those of the folders that have pages."""
+    """The files of the project, without what is ignored; outside of a repository, all but those of hidden folders."""
     listing = subprocess.run(
         ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True)
     if listing.returncode == 0:
         return sorted(path for path in listing.stdout.split("\0") if path and (root / path).exists())
-    return sorted(
-        str(path.relative_to(root)) for top in ("docs", "conf", "Examples", "README.md", "CHANGELOG.md", "CONTRIBUTING.md")
-        for path in [root / top, *(root / top).rglob("*")] if path.is_file())
+    paths = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
+    return sorted(str(path) for path in paths if not any(part.startswith(".") for part in path.parts))
 
 
 def matches(path: str, patterns: tuple[str, ...]) -> bool:

@@ -35,9 +35,9 @@
     const lines = [];
     let goesOn = false;
     for (const line of text.split("\n")) {
-      if (line.startsWith("$ ")) lines.push(line.slice(2));
+      if (line.startsWith("$ ") || (lines.length && line.startsWith("> "))) lines.push(line.slice(2));
       else if (goesOn) lines.push(line);
-      goesOn = (goesOn || line.startsWith("$ ")) && line.endsWith("\\");
+      goesOn = (goesOn || /^[$>] /.test(line)) && line.endsWith("\\");
     }
     return lines.length ? lines.join("\n") + "\n" : text;
   }

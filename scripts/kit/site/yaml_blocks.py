@@ -14,7 +14,8 @@ import yaml
 # Keys by which files of other programs are known: of Kubernetes, Prometheus, Compose, GitHub and GitLab.
 FOREIGN = {"apiVersion", "spec", "scrape_configs", "groups", "services", "jobs", "stages"}
 # What stands in for a file, by the key that names it.
-CERTIFICATES = {"certificate", "certificates", "roots", "extra_roots", "ca", "revocation", "crl"}
+CERTIFICATES = {"certificates", "roots", "extra_roots"}
+PAIRS = {"certificate", "listen_tls"}
 
 
 class Loader(yaml.SafeLoader):
@@ -69,11 +70,11 @@ class Blocks:
         if not isinstance(value, dict):
             return []
         keys = set(map(str, value))
-        if keys <= self.top:
-            return self.load(text if "version" in keys else f"version: 1\n{text}", value)
         isForeign = bool(keys & FOREIGN) or any(isinstance(one, dict) and "script" in one for one in value.values())
         if isForeign:
             return []
+        if keys <= self.top:
+            return self.load(text if "version" in keys else f"version: 1\n{text}", value)
         if keys <= self.route:
             match = "" if "match" in keys else "    match: {}\n"
             return self.load(f"version: 1\nroutes:\n  - name: example\n{match}{indented(text, 4)}", value)
@@ -103,14 +104,18 @@ class Blocks:
     def stand_in(self, key: str, name: str) -> bytes | None:
         if key in CERTIFICATES and re.search(r"[./]", name):
             return pathlib.Path(self.work.name, "certificate.pem").read_bytes()
+        if key in PAIRS and re.search(r"[./]", name):
+            return b"".join(pathlib.Path(self.work.name, one).read_bytes() for one in ("certificate.pem", "key.pem"))
         if key == "key" and "." in name:
             return pathlib.Path(self.work.name, "key.pem").read_bytes()
         if key == "schema":
             return b"{}\n"
-        if key == "contract" and name.endswith((".yaml", ".json")):
+        if key in ("contract", "file") and name.endswith((".yaml", ".json")):
             return (self.root / "conf/examples/pets.openapi.yaml").read_bytes()
         if key == "users":
             return b"user:$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW\n"
+        if key == "file":
+            return b"a file of the example\n"
         if key == "include":
             return b"version: 1\n"
         return None
