@@ -83,6 +83,7 @@ import Testing
             try self.look("a.test", closed).failure
                 == "a.test: the name server 127.0.0.1 at port \(closed) gives no answer: connection refused")
         #expect(try self.look("a.test").failure == "a.test: no name server is known; name one with --resolver")
+        #expect(try self.look("a.test", closed, timeLimit: .zero).failure == "a.test: no time is left to ask for it")
         let silent = try ScriptedNameServer(["a.test": .silence])
         #expect(
             try self.look("a.test", silent.port, timeLimit: .milliseconds(100)).failure

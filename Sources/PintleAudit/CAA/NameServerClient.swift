@@ -26,7 +26,9 @@ struct NameServerClient: Sendable {
 
     /// Asks one server after the other until one answers.
     func ask(_ question: CAAQuestion, until deadline: ContinuousClock.Instant) throws(Failure) -> CAAReply {
-        var failure = Failure("no name server is known; name one with --resolver")
+        var failure = Failure(
+            self.servers.isEmpty ? "no name server is known; name one with --resolver" : "no time is left to ask for it"
+        )
         for _ in 0..<Self.rounds {
             for server in self.servers where .now < deadline {
                 do throws(Failure) {
