@@ -74,6 +74,7 @@ has() {
     debhelper) command -v dh >/dev/null ;;
     dpkg-dev) command -v dpkg-buildpackage >/dev/null ;;
     systemd-container) command -v systemd-nspawn >/dev/null ;;
+    fonts-dejavu-core) [[ -e /usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf ]] ;;
     groff-base) command -v groff >/dev/null ;;
     apt) command -v apt-get >/dev/null ;;
     dpkg) command -v dpkg-deb >/dev/null ;;
