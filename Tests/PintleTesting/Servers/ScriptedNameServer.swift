@@ -81,7 +81,7 @@ package final class ScriptedNameServer: Sendable {
         shutdown(self.streams, Int32(SHUT_RDWR))
         // An empty datagram wakes the thread that waits for questions.
         let waker = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        if LoopbackAddress.connect(waker, port: self.port) == 0 { send(waker, [], 0, 0) }
+        if LoopbackAddress.connect(waker, port: self.port) == 0 { send(waker, nil, 0, 0) }
         close(waker)
         _ = try? self.running.wait(for: "the name server's threads to end") { $0 == 0 }
         close(self.datagrams)
