@@ -52,8 +52,8 @@ struct SmokescreenConversionTests {
         }
         #expect(
             result.told.contains(
-                "f:12: stricter: allowed_domains: fine.evil.example is denied by *.evil.example of global_deny_list (line "
-                    + "22), since denials come first in Pintle"))
+                "f:11: stricter: allowed_domains: fine.evil.example is denied by *.evil.example of global_deny_list (line "
+                    + "21), since denials come first in Pintle"))
         #expect(!result.isWeaker)
     }
 
@@ -72,7 +72,7 @@ struct SmokescreenConversionTests {
         #expect(result.isWeaker)
         #expect(
             result.told.contains {
-                $0.hasPrefix("f:13: weaker: action report: Smokescreen still refuses private addresses and")
+                $0.hasPrefix("f:12: weaker: action report: Smokescreen still refuses private addresses and")
             })
         let policy = try result.loaded()
         #expect(try policy.opens("api.example.com", Self.server))

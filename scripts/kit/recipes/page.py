@@ -13,7 +13,7 @@ VOLATILE = [
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
     (re.compile(r"\b20\d\d-\d\d-\d\d\b"), "DAY"),
     (re.compile(r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT"), "TIME"),
-    (re.compile(r"\b[0-9a-f]{8}-\d+\b"), "ID"),
+    (re.compile(r"\b[0-9a-f]{5,8}-\d+\b"), "ID"),
 ]
 
 
