@@ -14,6 +14,7 @@ from names import INSIDE, INSIDE_NAMES, LOCAL_NAMES, PUBLIC, PUBLIC_NAMES
 
 KIT = pathlib.Path(__file__).parent
 
+
 def missing(name):
     """The reason why this machine cannot run a recipe; None if it can."""
     if name == "dev-gateway" and not importlib.util.find_spec("grpc"):
