@@ -76,6 +76,8 @@ package struct Explanation: Sendable, Equatable {
 
     private mutating func tell(_ query: RouteQuery, _ decision: Decision) {
         self.tellRoute(query, decision)
+        // Rules about destinations and trust do not apply.
+        if decision.route?.configuration.answer != nil { return self.tellRules(decision) }
         self.tellDestination(decision)
         self.tellPort(decision)
         self.tellWay(decision)
@@ -83,11 +85,16 @@ package struct Explanation: Sendable, Equatable {
         if case .authority = self.head.target { return }
         if query.scheme == .https, query.form == .proxy { self.tellTunnel(to: query.authority, decision) }
         self.tellContract(decision)
+        self.tellRules(decision)
+    }
+
+    private mutating func tellRules(_ decision: Decision) {
         guard let route = decision.route else { return }
         let summary = RouteSummary(route.configuration, self.policy.configuration.enforcement)
         for rule in summary.requestRules { self.add("request", rule) }
         self.tellFields(route.configuration.request)
         for rule in summary.responseRules { self.add("response", rule) }
+        for rule in summary.gatewayRules { self.add("gateway", rule) }
         for rule in summary.cacheRules { self.add("cache", rule) }
         self.tellSimulation(route.configuration.simulation, decision)
         for rule in summary.redirectRules { self.add("redirects", rule) }
@@ -97,7 +104,7 @@ package struct Explanation: Sendable, Equatable {
         // Most routes have none.
         if rules.isEmpty { return }
         // A request that needs its body first is compared as the client sent it.
-        let sent = try? self.plan.request(from: self.head, .streamed).transfer
+        let sent = try? self.plan.request(from: self.head, .streamed, of: .local).transfer
         let request = SimulatedRequest(
             method: self.head.method, scheme: decision.scheme, authority: decision.authority,
             path: sent?.path ?? decision.path, fields: sent?.fields ?? self.head.fields, client: nil)
@@ -111,6 +118,9 @@ package struct Explanation: Sendable, Equatable {
         }
         switch self.plan.grantedStep {
         case .refuse(let problem): self.add("answer", "\(problem.status) \(problem.name.rawValue)")
+        case .respond(let answer):
+            self.add("answer", "\(answer.status), \(answer.isPreflight ? "to a preflight, by cors" : "by respond")")
+            if let note = answer.note { self.add("answer", note) }
         case .answer: self.add("answer", "this proxy's own: Max-Forwards lets the request go no further")
         case .collect:
             let reason =
@@ -161,6 +171,8 @@ package struct Explanation: Sendable, Equatable {
                 "route", query.form == .gateway ? "none matches" : "none matches; the request passes as it is")
         }
         if case .authority = self.head.target { return }
+        // It is not sent.
+        if case .respond = self.plan.step { return }
         let authority = decision.authority.description(for: decision.scheme)
         self.add("sent to", "\(query.method) \(decision.scheme.rawValue)://\(authority)\(decision.path)")
     }
@@ -319,7 +331,7 @@ package struct Explanation: Sendable, Equatable {
         case .refuse(let problem) where problem.name == .unserializableRequest:
             self.add("contract", "\(contract.file): \(problem.detail); the request is refused")
         case .refuse: break
-        case .answer, .collect, .send, .tunnel, .ask:
+        case .respond, .answer, .collect, .send, .tunnel, .ask:
             guard let undeclared = self.plan.undeclared else { break }
             self.add("contract", "\(contract.file): \(undeclared); the request is sent all the same, and reported")
         }

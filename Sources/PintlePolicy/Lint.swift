@@ -207,8 +207,8 @@ package struct Lint {
 extension RouteConfiguration {
     /// True if every request that `later` matches is matched here, too, as far as that is obvious.
     fileprivate func shadows(_ later: RouteConfiguration) -> Bool {
-        // A route without upstream never matches gateway requests.
-        guard self.upstream != nil || later.upstream == nil else { return false }
+        // A route without upstream and response never matches gateway requests.
+        guard self.servesGateway || !later.servesGateway else { return false }
         return Self.covers(self.match.hosts, later.match.hosts) { $0.covers($1) }
             && Self.covers(self.match.paths, later.match.paths) { $0.covers($1) }
             && Self.covers(self.match.methods, later.match.methods) { $0 == $1 }

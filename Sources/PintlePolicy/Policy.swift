@@ -118,6 +118,7 @@ package final class Policy: Sendable {
                 "a wss:// target would reach this proxy in clear; ask for a tunnel with CONNECT, or give a route for it an "
                     + "https upstream")
         }
+        if let route, route.answer != nil { return Decision(query, answeredBy: route) }
         let scheme: Scheme
         let authority: Authority
         let path: String
@@ -182,6 +183,15 @@ package final class Decision: Sendable {
             route: asking.route, scheme: asking.scheme, authority: asking.authority, path: asking.path,
             destination: .allowed(by: grant), reportedRule: asking.reportedRule, way: asking.way, trust: asking.trust,
             isIntercepted: asking.isIntercepted, trustIfRelayed: asking.trustIfRelayed)
+    }
+
+    /// The decision about a request that its route answers itself. Nothing is looked up, and nothing is sent anywhere; so rules
+    /// about destinations and trust do not apply.
+    fileprivate convenience init(_ query: RouteQuery, answeredBy route: Route) {
+        self.init(
+            route: route, scheme: query.scheme, authority: query.authority, path: query.path,
+            destination: .allowed(by: DecidingRule("\(route.description), respond")), reportedRule: nil, way: .straight,
+            trust: nil)
     }
 
     init(

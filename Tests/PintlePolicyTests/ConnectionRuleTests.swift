@@ -11,7 +11,7 @@ struct ConnectionRuleTests {
     private func transfer(_ request: String) throws -> TransferRequest {
         let head = try RequestHead(spelled: ["GET http://a.test/"], minorVersion: 1)
         let plan = RequestPlan(head, .none, by: try policy("routes: [{name: r, request: {\(request)}}]"))
-        return try plan.request(from: head, .streamed, within: .unlimited).transfer
+        return try plan.request(from: head, .streamed, of: .local, within: .unlimited).transfer
     }
 
     @Test(arguments: ServiceType.allCases)

@@ -12,7 +12,8 @@ struct CookieRuleTests {
     func `a client's cookies go where the route lets them`(cookies: String, sent: [String]) throws {
         let policy = try policy("routes: [{name: r, request: {cookies: \(cookies), headers: {set: {X-A: b}}}}]")
         let head = try RequestHead(spelled: ["GET http://a.test/", "Cookie: a=b", "cookie: c=d"], minorVersion: 1)
-        let made = try RequestPlan(head, .none, by: policy).request(from: head, .streamed, within: .unlimited)
+        let made = try RequestPlan(head, .none, by: policy).request(
+            from: head, .streamed, of: .local, within: .unlimited)
         #expect(made.transfer.fields.values(of: "Cookie") == sent)
         #expect(made.transfer.fields["X-A"] == "b")
     }

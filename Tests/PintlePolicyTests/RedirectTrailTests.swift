@@ -142,7 +142,7 @@ struct RedirectTrailTests {
         var trail = try #require(RedirectTrail(head, plan))
         let body: RequestPlan.Body = row.body.map { .whole(ByteBuffer(string: $0), trailers: [:]) } ?? .streamed
         trail.keep(body)
-        trail.wasSent(try plan.request(from: head, body, within: .unlimited).transfer)
+        trail.wasSent(try plan.request(from: head, body, of: .local, within: .unlimited).transfer)
         let fields: Fields = row.location.map { ["Location": $0] } ?? [:]
         let hop = try trail.next(after: ResponseHead(status: row.status, fields: fields))
         let next = try hop.map(self.spelled) ?? ""
@@ -153,7 +153,7 @@ struct RedirectTrailTests {
         if case .refuse(let problem) = hop.plan.step {
             return "\(problem.status) \(problem.name.rawValue): \(problem.detail)"
         }
-        let transfer = try hop.plan.request(from: hop.head, hop.body, within: .unlimited).transfer
+        let transfer = try hop.plan.request(from: hop.head, hop.body, of: .local, within: .unlimited).transfer
         let fields = transfer.fields.pairs.filter { $0.value != "1.1 pintle" }.map { "\($0.name): \($0.value)" }
         let url =
             "\(transfer.scheme.rawValue)://\(transfer.authority.description(for: transfer.scheme))\(transfer.path)"
@@ -185,12 +185,12 @@ struct RedirectTrailTests {
         var (current, plan) = (head, RequestPlan(head, .none, by: policy))
         var trail = try #require(RedirectTrail(head, plan))
         for number in 0..<RedirectTrail.limit {
-            trail.wasSent(try plan.request(from: current, .streamed, within: .unlimited).transfer)
+            trail.wasSent(try plan.request(from: current, .streamed, of: .local, within: .unlimited).transfer)
             let next = try trail.next(after: ResponseHead(status: 302, fields: ["Location": "/\(number)"]))
             let hop = try #require(next)
             (current, plan) = (hop.head, hop.plan)
         }
-        trail.wasSent(try plan.request(from: current, .streamed, within: .unlimited).transfer)
+        trail.wasSent(try plan.request(from: current, .streamed, of: .local, within: .unlimited).transfer)
         var problem: Problem?
         do throws(Problem) {
             _ = try trail.next(after: ResponseHead(status: 302, fields: ["Location": "/"]))

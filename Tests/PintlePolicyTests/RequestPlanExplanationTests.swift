@@ -28,6 +28,9 @@ struct RequestPlanExplanationTests {
             name: "the last hop", request: ["TRACE http://a.test/", "Max-Forwards: 0"],
             told: "answer       this proxy's own: Max-Forwards lets the request go no further"),
         Row(
+            name: "a route that answers", policy: "routes: [{name: r, respond: {status: 404}}]",
+            request: ["GET http://a.test/"], told: "answer       404, by respond"),
+        Row(
             name: "a denied destination", policy: "destinations: {deny: [a.test]}", request: ["GET http://a.test/"],
             told: "answer       403 destination-denied"),
         Row(
@@ -71,6 +74,7 @@ struct RequestPlanExplanationTests {
         switch plan.grantedStep {
         case .ask: Issue.record("a question follows a question")
         case .refuse(let problem): #expect(row.told == "answer       \(problem.status) \(problem.name.rawValue)")
+        case .respond(let answer): #expect(row.told == "answer       \(answer.status), by respond")
         case .answer: #expect(row.told.hasPrefix("answer       this"))
         case .collect: #expect(row.told.hasPrefix(Self.collected))
         case .send: #expect(row.told == Self.streamed)

@@ -65,13 +65,13 @@ struct PlanRow: Sendable, CustomTestStringConvertible {
         let isChunked = head.fields.contains(.transferEncoding)
         let body: RequestPlan.Body
         switch plan.step {
-        case .refuse, .answer, .tunnel, .ask: return ""
+        case .refuse, .respond, .answer, .tunnel, .ask: return ""
         case .send: body = .streamed
         case .collect where self.isUnbuffered: body = .unbuffered(beginning: bytes, reason: Problem.unbuffered.detail)
         case .collect: body = .whole(bytes, trailers: isChunked ? ["X-Sum": "1", "Host": "b"] : [:])
         }
         do throws(Problem) {
-            return try plan.request(from: head, body, within: .unlimited).spelled
+            return try plan.request(from: head, body, of: .local, within: .unlimited).spelled
         } catch {
             return "\(error.status) \(error.name.rawValue): \(error.detail)"
         }
@@ -82,6 +82,7 @@ extension RequestPlan {
     fileprivate var spelledStep: String {
         switch self.step {
         case .refuse(let problem): "refuse \(problem.status) \(problem.name.rawValue): \(problem.detail)"
+        case .respond(let answer): "respond \(answer.status)"
         case .answer: "answer"
         case .collect: self.isSerialized ? "collect for the serializer" : "collect for the contract"
         case .send: self.undeclared.map { "send, reporting: \($0)" } ?? "send"
@@ -125,7 +126,7 @@ extension PlannedRequest {
 }
 
 extension RequestHead {
-    init(spelled lines: [String], minorVersion: UInt8) throws {
+    init(spelled lines: [String], minorVersion: UInt8 = 1) throws {
         let first = lines[0].split(separator: " ")
         var rest = lines.dropFirst().map { $0 + "\r\n" }.joined()
         let host =

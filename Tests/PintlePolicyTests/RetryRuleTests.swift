@@ -11,7 +11,7 @@ struct RetryRuleTests {
     private func retries(_ yaml: String) throws -> TransferRetries {
         let head = try RequestHead(spelled: ["GET http://a.test/"], minorVersion: 1)
         let plan = RequestPlan(head, .none, by: try policy(yaml))
-        return try plan.request(from: head, .streamed, within: .unlimited).transfer.retries
+        return try plan.request(from: head, .streamed, of: .local, within: .unlimited).transfer.retries
     }
 
     @Test(arguments: [

@@ -96,6 +96,8 @@ package struct RequestRules: Sendable, Equatable {
     package var retries = Retries()
     /// The treatment of cookies between clients and origins. Default `pass`.
     package var cookies = Cookies.pass
+    /// The fields that tell the origin about the client. Default none.
+    package var forwarded = ForwardedRules()
     /// The service class that marks the packets of the route's connections. Default: unmarked.
     package var serviceType = ServiceType.default
     /// The network interface for the route's connections. Default nil: the system's routing chooses.

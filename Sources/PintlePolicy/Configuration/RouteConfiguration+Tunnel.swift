@@ -16,7 +16,8 @@ extension RouteConfiguration {
             ("response.status", !response.status.isEmpty), ("response.content_types", response.contentTypes != nil),
             ("response.body", response.body != .any), ("response.remove_nulls", response.removeNulls),
             ("response.max_body", response.maxBody != nil), ("contract", self.contract != nil),
-            ("redirects", self.redirects != .pass),
+            ("redirects", self.redirects != .pass), ("request.forwarded", request.forwarded.form != .off),
+            ("cors", self.cors != nil), ("respond", self.answer != nil),
         ]
         return lost.filter(\.1).map(\.0) + self.simulation.keys
     }

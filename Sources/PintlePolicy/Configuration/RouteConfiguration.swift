@@ -24,6 +24,12 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var upstream: Upstream?
     /// Whole segments that are removed from the path before it is joined to `upstream`; without a trailing slash.
     package var stripPrefix: String?
+    /// True if addresses of `upstream` in responses to clients of the gateway become the gateway's. Default true.
+    package var rewritesUpstream = true
+    /// The response of the route itself, which needs no upstream: `respond`. Default nil.
+    package var answer: FixedAnswer?
+    /// The web pages of other origins that may use the route. Default nil: that is left to the upstream.
+    package var cors: CORSRules?
     /// The trust policy; nil leaves the choice to `trust.*.hosts`.
     package var trust: Located<String>?
     /// The treatment of a CONNECT to the route's hosts, as the file says. Nil denies it if the route has rules that a tunnel
@@ -45,6 +51,9 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var coalescing: CoalescingRules?
     /// The answers in the place of the origin's. Default none.
     package var simulation = SimulationRules()
+
+    /// True if the route may serve requests in origin form, which do not name a destination.
+    package var servesGateway: Bool { self.upstream != nil || self.answer != nil }
 
     package init(name: String, position: SourcePosition) {
         self.name = name

@@ -79,9 +79,13 @@ extension KeySet {
     static let route = KeySet(
         "routes[]",
         [
-            "name", "match", "upstream", "strip_prefix", "trust", "connect", "allow_cleartext_credentials", "contract",
-            "request", "response", "redirects", "cache", "coalesce", "mock", "faults", "replay",
+            "name", "match", "upstream", "strip_prefix", "rewrite_upstream", "respond", "cors", "trust", "connect",
+            "allow_cleartext_credentials", "contract", "request", "response", "redirects", "cache", "coalesce", "mock",
+            "faults", "replay",
         ])
+    static let respond = KeySet("routes[].respond", ["status", "headers", "body", "json", "file"])
+    static let cors = KeySet(
+        "routes[].cors", ["origins", "methods", "headers", "expose", "credentials", "max_age"])
     static let routeCache = KeySet("routes[].cache", ["policy"])
     static let coalesce = KeySet("routes[].coalesce", ["max_active", "order"])
     static let contract = KeySet("contract", ["file", "requests"])
@@ -91,8 +95,9 @@ extension KeySet {
         "routes[].request",
         [
             "headers", "authorization", "parameters", "serialize", "uri_methods", "string_encoding", "json", "plist",
-            "throttle", "timeout", "connect_timeout", "retries", "cookies", "service_type", "interface",
+            "throttle", "timeout", "connect_timeout", "retries", "cookies", "forwarded", "service_type", "interface",
         ])
+    static let forwarded = KeySet("routes[].request.forwarded", ["fields", "trusted_proxies"])
     static let retries = KeySet("routes[].request.retries", ["attempts", "on"])
     static let requestHeaders = KeySet("routes[].request.headers", ["remove", "default", "set", "add"])
     static let authorization = KeySet("routes[].request.authorization", ["basic", "bearer"])
@@ -140,7 +145,8 @@ extension KeySet {
         .ask, .askWebhook, .requireSNIMatch, .deniedDestination,
         .activity,
         .trust,
-        .clientCertificate, .tunnels, .contract, .route, .routeContract, .upstreamProxy, .match, .request,
+        .clientCertificate, .tunnels, .contract, .route, .respond, .cors, .forwarded, .routeContract, .upstreamProxy,
+        .match, .request,
         .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .retries,
         .response,
         .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder, .cache, .routeCache, .coalesce,

@@ -29,6 +29,7 @@ enum RequestRulesReader {
         if let node = map["timeout"], !node.isNull { rules.timeout = node.duration(ConfigurationReader.timeouts) }
         map.read("connect_timeout", into: &rules.connectTimeout) { $0.duration(ConfigurationReader.timeouts) }
         map.read("cookies", into: &rules.cookies) { $0.choice() }
+        map.read("forwarded", into: &rules.forwarded, GatewayReader.forwarded)
         map.read("service_type", into: &rules.serviceType) { $0.choice() }
         map.read("interface", into: &rules.interface, Self.readInterface)
         if let node = map["retries"], !node.isNull, let retries = node.map(.retries) {

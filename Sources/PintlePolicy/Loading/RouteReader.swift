@@ -50,6 +50,7 @@ struct RouteReader {
         if let node = map["strip_prefix"], map["upstream"] == nil {
             node.report("needs an upstream: without one requests go where they were aimed, path and all")
         }
+        GatewayReader.read(map, into: &route)
         map.read("trust", into: &route.trust) { Self.readTrustName($0, trust) }
         if let node = map["trust"], route.upstream?.scheme == .http {
             node.report("holds for https, and the upstream is http: nothing would be verified; use an https upstream")
@@ -66,6 +67,7 @@ struct RouteReader {
         }
         if let response = map["response"]?.map(.response) {
             route.response = ResponseRulesReader.read(response, hasContract: hasContract || map["contract"] != nil)
+            GatewayReader.check(response, of: route)
         }
         Self.checkCookies(route, map)
         route.simulation = SimulationReader.rules(map, hasContract: hasContract || map["contract"] != nil)

@@ -146,7 +146,8 @@ enum SimulationReader {
 
     // MARK: Parts
 
-    private static func answer(_ map: StrictMap) -> FixedAnswer? {
+    /// Reads a response of the configuration's own.
+    static func answer(_ map: StrictMap) -> FixedAnswer? {
         var answer = FixedAnswer()
         map.read("status", into: &answer.status) { node in node.int(200...599).map { UInt16($0) } }
         map.read("headers", into: &answer.fields, HeaderRulesReader.responseLines)

@@ -40,6 +40,10 @@ package struct RouteMeaning: Sendable, Equatable {
         let cache: RouteCachePolicy
         let coalescing: CoalescingRules?
         let simulation: SimulationRules
+        /// The response of the route itself, without the places of its fields.
+        let answer: RouteAnswer?
+        let cors: CORSRules?
+        let rewritesUpstream: Bool
 
         /// True if the same responses break both rules, with the same consequences, whatever else they do.
         package func judgesAlike(_ other: Response) -> Bool {
@@ -68,7 +72,8 @@ package struct RouteMeaning: Sendable, Equatable {
         self.response = Response(
             rules: response, schemas: route.response.schemaFiles.map(documents.schema),
             redirects: route.redirects, cache: route.cache, coalescing: route.coalescing,
-            simulation: route.simulation.normalized)
+            simulation: route.simulation.normalized, answer: route.answer.map { RouteAnswer($0) },
+            cors: route.cors, rewritesUpstream: route.rewritesUpstream)
         self.contract = route.contract.map { ContractMeaning($0, documents) }
     }
 }

@@ -19,7 +19,7 @@ package struct DryRun: Sendable {
     /// The rules for the response; nil if it may be anything.
     package let validator: ResponseValidator?
     private let plan: RequestPlan
-    private let input: (received: RequestHead, body: RequestPlan.Body)
+    private let input: (received: RequestHead, body: RequestPlan.Body, client: RequestClient)
 
     /// Takes a request through `policy`.
     ///
@@ -46,14 +46,16 @@ package struct DryRun: Sendable {
     /// - Parameters:
     ///   - plan: the plan for `head`.
     ///   - content: the body, without chunked framing.
+    ///   - client: the client that sends it. Default: a program on this machine.
     /// - Throws: the problem that the client would get instead.
     package init(
-        _ plan: RequestPlan, _ head: RequestHead, body content: [UInt8], trailers: Fields = Fields()
+        _ plan: RequestPlan, _ head: RequestHead, body content: [UInt8], trailers: Fields = Fields(),
+        of client: RequestClient = .local
     ) throws(Problem) {
         var body = RequestPlan.Body.streamed
         switch plan.grantedStep {
         case .refuse(let problem): throw problem
-        case .tunnel, .answer, .ask:
+        case .tunnel, .respond, .answer, .ask:
             throw Problem(
                 .badRequest, "a sample is a request that is forwarded, and this proxy answers this one itself")
         case .send: break
@@ -66,8 +68,8 @@ package struct DryRun: Sendable {
             body = .unbuffered(beginning: beginning, reason: Problem.unbuffered.detail)
         }
         guard let decision = plan.decision else { preconditionFailure("BUG: a request is sent without a decision") }
-        (self.plan, self.decision, self.input) = (plan, decision, (head, body))
-        let made = try plan.request(from: head, body, within: .unlimited)
+        (self.plan, self.decision, self.input) = (plan, decision, (head, body, client))
+        let made = try plan.request(from: head, body, of: client, within: .unlimited)
         (self.head, self.body) = made.spelled(streaming: content)
         self.reported = made.breaches
         self.validator = made.judge
@@ -79,7 +81,7 @@ package struct DryRun: Sendable {
     /// - Throws: the problem that the client would get if the mask were the value.
     package func masked(by mask: String) throws(Problem) -> (head: RequestHead, body: [UInt8]) {
         let made = try self.plan.masked(by: mask).request(
-            from: self.input.received, self.input.body, within: .unlimited)
+            from: self.input.received, self.input.body, of: self.input.client, within: .unlimited)
         return made.spelled(streaming: self.body)
     }
 }
@@ -120,7 +122,7 @@ extension RequestPlan {
     /// - Returns: nil if nothing is sent, or if it depends on the body.
     package func sentHead(from head: RequestHead, mask: String) -> RequestHead? {
         guard case .send = self.grantedStep, !self.takesWork,
-            let made = try? self.masked(by: mask).request(from: head, .streamed, within: .unlimited)
+            let made = try? self.masked(by: mask).request(from: head, .streamed, of: .local, within: .unlimited)
         else { return nil }
         return made.spelled(streaming: []).head
     }

@@ -8,6 +8,8 @@ package import PintleTrust
 package struct OwnResponse {
     package private(set) var head: ResponseHead
     package private(set) var body: [UInt8] = []
+    /// A sentence for the log; nil if there is nothing to say.
+    package private(set) var note: String?
 
     /// The response to a request that ends at this proxy.
     package init(asLastOf request: RequestHead) {
@@ -57,10 +59,19 @@ package struct OwnResponse {
         (self.head, self.body) = ProblemWriter.response(problem, context)
     }
 
-    /// Returns the head, changed by the route's rules for response fields.
-    package func head(by rules: HeaderRules?) -> ResponseHead {
+    /// The response of a route itself.
+    ///
+    /// - Parameter time: the response's Date. Default: now.
+    package init(_ answer: RouteAnswer, at time: UnixTime = .now) {
+        self.head = ResponseHead(status: answer.status, reason: "", fields: answer.fields)
+        if !answer.fields.contains(.date) { self.head.fields.append("Date", HTTPDate.text(time.seconds)) }
+        (self.body, self.note) = (answer.body, answer.note)
+    }
+
+    /// Returns the head, with its fields changed by the route.
+    package func head(by rewriter: ResponseRewriter?) -> ResponseHead {
         var head = self.head
-        rules?.apply(to: &head.fields)
+        rewriter?.apply(toOwn: &head.fields)
         return head
     }
 }

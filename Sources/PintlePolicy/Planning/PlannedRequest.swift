@@ -62,18 +62,22 @@ extension RequestPlan {
     ///
     /// - Parameters:
     ///   - received: the head of the request; its fields are moved.
+    ///   - client: the client that has sent it.
     ///   - shortage: the reason why there is no memory to judge the request; nil if there is enough.
     ///   - budget: the work for serializing and judging. If steps or time interrupt it, the result says so; a caller that only
     ///     tries with a small budget discards that result. Default nil: no limit.
     /// - Throws: the problem that the client gets instead.
     package func request(
-        from received: consuming RequestHead, _ body: Body, shortage: String? = nil, within budget: WorkBudget? = nil
+        from received: consuming RequestHead, _ body: Body, of client: RequestClient, shortage: String? = nil,
+        within budget: WorkBudget? = nil
     ) throws(Problem) -> PlannedRequest {
         guard let decision else { preconditionFailure("BUG: a request is made that was refused before it was planned") }
         let hasEmptyBody = self.framing == .none && received.fields.contains(.contentLength)
         let offer = self.isSerialized ? nil : UpgradeOffer(received.fields, minorVersion: received.minorVersion)
         let takesTrailers = received.fields.hasToken("trailers", in: .te)
+        let host = received.fields[.host]
         var head = (consume received).forwarded(by: decision, via: self.policy.configuration.via)
+        if self.tellsClient { self.tell(client, host: host, in: &head.fields) }
         var content: TransferRequest.Body
         var operation = self.operation
         var made = PlannedRequest(transfer: TransferRequest(decision))
@@ -118,12 +122,22 @@ extension RequestPlan {
         return made
     }
 
-    /// Makes the request as ``request(from:_:shortage:within:)`` does.
+    /// Adds the fields about the client. The target of a request to a proxy takes precedence over its Host.
+    private func tell(_ client: RequestClient, host: String?, in fields: inout Fields) {
+        guard let query else { preconditionFailure("BUG: a request is made that was refused before it was planned") }
+        let scheme = query.form == .proxy ? query.scheme : client.isSecure ? .https : .http
+        let asked = query.authority.description(for: query.scheme)
+        self.forwarding.apply(
+            to: &fields, for: client, scheme: scheme, host: query.form == .proxy ? asked : host ?? asked)
+    }
+
+    /// Makes the request as ``request(from:_:of:shortage:within:)`` does.
     package func make(
-        _ head: consuming RequestHead, _ body: Body, shortage: String? = nil, within budget: WorkBudget? = nil
+        _ head: consuming RequestHead, _ body: Body, of client: RequestClient, shortage: String? = nil,
+        within budget: WorkBudget? = nil
     ) -> Result<PlannedRequest, Problem> {
         do throws(Problem) {
-            return .success(try self.request(from: consume head, body, shortage: shortage, within: budget))
+            return .success(try self.request(from: consume head, body, of: client, shortage: shortage, within: budget))
         } catch {
             return .failure(error)
         }

@@ -120,7 +120,8 @@ package struct RedirectTrail: Sendable {
     /// The target with which the client would request a URL below the route's upstream; nil if the URL is not below it.
     private func ownTarget(for url: HTTPURL) -> RequestTarget? {
         guard let route = self.plan.decision?.route?.configuration, let upstream = route.upstream,
-            let rest = upstream.remainder(of: url)
+            url.scheme == upstream.scheme, url.authority == upstream.authority,
+            let rest = upstream.remainder(of: url.path)
         else { return nil }
         let path = (route.stripPrefix ?? "") + rest
         switch self.head.target {
@@ -128,15 +129,5 @@ package struct RedirectTrail: Sendable {
         case .absolute(let scheme, let authority, _): return .absolute(scheme: scheme, authority: authority, path: path)
         case .authority, .asterisk: return nil
         }
-    }
-}
-
-extension Upstream {
-    /// The path from which ``path(for:strippingPrefix:)`` makes the URL's path, beginning with a slash; nil if the URL is not
-    /// below the base.
-    fileprivate func remainder(of url: HTTPURL) -> String? {
-        guard url.scheme == self.scheme, url.authority == self.authority else { return nil }
-        if self.basePath.isEmpty { return url.path }
-        return url.path.hasPrefix(self.basePath) ? "/" + url.path.dropFirst(self.basePath.utf8.count) : nil
     }
 }

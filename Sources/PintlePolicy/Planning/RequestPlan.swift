@@ -11,6 +11,8 @@ package final class RequestPlan: Sendable {
     package enum Step: Sendable {
         /// The client gets a problem.
         case refuse(Problem)
+        /// The client gets the response of the route itself.
+        case respond(RouteAnswer)
         /// This proxy is the final recipient of the request, and answers it itself (RFC 9110 §7.6.2, §9.3.7).
         case answer
         /// The whole body is collected before anything is sent: it takes another form, has a contract, or may be sent again.
@@ -29,6 +31,8 @@ package final class RequestPlan: Sendable {
     package let isTunnel: Bool
     /// True for a request that addresses this proxy as a server, if the configuration was asked about it.
     package let isGateway: Bool
+    /// The route's changes to the fields of the response; nil without a route.
+    package let responseRewriter: ResponseRewriter?
     private let grounds: Draft
 
     /// Plans a request of a client that may use the proxy.
@@ -41,11 +45,16 @@ package final class RequestPlan: Sendable {
     ) {
         var draft = Draft(policy: policy, framing: framing, tunnelKind: tunnel)
         let step = draft.step(for: head)
-        self.init(step, consume draft)
+        let answer: RouteAnswer? = if case .respond(let answer) = step { answer } else { nil }
+        let rewriter: ResponseRewriter? =
+            if let route = draft.decision?.route, let query = draft.query {
+                ResponseRewriter(route, head, query, isPreflight: answer?.isPreflight == true)
+            } else { nil }
+        self.init(step, rewriter, consume draft)
     }
 
-    private init(_ step: Step, _ draft: consuming Draft) {
-        self.step = step
+    private init(_ step: Step, _ rewriter: ResponseRewriter?, _ draft: consuming Draft) {
+        (self.step, self.responseRewriter) = (step, rewriter)
         self.isTunnel = draft.query?.method == "CONNECT"
         self.isGateway = !self.isTunnel && draft.query?.form == .gateway
         self.grounds = consume draft
@@ -55,7 +64,7 @@ package final class RequestPlan: Sendable {
     package func masked(by mask: String) -> RequestPlan {
         var draft = self.grounds
         draft.rewriter = self.decision?.route.map { RequestRewriter($0.configuration.request.masked(by: mask)) }
-        return RequestPlan(self.step, draft)
+        return RequestPlan(self.step, self.responseRewriter, draft)
     }
 
     /// The step once the destination is allowed, for requests that need an answer; for others the first step.
@@ -68,7 +77,7 @@ package final class RequestPlan: Sendable {
         guard case .ask(_, let step) = self.step else { return self }
         var draft = self.grounds
         draft.decision = self.decision.map { Decision($0, allowedBy: grant) }
-        return RequestPlan(step, draft)
+        return RequestPlan(step, self.responseRewriter, draft)
     }
 
     // MARK: Grounds
@@ -81,12 +90,14 @@ package final class RequestPlan: Sendable {
     package var operation: ContractedOperation? { self.grounds.operation }
     /// A breach of the contract that the head alone shows, if breaches are only reported.
     package var undeclared: String? { self.grounds.undeclared }
-    /// The route's rules for the fields of responses; nil without a route.
-    package var responseFields: HeaderRules? { self.decision?.route?.configuration.response.headers }
     /// True if the whole body is kept only because a redirect may require it to be sent again.
     package var collectsForRedirects: Bool { self.grounds.collectsForRedirects }
     /// True if the proxy follows redirects in the client's place.
     package var followsRedirects: Bool { self.decision?.followsRedirects == true }
+    /// True if the request depends on its client, so that equal requests of other clients differ from it.
+    package var tellsClient: Bool { self.forwarding.form != .off }
+    /// The route's rules about fields that tell the origin of the client.
+    var forwarding: ForwardedRules { self.decision?.route?.configuration.request.forwarded ?? ForwardedRules() }
     /// True if the route's serializer makes the request anew.
     package var isSerialized: Bool { self.grounds.isSerialized }
     var policy: Policy { self.grounds.policy }
@@ -117,8 +128,11 @@ package final class RequestPlan: Sendable {
     /// True if a body that cannot be judged is sent nevertheless: its form stays, and its contract only reports.
     package var passesUnjudged: Bool { !self.isSerialized && self.onViolation == .report }
 
-    /// True if the request is sent nevertheless when its body is too long to be held.
-    package var goesOnUnbuffered: Bool { self.passesUnjudged || self.collectsForRedirects }
+    /// True if the request is sent, or answered, nevertheless when its body is too long to be held.
+    package var goesOnUnbuffered: Bool {
+        if case .respond = self.step { return true }
+        return self.passesUnjudged || self.collectsForRedirects
+    }
 
     /// The trailers of a streamed body, as they are sent upstream.
     package func forwarded(trailers: Fields) -> Fields {
@@ -148,7 +162,7 @@ extension RequestPlan {
             guard let rule = self.decision?.question else { return step }
             switch step {
             // Nothing is sent.
-            case .refuse, .answer, .ask: return step
+            case .refuse, .respond, .answer, .ask: return step
             case .collect, .send, .tunnel: return .ask(rule, then: step)
             }
         }
@@ -162,14 +176,15 @@ extension RequestPlan {
             case .absolute(let scheme, let authority, let path):
                 let query = RouteQuery(
                     method: head.method, scheme: scheme, authority: authority, path: path,
-                    isWebSocket: head.hasWebSocketScheme)
+                    isWebSocket: head.hasWebSocketScheme, announcedMethod: head.announcedMethod)
                 return self.forward(head, query)
             case .origin(let path):
                 guard let host = head.fields[.host], let authority = Authority(host, defaultPort: 80) else {
                     return .refuse(Problem(.badRequest, "a request with a path for a target needs a Host"))
                 }
                 let query = RouteQuery(
-                    method: head.method, scheme: .http, authority: authority, path: path, form: .gateway)
+                    method: head.method, scheme: .http, authority: authority, path: path, form: .gateway,
+                    announcedMethod: head.announcedMethod)
                 return self.forward(head, query)
             case .authority(let authority): return self.tunnel(head, to: authority)
             case .asterisk: return .answer
@@ -196,6 +211,7 @@ extension RequestPlan {
             }
             if let denial = Problem(denying: decision) { return .refuse(denial) }
             if head.hopsLeft == 0 { return .answer }
+            if let answer = self.ownAnswer(to: head) { return .respond(answer) }
             if let contract = self.policy.apiContract(for: decision) {
                 do throws(Malformed) {
                     self.operation = try contract.operation(method: head.method, path: decision.path)
@@ -210,6 +226,12 @@ extension RequestPlan {
             if self.needsWholeBody(head) { return .collect }
             self.collectsForRedirects = decision.followsRedirects && self.framing != .none
             return self.collectsForRedirects ? .collect : .send
+        }
+
+        /// The response of the route itself, or to a preflight that the route answers; nil if the request is sent on.
+        private func ownAnswer(to head: RequestHead) -> RouteAnswer? {
+            guard let route = self.decision?.route else { return nil }
+            return route.configuration.cors?.preflight(head, on: route.description) ?? route.answer
         }
 
         private func needsWholeBody(_ head: RequestHead) -> Bool {

@@ -9,7 +9,7 @@ extension ResponseHead {
     /// Makes the head that a client gets, without framing.
     ///
     /// - Parameters:
-    ///   - rules: the route's rules.
+    ///   - rewriter: the route's changes; nil for none.
     ///   - via: the pseudonym of this proxy; nil for none.
     ///   - version: the HTTP version of the origin's response.
     ///   - marks: violations of the response that are only reported.
@@ -17,7 +17,7 @@ extension ResponseHead {
     ///   - simulation: the kind of answer, if it is not the origin's own.
     ///   - time: the Date of a final response that has none (RFC 9110 §6.6.1). Default: now.
     package consuming func forwarded(
-        by rules: HeaderRules?, via: String?, version: String, marks: [ValidationError.Kind], others: [String],
+        by rewriter: ResponseRewriter?, via: String?, version: String, marks: [ValidationError.Kind], others: [String],
         simulation: Simulation? = nil, at time: @autoclosure () -> UnixTime = .now
     ) -> ResponseHead {
         var head = self
@@ -25,7 +25,7 @@ extension ResponseHead {
         if head.status >= 200, !head.fields.contains(.date) {
             head.fields.append("Date", HTTPDate.text(time().seconds))
         }
-        rules?.apply(to: &head.fields)
+        rewriter?.apply(to: &head.fields)
         for violation in marks { head.fields.append("Pintle-Violation", violation.rawValue) }
         if let via { Forwarding.appendVia(via, version: version, to: &head.fields) }
         if let simulation { head.fields.append("Pintle-Simulated", simulation.rawValue) }
@@ -37,11 +37,11 @@ extension ResponseHead {
 extension Fields {
     /// Makes the trailers of a response that a client gets.
     ///
-    /// - Parameter rules: the route's rules.
-    package func forwarded(asTrailersBy rules: HeaderRules?) -> Fields {
+    /// - Parameter rewriter: the route's changes; nil for none.
+    package func forwarded(asTrailersBy rewriter: ResponseRewriter?) -> Fields {
         var fields = self
         Forwarding.removeForbidden(fromTrailers: &fields)
-        rules?.apply(toTrailers: &fields)
+        rewriter?.apply(toTrailers: &fields)
         return fields
     }
 

@@ -30,7 +30,7 @@ extension RequestPlan {
         default: body = .streamed
         }
         let plan = mask.map { self.masked(by: $0) } ?? self
-        switch plan.make(head, body, within: .unlimited) {
+        switch plan.make(head, body, of: .local, within: .unlimited) {
         case .failure(let problem): return .refused(problem)
         case .success(let made):
             let (head, sent) = made.spelled(streaming: bytes ?? [])

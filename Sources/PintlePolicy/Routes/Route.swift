@@ -28,6 +28,9 @@ package final class Route: Sendable {
     /// The service class that marks the packets of the route's connections; nil leaves them unmarked, like other requests'.
     package let serviceType: ServiceType?
 
+    /// The response of the route itself; nil if it sends requests on.
+    let answer: RouteAnswer?
+
     private let methods: [String]
     private let paths: [PathPattern]
     private let headers: [HeaderPattern]
@@ -48,6 +51,7 @@ package final class Route: Sendable {
         self.serviceType = serviceType == .default ? nil : serviceType
         self.retries = configuration.request.retries.forTransfers
         self.ownNames = ownNames
+        self.answer = configuration.answer.map { RouteAnswer($0) }
         self.methods = configuration.match.methods
         self.paths = configuration.match.paths
         self.headers = configuration.match.headers
@@ -67,7 +71,14 @@ package final class Route: Sendable {
         guard query.scheme == .http ? self.acceptsHTTP : self.acceptsHTTPS else { return false }
         guard self.serves(query) else { return false }
         guard self.acceptsHeaders(query.headers) else { return false }
-        return self.methods.isEmpty || self.methods.contains(query.method)
+        return self.acceptsMethod(of: query)
+    }
+
+    /// True if the method is one of the route's. A preflight counts as the request that it announces if the route answers it.
+    private func acceptsMethod(of query: RouteQuery) -> Bool {
+        if self.methods.isEmpty || self.methods.contains(query.method) { return true }
+        guard self.configuration.cors != nil, let announced = query.announcedMethod else { return false }
+        return self.methods.contains(announced)
     }
 
     /// True if the request has the fields that the route demands.
@@ -77,11 +88,11 @@ package final class Route: Sendable {
 
     /// True if the route may serve requests in this form to this host.
     ///
-    /// Without `match.hosts`, a route with an upstream serves only requests to the proxy itself if they are in origin form,
+    /// Without `match.hosts`, a route with an upstream, or with a response of its own, serves only requests to the proxy itself if they are in origin form,
     /// and in any form if the route adds credentials. Otherwise a web page of any name could have requests sent with the
     /// credentials, and read the responses.
     private func serves(_ query: RouteQuery) -> Bool {
-        guard self.configuration.upstream != nil else { return query.form == .proxy }
+        guard self.configuration.servesGateway else { return query.form == .proxy }
         guard self.configuration.match.hosts.isEmpty else { return true }
         if query.form == .proxy, !self.configuration.injectsCredentials { return true }
         return self.ownNames.contains(query.authority.host)
@@ -103,7 +114,7 @@ extension Route {
         if !match.hosts.isEmpty, hosts.first(query.authority, where: { _ in true }) == nil {
             return "\(query.authority) is none of its hosts"
         }
-        if !match.methods.isEmpty, !match.methods.contains(query.method) {
+        if !self.acceptsMethod(of: query) {
             return "\(query.method) is none of its methods"
         }
         if !readings.contains(where: self.acceptsPath) {
@@ -116,7 +127,7 @@ extension Route {
             return "it has no field like \"\(header)\""
         }
         if self.acceptsAllButPath(query) { return nil }
-        if self.configuration.upstream == nil { return "it has no upstream, which a gateway request needs" }
+        if !self.configuration.servesGateway { return "it has no upstream, which a gateway request needs" }
         if query.form == .proxy {
             return "it adds credentials and names no hosts, and \(query.authority.host) is no name of this proxy"
         }
@@ -146,10 +157,12 @@ package struct RouteQuery: Sendable, Equatable {
     package var headers: Fields
     /// True if the target had a WebSocket scheme, ws:// for http or wss:// for https (RFC 6455 §3).
     package var isWebSocket: Bool
+    /// The method of the request that a browser's preflight announces; nil if this is no preflight.
+    package var announcedMethod: String?
 
     package init(
         method: String, scheme: Scheme, authority: Authority, path: String, form: Form = .proxy,
-        headers: Fields = Fields(), isWebSocket: Bool = false
+        headers: Fields = Fields(), isWebSocket: Bool = false, announcedMethod: String? = nil
     ) {
         self.method = method
         self.scheme = scheme
@@ -158,5 +171,6 @@ package struct RouteQuery: Sendable, Equatable {
         self.form = form
         self.headers = headers
         self.isWebSocket = isWebSocket
+        self.announcedMethod = announcedMethod
     }
 }

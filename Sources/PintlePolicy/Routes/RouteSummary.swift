@@ -18,7 +18,8 @@ package struct RouteSummary: CustomStringConvertible {
     /// `"charge": POST api.pay.example/v1/** → https://api.pay.example/v1/, trust payments; …`.
     package var description: String {
         let all = [
-            self.requestRules, self.responseRules, self.cacheRules, self.redirectRules, self.contractRules,
+            self.requestRules, self.responseRules, self.gatewayRules, self.cacheRules, self.redirectRules,
+            self.contractRules,
             self.tunnelRules, self.simulationRules,
         ]
         let rules = all.joined().joined(separator: "; ")
@@ -38,10 +39,24 @@ package struct RouteSummary: CustomStringConvertible {
     }
 
     private var destination: String {
+        if let answer = self.route.answer { return "answers \(answer.status) itself" }
         var text = self.route.upstream?.description ?? "where it was aimed"
         if let prefix = self.route.stripPrefix { text += " without \(prefix)" }
         if let trust = self.route.trust { text += ", trust \(trust.value)" }
         return text
+    }
+
+    // MARK: Gateway
+
+    /// The permissions for web pages, and the addresses of the upstream that stay.
+    package var gatewayRules: [String] {
+        var rules: [String] = []
+        if let cors = self.route.cors {
+            let pages = cors.allowsAnyOrigin ? "every origin" : cors.origins.map(\.description).joined(separator: ", ")
+            rules.append("lets pages of \(pages) use it\(cors.allowsCredentials ? ", with credentials" : "")")
+        }
+        if !self.route.rewritesUpstream { rules.append("shows the addresses of its upstream") }
+        return rules
     }
 
     // MARK: Cache
@@ -93,6 +108,13 @@ package struct RouteSummary: CustomStringConvertible {
         case .pass: break
         case .jar: rules.append("keeps cookies in a jar that its clients share, and passes none")
         case .block: rules.append("passes no cookies")
+        }
+        let trusted = request.forwarded.trustedProxies.map(\.description).joined(separator: ", ")
+        let proxies = trusted.isEmpty ? "" : ", to those of \(trusted)"
+        switch request.forwarded.form {
+        case .off: break
+        case .xForwarded: rules.append("tells the client in X-Forwarded fields\(proxies)")
+        case .rfc7239: rules.append("tells the client in Forwarded\(proxies)")
         }
         if let retries = Self.retries(request.retries) { rules.append(retries) }
         return rules

@@ -76,6 +76,14 @@ package struct Upstream: Sendable, Hashable, CustomStringConvertible {
         return self.basePath.isEmpty ? String(rest) : self.basePath + rest.dropFirst()
     }
 
+    /// The path from which ``path(for:strippingPrefix:)`` makes this path, beginning with a slash; nil if the path is not below
+    /// the base.
+    func remainder(of path: String) -> String? {
+        if self.basePath.isEmpty { return path }
+        guard path.hasPrefix(self.basePath) else { return nil }
+        return "/" + path.dropFirst(self.basePath.utf8.count)
+    }
+
     /// The URL in normal form.
     package var description: String {
         "\(self.scheme.rawValue)://\(self.authority.description(for: self.scheme))\(self.basePath)"

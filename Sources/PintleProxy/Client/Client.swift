@@ -22,6 +22,9 @@ enum Client: Hashable, CustomStringConvertible {
         }
     }
 
+    /// The address; nil for a client without one.
+    var address: IPAddress? { if case .address(let address) = self { address } else { nil } }
+
     /// The client in the form for sessions. All addresses of an IPv6 /64 are one client, because a client has all of them.
     var forTransfers: TransferClient {
         switch self {

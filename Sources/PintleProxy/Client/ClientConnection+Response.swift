@@ -7,6 +7,7 @@ internal import PintleSession
 
 /// Writes the response, in the framing of HTTP/1.1.
 extension ClientConnection: ClientStream {
+    var isSecure: Bool { self.tls != nil }
     var isWritable: Bool { self.channel.isWritable }
 
     func send(interim head: ResponseHead) {

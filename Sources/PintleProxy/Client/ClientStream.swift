@@ -17,6 +17,9 @@ protocol ClientStream: AnyObject {
     /// The process of the client; nil if it is not on this machine.
     var clientProcess: ClientProcess? { get }
 
+    /// True if the client speaks TLS with the proxy.
+    var isSecure: Bool { get }
+
     /// False while the client reads more slowly than the exchange writes.
     var isWritable: Bool { get }
 
@@ -74,6 +77,8 @@ protocol ClientStream: AnyObject {
 
 /// The defaults, for a client that has made its request itself, and judges the response itself.
 extension ClientStream {
+    var isSecure: Bool { false }
+
     func reset() { self.cut() }
 
     func objection(toSwitch head: ResponseHead) -> String? { nil }

@@ -37,6 +37,10 @@ final class ReceivedRequest {
         (self.isRecurrent, self.isCaptured) = (isRecurrent, isCaptured)
     }
 
+    /// True if a body follows that the client sends without asking if it may. It is read even if it is not needed, so that the
+    /// connection can be kept.
+    var deliversBody: Bool { self.framing != .none && !self.head.fields.hasToken("100-continue", in: .expect) }
+
     /// The plan for the request.
     func plan(by policy: Policy) -> RequestPlan {
         if let known = self.plan {
@@ -58,13 +62,17 @@ final class ReceivedRequest {
 
     /// Makes the planned request, if that needs no work on another thread.
     ///
-    /// - Parameter plan: the plan for this request.
-    func make(by plan: RequestPlan, _ body: RequestPlan.Body) -> Result<PlannedRequest, Problem> {
-        guard self.isRecurrent, case .streamed = body else {
-            return plan.make(self.takeHead(), body)
+    /// - Parameters:
+    ///   - plan: the plan for this request.
+    ///   - client: the client that has sent it. Equal requests may come from others.
+    func make(
+        by plan: RequestPlan, _ body: RequestPlan.Body, of client: RequestClient
+    ) -> Result<PlannedRequest, Problem> {
+        guard self.isRecurrent, !plan.tellsClient, case .streamed = body else {
+            return plan.make(self.takeHead(), body, of: client)
         }
         if let made { return made }
-        let made = plan.make(self.head, body)
+        let made = plan.make(self.head, body, of: client)
         self.made = made
         return made
     }

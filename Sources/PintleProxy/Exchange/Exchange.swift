@@ -16,8 +16,6 @@ final class Exchange: TransferDelegate {
     private let client: any ClientStream
     private let worker: Worker
     private let active: ActiveConfiguration
-    /// The client in the form for limits and logs; nil if the system does not identify it.
-    private let peer: Client?
     private var request: ReceivedRequest
     private let report: ExchangeReport
     private var plan: RequestPlan?
@@ -31,9 +29,8 @@ final class Exchange: TransferDelegate {
     private var dialler: Dialler?
     /// The wait for an answer about a destination, and the destination that an answer has allowed.
     private var (pendingAnswer, allowed): (PendingAnswer?, AllowedDestination?) = (nil, nil)
-    /// The protocols that the origin may switch to.
-    private var offer: UpgradeOffer?
-    private var judge: ResponseValidator?
+    /// The protocols that the origin may switch to, and the rules for its response.
+    private var (offer, judge): (UpgradeOffer?, ResponseValidator?) = (nil, nil)
     /// Limits the wait for the head of the response, if the route does.
     private var lateness: ResponseDeadline?
     private var (requestTrailers, responseTrailers) = (Fields(), Fields())
@@ -47,7 +44,7 @@ final class Exchange: TransferDelegate {
         inside enclosure: (any RequestEnclosure)? = nil
     ) {
         (self.client, self.worker, self.active) = (client, worker, worker.active)
-        (self.peer, self.request, self.allowed) = (peer, request, enclosure?.allowed)
+        (self.request, self.allowed) = (request, enclosure?.allowed)
         self.upload = RequestUpload(request.framing, limit: worker.active.limits.bodyBuffer)
         self.held = ExchangeReservation(limit: worker.active.limits.heldBytes, of: worker.memory)
         self.report = ExchangeReport(request, of: peer, in: client.clientProcess, on: worker, inside: enclosure)
@@ -67,7 +64,7 @@ final class Exchange: TransferDelegate {
             return self.refuse(Problem(.overloaded, self.active.limits.memoryShortage))
         }
         guard let passwords = self.active.passwords, self.report.mode != .intercept else { return self.performPlan() }
-        self.worker.check(self.request.head.fields, of: self.peer, passwords, as: self.sequence) { result in
+        self.worker.check(self.request.head.fields, of: self.report.client, passwords, as: self.sequence) { result in
             self.proceed(with: result) { identity in
                 self.report.identity = identity
                 self.performPlan()
@@ -101,8 +98,8 @@ final class Exchange: TransferDelegate {
         switch plan.step {
         case .refuse(let problem): self.refuse(problem)
         case .answer: self.answer(OwnResponse(asLastOf: self.request.head), .completed)
-        case .collect where body == nil: self.collect()
-        case .collect, .send: self.makeRequest(body ?? .streamed)
+        case .collect where body == nil, .respond where body == nil && self.request.deliversBody: self.collect()
+        case .collect, .send, .respond: self.makeRequest(body ?? .streamed)
         case .tunnel(let authority): self.openTunnel(to: authority, plan)
         case .ask:
             // No limit of the route applies meanwhile.
@@ -157,22 +154,25 @@ final class Exchange: TransferDelegate {
     private func makeRequest(_ body: RequestPlan.Body) {
         if let service = self.active.service {
             self.offer = UpgradeOffer(self.request.head.fields, minorVersion: self.request.head.minorVersion)
-            return self.origin = self.worker.ask(service, .init(self.request.head, body, of: self.peer), for: self)
+            return self.origin = self.worker.ask(
+                service, .init(self.request.head, body, of: self.report.client), for: self)
         }
         guard let plan else { preconditionFailure("BUG: a request is made without a plan") }
+        if case .respond(let answer) = plan.step { return self.answer(OwnResponse(answer), .completed) }
         if let question = self.request.question, !self.client.owner.isBound, self.answerPromptly(question) { return }
         self.trail?.keep(body)
-        guard plan.takesWork else { return self.send(self.request.make(by: plan, body)) }
+        let client = RequestClient(address: self.report.client?.address, isSecure: self.client.isSecure)
+        guard plan.takesWork else { return self.send(self.request.make(by: plan, body, of: client)) }
         let head = self.request.head
-        if let result = plan.makePromptly(head, body) { return self.send(result) }
+        if let result = plan.makePromptly(head, body, of: client) { return self.send(result) }
         do throws(WorkPool.Refusal) {
             try self.leaveLoop(within: .request(self.active.limits)) { budget in
-                plan.make(head, body, within: budget)
+                plan.make(head, body, of: client, within: budget)
             } then: { exchange, result, _ in
                 exchange.send(result)
             }
         } catch {
-            self.send(plan.make(head, body, lacking: error.reason))
+            self.send(plan.make(head, body, of: client, lacking: error.reason))
         }
     }
 
@@ -202,7 +202,7 @@ final class Exchange: TransferDelegate {
         let question = mayBeKept ? self.active.lookup(planned.transfer, by: decision, noted: noted) : nil
         // A remembered lookup has just failed in `makeRequest`; so it is not tried again here.
         if let question, noted == nil, planned.isPlain, self.trail == nil {
-            if self.active.cookies.addsNothing(to: decision) { self.request.note(question) }
+            if self.active.cookies.addsNothing(to: decision), !plan.tellsClient { self.request.note(question) }
             if self.answerPromptly(question) { return }
         }
         let detour = Detour(question, simulation, self.judge)
@@ -378,7 +378,7 @@ final class Exchange: TransferDelegate {
     }
 
     func originSent(trailers fields: Fields) {
-        let fields = fields.forwarded(asTrailersBy: self.plan?.responseFields)
+        let fields = fields.forwarded(asTrailersBy: self.plan?.responseRewriter)
         switch self.answer {
         case .none: preconditionFailure("BUG: trailers come without a head")
         case .inspected(let inspection):
@@ -522,7 +522,7 @@ final class Exchange: TransferDelegate {
     /// The head of a response for the client, without framing. `mark`: the violation despite which it passes.
     private func forwarded(_ head: ResponseHead, mark: ValidationError?) -> ResponseHead {
         head.forwarded(
-            by: self.plan?.responseFields, via: self.active.via, version: self.report.upstreamVersion,
+            by: self.plan?.responseRewriter, via: self.active.via, version: self.report.upstreamVersion,
             marks: mark?.kinds ?? [], others: self.report.otherViolations, simulation: self.report.simulation)
     }
 
@@ -569,7 +569,7 @@ final class Exchange: TransferDelegate {
     private func answer(_ response: OwnResponse, _ outcome: Outcome) {
         self.cancelOrigin()
         self.report.note(response)
-        self.client.send(response.head(by: self.plan?.responseFields), length: UInt64(response.body.count))
+        self.client.send(response.head(by: self.plan?.responseRewriter), length: UInt64(response.body.count))
         self.report.bytesOut += response.body.withUnsafeBytes { self.client.send($0) }
         self.end(outcome)
         self.client.finish(trailers: Fields())
@@ -669,7 +669,7 @@ final class Exchange: TransferDelegate {
         within limits: WorkPool.Limits, _ work: @escaping @Sendable (WorkBudget) -> Value,
         then proceed: @escaping @Sendable (Exchange, Value, WorkBudget.Interruption?) -> Void
     ) throws(WorkPool.Refusal) {
-        self.held.job = try self.worker.work(as: self.sequence, of: self.peer, within: limits, work) {
+        self.held.job = try self.worker.work(as: self.sequence, of: self.report.client, within: limits, work) {
             value, interruption in
             self.held.job = nil
             if case .over = self.answer { return }

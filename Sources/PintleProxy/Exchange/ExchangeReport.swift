@@ -343,6 +343,7 @@ final class ExchangeReport: ExchangeProgress {
     /// Records a response of Pintle's own, with its body if bodies are kept.
     func note(_ response: OwnResponse) {
         self.status = response.head.status
+        if let note = response.note { self.error = note }
         // No bodies are kept.
         guard let capture else { return }
         capture.begin(response: response.head)

@@ -467,6 +467,9 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 }
 
 extension HTTP2ClientStream: ClientStream {
+    // HTTP/2 is chosen by ALPN.
+    var isSecure: Bool { true }
+
     var owner: ConnectionOwner { self.connection.owner }
 
     var clientProcess: ClientProcess? { self.connection.caller.process }

@@ -69,7 +69,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         guard self.tunnel.isCaptured else { return self.connect() }
         switch self.tunnel.request.plan(by: self.active.policy).step {
         case .refuse, .ask: self.judge("its client waits for the server to speak first") { $0.connect() }
-        case .answer, .collect, .send, .tunnel: self.connect()
+        case .respond, .answer, .collect, .send, .tunnel: self.connect()
         }
     }
 

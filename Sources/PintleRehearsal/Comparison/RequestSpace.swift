@@ -88,7 +88,7 @@ struct RequestSpace {
         let methods = Set(routes.flatMap(\.match.methods))
         let other = ["GET", "POST", "PUT", "DELETE", "PATCH", "OTHER"].first { !methods.contains($0) } ?? "ANOTHER"
         conditions.methods = methods.filter { $0 != "CONNECT" }.sorted() + [other]
-        if routes.contains(where: { $0.upstream != nil }) { conditions.isGateway.append(true) }
+        if routes.contains(where: \.servesGateway) { conditions.isGateway.append(true) }
         let patterns = Set(routes.flatMap(\.match.paths))
         let witnesses = self.paths[patterns] ?? PatternWitnesses(paths: Array(patterns))
         self.paths[patterns] = witnesses

@@ -76,6 +76,7 @@ package struct RequestRehearsal: Sendable {
         switch plan.grantedStep {
         case .refuse(let problem): self.answer(problem)
         case .ask: break
+        case .respond(let answer): self.respond(answer)
         case .answer: self.facts[.status] = "\(OwnResponse(asLastOf: request.head).head.status)"
         case .tunnel(let authority):
             self.facts[.upstream] = authority.description
@@ -83,7 +84,9 @@ package struct RequestRehearsal: Sendable {
             self.course = (plan, nil)
         case .send, .collect:
             do throws(Problem) {
-                let run = try DryRun(plan, request.head, body: request.body)
+                let run = try DryRun(
+                    plan, request.head, body: request.body,
+                    of: RequestClient(address: request.client.address, isSecure: false))
                 self.take(run)
                 self.course = (plan, run)
                 self.simulate(run, request, by: policy)
@@ -91,6 +94,13 @@ package struct RequestRehearsal: Sendable {
                 self.answer(error)
             }
         }
+    }
+
+    /// Takes the response of the route itself.
+    private mutating func respond(_ answer: RouteAnswer) {
+        self.facts[.status] = "\(answer.status)"
+        self.facts[.source] = "pintle"
+        if let note = answer.note { self.reasons.append(note) }
     }
 
     private mutating func note(_ plan: RequestPlan) {

@@ -32,7 +32,7 @@ struct PlannedSide {
         // Other requests that meet the same conditions may keep to the contract.
         case .refuse(let problem) where request.isRepresentative && problem.breaksContract: self.sent = .unknown
         case .refuse(let problem): self.refuse(problem)
-        case .answer, .ask: break
+        case .respond, .answer, .ask: break
         case .tunnel:
             self.side.tunnel = self.plan.decision.map {
                 $0.isIntercepted ? "intercept" : $0.trust == nil ? "tunnel" : "verify"

@@ -39,6 +39,7 @@ import Testing
         "response: {headers: {set: {A: b}}}",
         "redirects: follow", "cache: {policy: protocol}", "coalesce: {max_active: 2}", "request: {interface: lo}",
         "request: {retries: {attempts: 3}}", "request: {connect_timeout: 1s}",
+        "request: {forwarded: rfc7239}", "respond: {status: 204}", "cors: {origins: \"*\"}",
     ])
     func `each rule counts`(rule: String) throws {
         #expect(try Self.meaning(rule) != Self.meaning("match: {}"))

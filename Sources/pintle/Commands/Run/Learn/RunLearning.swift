@@ -133,7 +133,8 @@ extension RouteConfiguration {
     /// True if a request or a response differs from what it would be without the route.
     fileprivate var changesMessages: Bool {
         let request = self.request
-        return self.upstream != nil || self.redirects != .pass || !request.headers.isEmpty
+        return self.servesGateway || self.cors != nil || request.forwarded.form != .off || self.redirects != .pass
+            || !request.headers.isEmpty
             || request.authorization != nil || !request.parameters.isEmpty || request.serialize != .none
             || request.cookies != .pass || self.response.removeNulls
     }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+/// The way back from the addresses of a route's upstream to those that the gateway's clients know.
+///
+/// Clients get paths in place of URLs below the upstream: they resolve them against the URL that they have asked for. So
+/// the result is right whatever stands before the gateway and ends TLS there.
+struct GatewayAddresses: Sendable {
+    let upstream: Upstream
+    /// The prefix that the request's path has lost, without a slash at its end; empty if it lost none.
+    let prefix: String
+    /// The host by which the client knows the gateway.
+    let host: String
+
+    /// Changes the fields that lead to the upstream.
+    func apply(to fields: inout Fields) {
+        for name in ["Location", "Content-Location"] {
+            let values = fields.values(of: name)
+            if values.count == 1, let mapped = self.location(values[0]) { fields.set(name, mapped) }
+        }
+        let cookies = fields.values(of: "Set-Cookie")
+        let mapped = cookies.map(self.cookie)
+        guard mapped != cookies else { return }
+        fields.remove(.setCookie)
+        for line in mapped { fields.append("Set-Cookie", line) }
+    }
+
+    /// True if paths are the same on both sides.
+    private var keepsPaths: Bool {
+        self.prefix.isEmpty && (self.upstream.basePath.isEmpty || self.upstream.basePath == "/")
+    }
+
+    // MARK: Locations
+
+    /// The reference for the client; nil if the one for the upstream leads elsewhere, or is right as it is.
+    func location(_ reference: String) -> String? {
+        let hash = reference.firstIndex(of: "#") ?? reference.endIndex
+        let (target, fragment) = (reference[..<hash], reference[hash...])
+        let path: String
+        if target.hasPrefix("/"), !target.hasPrefix("//"), !target.hasPrefix("/\\") {
+            if self.keepsPaths { return nil }
+            path = String(target)
+        } else {
+            // Without a scheme it has that of the upstream's URL.
+            let text = target.hasPrefix("//") ? "\(self.upstream.scheme.rawValue):\(target)" : String(target)
+            guard let url = try? HTTPURL(text), url.scheme == self.upstream.scheme,
+                url.authority == self.upstream.authority
+            else { return nil }
+            path = url.path
+        }
+        guard let rest = self.rest(of: path) else { return nil }
+        let mapped = self.prefix + rest
+        // A path that begins with two slashes would name another host (RFC 3986 §4.2).
+        let isHost = mapped.hasPrefix("//") || mapped.hasPrefix("/\\")
+        return (isHost ? "/." : "") + mapped + fragment
+    }
+
+    /// The rest of a path below the base; nil if it is not below. The base may be named without the slash at its end.
+    private func rest(of path: String) -> String? {
+        if path + "/" == self.upstream.basePath { return self.prefix.isEmpty ? "/" : "" }
+        return self.upstream.remainder(of: path)
+    }
+
+    // MARK: Cookies
+
+    /// The cookie for the client: without a Domain that holds the upstream and not the gateway, and with the path by which
+    /// clients reach the upstream's.
+    func cookie(_ line: String) -> String {
+        var parts = line.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+        // `__Host-` cookies must have the path of the root (RFC 6265bis §4.1.3.2).
+        let isForHost = ASCII.equalsIgnoringCase(Self.trimmed(parts[0]).utf8.prefix(7), "__Host-".utf8)
+        for index in parts.indices.dropFirst().reversed() {
+            let place = parts[index].firstIndex(of: "=") ?? parts[index].endIndex
+            let value = Self.trimmed(parts[index][place...].dropFirst())
+            switch Self.trimmed(parts[index][..<place]).lowercased() {
+            case "domain" where self.excludesGateway(value): parts.remove(at: index)
+            case "path" where !isForHost:
+                if let path = self.cookiePath(value) { parts[index] = " Path=\(path)" }
+            default: break
+            }
+        }
+        return parts.joined(separator: ";")
+    }
+
+    private func excludesGateway(_ domain: String) -> Bool {
+        let domain = domain.drop { $0 == "." }.lowercased()
+        func holds(_ host: String) -> Bool { host == domain || host.hasSuffix(".\(domain)") }
+        return holds(self.upstream.authority.host) && !holds(self.host)
+    }
+
+    /// The path of a cookie at the gateway; nil if it stays.
+    private func cookiePath(_ path: String) -> String? {
+        guard path.hasPrefix("/"), !self.keepsPaths else { return nil }
+        let base = Self.segments(self.upstream.basePath)
+        let wanted = Self.segments(path)
+        // It holds all of the upstream.
+        if base.starts(with: wanted) { return self.prefix.isEmpty ? "/" : self.prefix }
+        guard wanted.starts(with: base) else { return nil }
+        return self.prefix + "/" + wanted.dropFirst(base.count).joined(separator: "/")
+    }
+
+    private static func segments(_ path: String) -> [Substring] { path.split(separator: "/") }
+
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        String(decoding: ASCII.trimmed(Array(text.utf8)[...]), as: UTF8.self)
+    }
+}

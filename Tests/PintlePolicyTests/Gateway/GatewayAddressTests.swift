@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleMessage
+import Testing
+
+@testable import PintlePolicy
+
+/// `rewrite_upstream`: addresses of the upstream in responses to clients of the gateway.
+struct GatewayAddressTests {
+    private func addresses(
+        _ upstream: String, prefix: String = "", host: String = "localhost"
+    ) throws -> GatewayAddresses {
+        GatewayAddresses(upstream: try Upstream(upstream), prefix: prefix, host: host)
+    }
+
+    @Test(
+        arguments: [
+            ("http://up.test/", "", "http://up.test/a?b=c#d", "/a?b=c#d"),
+            ("http://up.test/", "", "http://up.test", "/"),
+            ("http://up.test", "", "http://UP.test:80/a", "/a"),
+            ("http://up.test/", "", "//up.test/a", "/a"),
+            ("http://up.test/", "", "/a", nil),
+            ("http://up.test/", "", "a/b", nil),
+            ("http://up.test/", "", "?page=2", nil),
+            ("http://up.test/", "", "https://up.test/a", nil),
+            ("http://up.test/", "", "http://up.test:8080/a", nil),
+            ("http://up.test/", "", "http://other.test/a", nil),
+            ("http://up.test/", "", "http://u:p@up.test/a", nil),
+            ("http://up.test/", "", "mailto:a@up.test", nil),
+            ("http://up.test/", "/pay", "http://up.test/a", "/pay/a"),
+            ("http://up.test/", "/pay", "/a", "/pay/a"),
+            ("http://up.test/", "/pay", "/", "/pay/"),
+            ("http://up.test/v1", "", "/v1/a", "/a"),
+            ("http://up.test/v1", "", "/v2/a", nil),
+            ("http://up.test/v1", "", "http://up.test/v2/a", nil),
+            ("http://up.test/v1", "/pay", "http://up.test/v1/a", "/pay/a"),
+            ("http://up.test/v1", "/pay", "http://up.test/v1", "/pay"),
+            ("http://up.test/v1", "", "http://up.test/v1", "/"),
+            // The client must not be sent to another host.
+            ("http://up.test/", "", "http://up.test//evil.test/a", "/.//evil.test/a"),
+            ("http://up.test/v1", "", "/v1//evil.test", "/.//evil.test"),
+            ("http://up.test/", "/pay", "http://up.test//a", "/pay//a"),
+            ("http://up.test/v1", "", "/v1/\\evil.test", "/./\\evil.test"),
+        ] as [(String, String, String, String?)])
+    func `a location below the upstream becomes a path of the gateway`(
+        upstream: String, prefix: String, reference: String, mapped: String?
+    ) throws {
+        #expect(try self.addresses(upstream, prefix: prefix).location(reference) == mapped)
+    }
+
+    @Test(
+        arguments: [
+            ("http://up.test/", "", "localhost", "a=b; Domain=up.test; Path=/x; Secure", "a=b; Path=/x; Secure"),
+            ("http://up.test/", "", "localhost", "a=b; domain=.UP.test;HttpOnly", "a=b;HttpOnly"),
+            ("http://app.up.test/", "", "localhost", "a=b; Domain=up.test", "a=b"),
+            ("http://app.up.test/", "", "gate.up.test", "a=b; Domain=up.test", "a=b; Domain=up.test"),
+            ("http://up.test/", "", "localhost", "a=b; Domain=other.test", "a=b; Domain=other.test"),
+            ("http://up.test/", "", "localhost", "a=Domain=up.test", "a=Domain=up.test"),
+            ("http://up.test/v1", "/pay", "localhost", "a=b; Path=/v1/x", "a=b; Path=/pay/x"),
+            ("http://up.test/v1", "/pay", "localhost", "a=b; path=/v1", "a=b; Path=/pay"),
+            ("http://up.test/v1", "/pay", "localhost", "a=b; Path=/; Secure", "a=b; Path=/pay; Secure"),
+            ("http://up.test/v1", "", "localhost", "a=b; Path=/v1/", "a=b; Path=/"),
+            ("http://up.test/", "/pay", "localhost", "a=b; Path=/", "a=b; Path=/pay"),
+            ("http://up.test/v1", "", "localhost", "a=b; Path=/v2", "a=b; Path=/v2"),
+            ("http://up.test/v1", "", "localhost", "a=b; Path=/v11", "a=b; Path=/v11"),
+            ("http://up.test/v1", "/pay", "localhost", "a=b; Path=x", "a=b; Path=x"),
+            ("http://up.test/v1", "/pay", "localhost", "a=b", "a=b"),
+            ("http://up.test/", "/pay", "localhost", "__Host-a=b; Path=/; Secure", "__Host-a=b; Path=/; Secure"),
+            ("http://up.test/", "", "localhost", "", ""),
+        ])
+    func `a cookie of the upstream becomes the gateway's`(
+        upstream: String, prefix: String, host: String, line: String, mapped: String
+    ) throws {
+        #expect(try self.addresses(upstream, prefix: prefix, host: host).cookie(line) == mapped)
+    }
+
+    private func forwarded(_ request: [String], _ fields: Fields, by more: String = "") throws -> Fields {
+        let policy = try policy(
+            "routes: [{name: a, match: {hosts: [localhost]}, upstream: \"http://up.test/v1\", strip_prefix: /pay\(more)}]"
+        )
+        let plan = RequestPlan(try RequestHead(spelled: request), .none, by: policy)
+        let head = ResponseHead(status: 302, fields: fields)
+        return head.forwarded(
+            by: plan.responseRewriter, via: nil, version: "1.1", marks: [], others: []
+        ).fields
+    }
+
+    @Test func `the fields of a response are mapped, each line by itself`() throws {
+        let fields = try self.forwarded(
+            ["GET /pay/x", "Host: localhost:3128"],
+            [
+                "Date": "D", "Location": "http://up.test/v1/in", "Content-Location": "/v1/x",
+                "Set-Cookie": "a=b; Path=/v1",
+                "Set-Cookie": "c=d",
+            ])
+        #expect(
+            fields
+                == [
+                    "Date": "D", "Location": "/pay/in", "Content-Location": "/pay/x", "Set-Cookie": "a=b; Path=/pay",
+                    "Set-Cookie": "c=d",
+                ])
+    }
+
+    @Test func `a request without the prefix gets locations without it`() throws {
+        #expect(try self.forwarded(["GET /x", "Host: localhost"], ["Location": "/v1/in"])["Location"] == "/in")
+    }
+
+    @Test
+    func `clients that name the destination themselves, and those of a route that says so, get fields as they are`()
+        throws
+    {
+        let fields: Fields = ["Location": "http://up.test/v1/in"]
+        #expect(try self.forwarded(["GET http://localhost/pay/x"], fields)["Location"] == "http://up.test/v1/in")
+        let kept = try self.forwarded(["GET /pay/x", "Host: localhost"], fields, by: ", rewrite_upstream: off")
+        #expect(kept["Location"] == "http://up.test/v1/in")
+    }
+
+    @Test func `rules for the fields of responses come last`() throws {
+        let fields = try self.forwarded(
+            ["GET /pay/x", "Host: localhost"], ["Location": "http://up.test/v1/in"],
+            by: ", response: {headers: {set: {Location: \"/home\"}}}")
+        #expect(fields["Location"] == "/home")
+    }
+}
