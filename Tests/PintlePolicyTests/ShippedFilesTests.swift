@@ -24,6 +24,7 @@ struct ShippedFilesTests {
 
     @Test(arguments: [
         ("GET", "http://localhost:8080/api/users?id=1", "api", "http://127.0.0.1:9001/users?id=1"),
+        ("GET", "http://localhost:8080/live/a", "live", "http://127.0.0.1:9003/live/a"),
         ("GET", "http://localhost:8080/assets/app.js", "assets", "http://127.0.0.1:9002/dist/assets/app.js"),
         ("POST", "http://localhost:8080/assets/app.js", "pages", "http://127.0.0.1:9000/assets/app.js"),
         ("GET", "http://localhost:8080/", "pages", "http://127.0.0.1:9000/"),

@@ -14,7 +14,7 @@ enum PolicyDemandReader {
     }
 
     private enum Source: String, CaseIterable {
-        case origin, mock, fault, recording
+        case origin, mock, fault, recording, pintle
     }
 
     private enum PinResult: String, CaseIterable {

@@ -25,7 +25,7 @@ package struct PolicyTest: Sendable {
         case would
         /// The status that the client gets.
         case status
-        /// `origin`, `mock`, `fault` or `recording`, as the exchange log names the source of an answer.
+        /// `origin`, `mock`, `fault`, `recording` or `pintle`, as the exchange log names the source of an answer.
         case source
         /// The rules that simulate, as `explain` names them: `mock[0]`.
         case simulation
