@@ -34,7 +34,7 @@ extension Lint {
     /// Warns of questions that only a command's terminal can answer.
     var unansweredQuestions: [LintFinding] {
         let configuration = self.configuration
-        guard configuration.destinations.asks, configuration.enforcement == .enforce,
+        guard configuration.destinations.asks, !self.policy.destinations.areReported,
             configuration.admin.place == nil, configuration.ask.webhook == nil
         else { return [] }
         return [
@@ -67,18 +67,21 @@ extension Lint {
     var reportedDestinations: [LintFinding] {
         let rules = self.configuration.destinations
         let ports = [rules.ports, rules.connectPorts]
-        guard self.configuration.enforcement == .report,
+        guard self.policy.destinations.areReported,
             rules.fallback != .allow || !rules.ask.isEmpty || !rules.deny.isEmpty || rules.privateAddresses == .deny
                 || ports.contains(where: { if case .only = $0 { true } else { false } })
         else { return [] }
         let isGuarded = rules.privateAddresses == .auto || ports.contains(.auto)
         let kept = isGuarded ? self.configuration.listen.exposed : nil
         let exception = kept.map { "; auto still refuses, because other machines reach \($0)" } ?? ""
+        let key = rules.enforcement == nil ? "enforcement" : "destinations.enforcement"
+        let addresses = rules.enforcement == nil ? "" : "; rules about addresses refuse"
         return [
             LintFinding(
                 severity: .note, position: .start, path: "destinations",
                 message:
-                    "requests that these rules refuse pass and are reported, because enforcement is report\(exception)")
+                    "requests that these rules refuse pass and are reported, because \(key) is report\(addresses)\(exception)"
+            )
         ]
     }
 

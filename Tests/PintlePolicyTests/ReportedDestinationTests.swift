@@ -40,6 +40,58 @@ struct ReportedDestinationTests {
 
     @Test(
         arguments: [
+            ("deny: [\"*.ads.example\"]", "http://x.ads.example/", "destinations.deny[0] \"*.ads.example\"", nil),
+            ("default: deny, allow: [a.example]", "http://b.example/", "destinations.default", nil),
+            ("default: ask", "http://b.example/", "destinations.default", nil),
+            ("ports: [80]", "http://b.example:81/", "destinations.ports [80]", nil),
+            // Rules about addresses refuse.
+            ("deny: [\"10.0.0.0/8\"]", "http://10.0.0.1/", nil, "destinations.deny[0] \"10.0.0.0/8\""),
+            (
+                "private_addresses: deny", "http://127.0.0.1/", nil,
+                "destinations.private_addresses deny: 127.0.0.0/8 is loopback"
+            ),
+        ] as [(String, String, String?, String?)])
+    func `the enforcement of destinations alone reports names and ports`(
+        rules: String, url: String, reported: String?, denial: String?
+    ) throws {
+        let policy = try PintlePolicyTests.policy("destinations: {enforcement: report, \(rules)}")
+        let decision = try policy.decide(try query("GET", url))
+        #expect(decision.reportedRule == reported && decision.destination.denial == denial)
+        // Violations of other rules are still refused.
+        #expect(policy.onViolation(on: nil) == .reject)
+    }
+
+    @Test func `an address to which a reported name leads is refused`() throws {
+        let policy = try PintlePolicyTests.policy(
+            "destinations: {enforcement: report, default: deny, deny: [\"10.0.0.0/8\"], allow: [\"192.0.2.0/24\"]}")
+        let host = try #require(Authority("b.example:80", defaultPort: nil))
+        func judged(_ address: String) throws -> DestinationDecision {
+            policy.destinations.judge(address: try #require(IPAddress(address)), port: 80, asked: host)
+        }
+        #expect(try judged("10.0.0.1").denial == "destinations.deny[0] \"10.0.0.0/8\"")
+        #expect(try judged("198.51.100.1").reported == "destinations.default")
+        #expect(try judged("192.0.2.1").denial == nil)
+    }
+
+    @Test func `destinations may be enforced where all else is only reported`() throws {
+        let policy = try PintlePolicyTests.policy(
+            "enforcement: report\ndestinations: {enforcement: enforce, deny: [b.example]}")
+        #expect(try policy.decide(try query("GET", "http://b.example/")).destination.denial != nil)
+        #expect(policy.onViolation(on: nil) == .report)
+    }
+
+    @Test func `check says that destinations are only reported`() throws {
+        let policy = try PintlePolicyTests.policy("destinations: {enforcement: report, deny: [b.example]}")
+        let messages = Lint(policy).findings.filter { $0.path == "destinations" }.map(\.message)
+        #expect(
+            messages == [
+                "requests that these rules refuse pass and are reported, because destinations.enforcement is report; rules "
+                    + "about addresses refuse"
+            ])
+    }
+
+    @Test(
+        arguments: [
             ("deny: [b.example]", "", "destinations.deny[0] \"b.example\"", nil),
             ("connect_ports: [8443]", "", "destinations.connect_ports [8443]", nil),
             // Rules of others than `destinations` refuse as ever, and go before those that report.

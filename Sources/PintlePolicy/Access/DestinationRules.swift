@@ -62,8 +62,9 @@ package enum DestinationDecision: Sendable, Equatable {
 ///
 /// Questions are about names, before these are looked up; an answer changes nothing of the rules about addresses.
 ///
-/// With `enforcement: report` a broken rule only reports, and no question is asked. The exception is `private_addresses: auto`, which still refuses: it
-/// protects a proxy that other machines can reach, and no operator has written it to try it out.
+/// With `enforcement: report` a broken rule only reports, and no question is asked. The exception is `private_addresses: auto`,
+/// which still refuses: it protects a proxy that other machines can reach, and no operator has written it to try it out. With
+/// `destinations.enforcement: report` all rules about addresses still refuse.
 package struct DestinationRules: Sendable {
     private let deny: RuleList
     private let allow: RuleList
@@ -75,21 +76,26 @@ package struct DestinationRules: Sendable {
     private let opaque: HostIndex
     /// True if a name is looked up because a rule about networks could allow its addresses.
     private let resolvesNames: Bool
-    /// True if broken rules are only reported.
+    /// True if broken rules are only reported, apart from those about addresses.
     package let areReported: Bool
+    /// True if broken rules about addresses are only reported, too.
+    private let addressesAreReported: Bool
     /// True if the rule about private addresses only reports.
     private let privateDenialIsReported: Bool
 
     /// The key of the rule for destinations that no other rule decides about.
     static let defaultKey = "destinations.default"
 
-    /// - Parameter first: the place of the first rule in ``Policy/rules``.
+    /// - Parameters:
+    ///   - enforcement: that of the whole configuration.
+    ///   - first: the place of the first rule in ``Policy/rules``.
     init(
         _ configuration: DestinationsConfiguration, listeners: [ListenAddress],
         enforcement: Enforcement = .enforce, from first: Int
     ) {
-        self.areReported = enforcement == .report
-        self.privateDenialIsReported = self.areReported && configuration.privateAddresses == .deny
+        self.areReported = (configuration.enforcement ?? enforcement) == .report
+        self.addressesAreReported = configuration.enforcement == nil && enforcement == .report
+        self.privateDenialIsReported = self.addressesAreReported && configuration.privateAddresses == .deny
         // The order of `Policy.rules`.
         self.deny = RuleList(
             "destinations.deny", configuration.deny.map(\.pattern), from: first, configuration.deny.map(\.reason))
@@ -192,7 +198,9 @@ package struct DestinationRules: Sendable {
 
     /// The decision if a rule about addresses is broken; nil if none is.
     private func breach(by address: IPAddress, _ port: UInt16, asked host: Authority) -> DestinationDecision? {
-        let denied = self.denial(of: address, port).map(self.broken)
+        let denied: DestinationDecision? = self.denial(of: address, port).map { rule in
+            self.addressesAreReported ? .reported(by: rule) : .denied(by: rule)
+        }
         if let denied, denied.denial != nil { return denied }
         guard let rule = self.prohibition(of: address, port, asked: host) else { return denied }
         let prohibition = DecidingRule(rule)

@@ -65,6 +65,9 @@ package struct DestinationsConfiguration: Sendable, Equatable {
         case only([UInt16])
     }
 
+    /// The treatment of requests that rules about names, ports and server names refuse. Rules about addresses always refuse if
+    /// it is given. Default nil: the enforcement of the configuration, also for rules about addresses.
+    package var enforcement: Enforcement?
     /// The treatment of destinations that no list names. Default `allow`.
     package var fallback: Default = .allow
     /// Destinations that are always allowed, unless denied. Default none.

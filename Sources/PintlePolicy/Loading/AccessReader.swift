@@ -60,6 +60,7 @@ enum AccessReader {
     static func destinations(_ map: StrictMap) -> DestinationsConfiguration {
         var destinations = DestinationsConfiguration()
         map.read("default", into: &destinations.fallback) { $0.choice() }
+        map.read("enforcement", into: &destinations.enforcement) { $0.choice(Enforcement.self).map { .some($0) } }
         map.read("allow", into: &destinations.allow) { $0.destinationPatterns() }
         map.read("deny", into: &destinations.deny) { $0.deniedDestinations() }
         map.read("ask", into: &destinations.ask) { $0.namePatterns() }

@@ -60,7 +60,7 @@ extension KeySet {
     static let destinations = KeySet(
         "destinations",
         [
-            "default", "allow", "deny", "ask", "private_addresses", "connect_ports", "ports", "resolve",
+            "default", "enforcement", "allow", "deny", "ask", "private_addresses", "connect_ports", "ports", "resolve",
             "require_sni_match",
         ])
     static let ask = KeySet("ask", ["timeout", "waiting", "webhook"])

@@ -143,6 +143,7 @@ package struct SettingsComparison {
         self.compare("clients.basic_auth", left.clients.basicAuth, right.clients.basicAuth)
         self.compare("enforcement", left.enforcement, right.enforcement)
         let names = (left.destinations, right.destinations)
+        self.compare("destinations.enforcement", names.0.enforcement, names.1.enforcement)
         self.compare(
             "destinations.require_sni_match",
             names.0.requiresSNIMatch ? Set(names.0.absentSNI.map(HostPatternContent.init)) : nil,

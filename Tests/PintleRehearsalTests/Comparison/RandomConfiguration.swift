@@ -25,6 +25,8 @@ struct RandomConfiguration {
         "connect: verify", "redirects: follow", "cache: {policy: protocol}",
         "request: {serialize: json, parameters: {p: 1}}",
         "request: {authorization: {bearer: x}}, allow_cleartext_credentials: true",
+        "request: {forwarded: x_forwarded}", "respond: {status: 204}", "respond: {status: 404}, cors: {origins: \"*\"}",
+        "upstream: \"http://u.example/\", rewrite_upstream: off",
     ]
     static let matches = [
         "methods: [GET]", "methods: [POST, PUT]", "schemes: [https]", "schemes: [http]", "headers: {X-Env: \"s*\"}",
@@ -32,7 +34,7 @@ struct RandomConfiguration {
     ]
     static let settings = [
         "destinations.default: deny", "destinations.private_addresses: deny", "destinations.ports: [80, 8080]",
-        "destinations.connect_ports: [443]", "destinations.resolve: off",
+        "destinations.connect_ports: [443]", "destinations.resolve: off", "destinations.enforcement: report",
     ]
     static let tops = [
         "enforcement: report", "unpinned_hosts: report", "unpinned_hosts: deny", "tunnels: {verify: [\"*.example\"]}",
