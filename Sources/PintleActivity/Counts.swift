@@ -59,20 +59,6 @@ package struct Counts: Hashable, Sendable {
     /// Creates counts of zero.
     package init() {}
 
-    /// The counters by the names that logs and endpoints use, without ``violations``.
-    package var named: [(name: String, value: Int)] {
-        [
-            ("started", self.started), ("active", self.active), ("completed", self.completed),
-            ("failed", self.failed), ("cancelled", self.cancelled), ("bytes_up", self.bytesUp),
-            ("bytes_down", self.bytesDown), ("pin_failures", self.pinFailures),
-            ("certificates_refused", self.certificatesRefused), ("cache_hits", self.cacheHits),
-            ("cache_misses", self.cacheMisses), ("coalesced", self.coalesced),
-            ("recordings", self.recordings), ("mocks", self.mocks), ("faults", self.faults),
-            ("recordings_lost", self.recordingsLost),
-            ("tunnels_opened", self.tunnelsOpened), ("tunnels_active", self.tunnelsActive),
-        ]
-    }
-
     /// Adds another route's counters to these.
     package static func += (sum: inout Counts, other: Counts) {
         sum.started += other.started

@@ -42,47 +42,57 @@ package struct ExchangeEncoder: Sendable {
         swap(&line.bytes, &buffer)
     }
 
+    /// The fields in the order of the line.
+    private static let fields = ExchangeField.allCases
+
     private func write(_ record: ExchangeRecord, to line: inout LineWriter) {
-        line.field("time", record.time)
-        line.field("id", record.id)
-        line.optional("client", record.client)
-        line.optional("user", record.user)
-        line.optional("tag", record.tag)
-        line.optional("process", record.process?.name)
-        line.optional("pid", (record.process?.number).map(Int.init))
-        line.optional("mode", record.mode)
-        if record.isCaptured { line.field("captured", true) }
-        line.optional("method", record.method)
-        line.optional("url", record.url.map(self.redaction.url))
-        line.optional("host", record.host)
-        line.optional("address", record.address)
-        line.optional("route", record.route)
-        line.optional("rule", record.rule)
-        line.optional("decision", record.decision)
-        line.optional("revision", record.revision)
-        line.optional("trust", record.trust)
-        line.optional("pin", record.pin)
-        if !record.form.isEmpty { line.field("form", record.form) }
-        if !record.chain.isEmpty { line.field("chain", record.chain) }
-        line.optional("assurance", record.assurance)
-        line.optional("status", record.status)
-        line.optional("upstream_status", record.upstreamStatus)
-        line.optional("bytes_in", record.bytesIn)
-        line.optional("bytes_out", record.bytesOut)
-        line.optional("duration_ms", record.duration?.roundedMilliseconds)
-        line.optional("connect_ms", record.connect?.roundedMilliseconds)
-        line.optional("tls_ms", record.tlsHandshake?.roundedMilliseconds)
-        line.optional("first_byte_ms", record.firstByte?.roundedMilliseconds)
-        line.optional("tls", record.tls)
-        line.optional("http", record.http)
-        if let reused = record.reused { line.field("reused", reused) }
-        line.optional("retries", record.retries)
-        line.optional("redirects", record.redirects)
-        line.optional("cache", record.cache)
-        line.optional("source", record.source?.rawValue)
-        if !record.credentials.isEmpty { line.field("credentials", record.credentials) }
-        if !record.violations.isEmpty { line.field("violations", record.violations.map(\.rawValue)) }
-        line.optional("error", record.error.map(self.redaction.text))
+        for field in Self.fields { self.write(field, of: record, to: &line) }
+    }
+
+    private func write(_ field: ExchangeField, of record: ExchangeRecord, to line: inout LineWriter) {
+        let name = field.rawValue
+        switch field {
+        case .time: line.field(name, record.time)
+        case .id: line.field(name, record.id)
+        case .client: line.optional(name, record.client)
+        case .user: line.optional(name, record.user)
+        case .tag: line.optional(name, record.tag)
+        case .process: line.optional(name, record.process?.name)
+        case .pid: line.optional(name, (record.process?.number).map(Int.init))
+        case .mode: line.optional(name, record.mode)
+        case .captured: if record.isCaptured { line.field(name, true) }
+        case .method: line.optional(name, record.method)
+        case .url: line.optional(name, record.url.map(self.redaction.url))
+        case .host: line.optional(name, record.host)
+        case .address: line.optional(name, record.address)
+        case .route: line.optional(name, record.route)
+        case .rule: line.optional(name, record.rule)
+        case .decision: line.optional(name, record.decision)
+        case .revision: line.optional(name, record.revision)
+        case .trust: line.optional(name, record.trust)
+        case .pin: line.optional(name, record.pin)
+        case .form: line.filled(name, record.form)
+        case .chain: line.filled(name, record.chain)
+        case .assurance: line.optional(name, record.assurance)
+        case .status: line.optional(name, record.status)
+        case .upstreamStatus: line.optional(name, record.upstreamStatus)
+        case .bytesIn: line.optional(name, record.bytesIn)
+        case .bytesOut: line.optional(name, record.bytesOut)
+        case .duration: line.optional(name, record.duration?.roundedMilliseconds)
+        case .connect: line.optional(name, record.connect?.roundedMilliseconds)
+        case .tlsHandshake: line.optional(name, record.tlsHandshake?.roundedMilliseconds)
+        case .firstByte: line.optional(name, record.firstByte?.roundedMilliseconds)
+        case .tls: line.optional(name, record.tls)
+        case .http: line.optional(name, record.http)
+        case .reused: if let reused = record.reused { line.field(name, reused) }
+        case .retries: line.optional(name, record.retries)
+        case .redirects: line.optional(name, record.redirects)
+        case .cache: line.optional(name, record.cache)
+        case .source: line.optional(name, record.source?.rawValue)
+        case .credentials: line.filled(name, record.credentials)
+        case .violations: line.filled(name, record.violations.map(\.rawValue))
+        case .error: line.optional(name, record.error.map(self.redaction.text))
+        }
     }
 }
 
@@ -93,5 +103,9 @@ extension LineWriter {
 
     fileprivate mutating func optional(_ key: String, _ value: Int?) {
         if let value { self.field(key, value) }
+    }
+
+    fileprivate mutating func filled(_ key: String, _ values: [String]) {
+        if !values.isEmpty { self.field(key, values) }
     }
 }

@@ -109,7 +109,7 @@ package final class ExchangeLog: Sendable {
             case .dropped(let capacity): "over \(capacity >> 20) MiB wait to be written; lines are dropped and counted"
             }
         logger.error(
-            LogKeys.exchangeLogFailed,
+            EventName.exchangeLogFailed.message,
             metadata: [LogKeys.path: "\(destination.name)", LogKeys.reason: "\(reason)"])
     }
 }

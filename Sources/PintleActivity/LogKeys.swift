@@ -2,38 +2,8 @@
 
 package import Logging
 
-/// The messages and metadata keys of Pintle's own log lines, by which lines can be found.
+/// The metadata keys of Pintle's own log lines. ``EventName`` has the messages.
 package enum LogKeys {
-    /// The activity state machine changed its state.
-    package static let activityState: Logger.Message = "activity.state"
-    /// The current counters.
-    package static let activityCounters: Logger.Message = "activity.counters"
-    /// Other networks have become reachable or unreachable.
-    package static let reachabilityChanged: Logger.Message = "reachability.changed"
-    /// An exchange could not be written to its log. Logged once; later failures are only counted.
-    package static let exchangeLogFailed: Logger.Message = "exchange_log.failed"
-
-    /// Exchanges are missing from the exchange log.
-    package static let exchangeLogIncomplete: Logger.Message = "exchange_log.incomplete"
-    /// The receiver of traces does not take spans, or spans were lost. Logged at most once a minute, and at the end.
-    package static let tracesIncomplete: Logger.Message = "traces.incomplete"
-    /// One turn of an engine thread took longer than its limit, and delayed all connections of that thread.
-    package static let slowTurn: Logger.Message = "loop.slow_turn"
-    /// Statistics of the turns of the engine's threads.
-    package static let loopTurns: Logger.Message = "loop.turns"
-
-    /// A client of a listener with TLS did not complete the handshake.
-    package static let handshakeFailed: Logger.Message = "tls.handshake_failed"
-
-    /// A client refused the certificate that the proxy presented in an intercepted tunnel.
-    package static let certificateRefused: Logger.Message = "interception.certificate_refused"
-
-    /// Routes answer in the place of their origins, or show faults.
-    package static let simulation: Logger.Message = "simulation"
-
-    /// A question about a destination was opened or closed.
-    package static let ask: Logger.Message = "ask"
-
     /// The seed of everything that a simulation leaves to chance.
     package static let seed = "seed"
     /// The old state.
@@ -115,7 +85,7 @@ extension Logger {
     /// Logs a transition of the activity machine, at debug: each request to an idle proxy makes four.
     package func log(transition: ActivityStateMachine.Transition) {
         self.debug(
-            LogKeys.activityState,
+            EventName.activityState.message,
             metadata: [
                 LogKeys.from: .string(transition.from.rawValue),
                 LogKeys.to: .string(transition.to.rawValue),
@@ -125,17 +95,16 @@ extension Logger {
     /// Logs the counters that are not zero: overall ones under their own names, the others under `routes` and the name of
     /// the route.
     package func log(counters: Counters.Snapshot) {
-        self.info(LogKeys.activityCounters, metadata: counters.metadata)
+        self.info(EventName.activityCounters.message, metadata: counters.metadata)
     }
 }
 
 extension Counters.Snapshot {
     fileprivate var metadata: Logger.Metadata {
         var metadata = self.overall.metadata
-        for (name, count) in [
-            ("held_bytes", self.memory.held), ("held_bytes_peak", self.memory.peak),
-            ("held_bytes_refused", self.memory.refusals),
-        ] where count > 0 { metadata[name] = .stringConvertible(count) }
+        for name in MemoryCounterName.allCases where self.memory[name] > 0 {
+            metadata[name.rawValue] = .stringConvertible(self.memory[name])
+        }
         let routes: Logger.Metadata = self.routes.reduce(into: [:]) { routes, route in
             let counts = route.counts.metadata
             if !counts.isEmpty { routes[route.name] = .dictionary(counts) }

@@ -48,6 +48,16 @@ import Testing
         return record
     }
 
+    @Test func `a record whose every fact is known has every field, in the order of the fields`() throws {
+        var record = self.full
+        (record.tag, record.isCaptured, record.revision) = ("suite-42", true, "embedded")
+        (record.form, record.redirects, record.cache) = (["serial-number"], 1, "hit")
+        (record.source, record.credentials) = (.cache, ["github"])
+        let line = self.line(record, .json)
+        let names = line.matches(of: /[{,]"(\w+)":/).map { String($0.1) }
+        #expect(names == ExchangeField.allCases.map(\.rawValue), "\(line)")
+    }
+
     @Test func `text has every field in the order of the contract`() {
         #expect(
             self.line(self.full, .text)

@@ -95,7 +95,7 @@ package final class AskBoard: Sendable {
         }
         if isNew {
             self.logger.info(
-                LogKeys.ask,
+                EventName.ask.message,
                 metadata: [
                     LogKeys.authority: "\(decision.authority)", LogKeys.rule: "\(rule)",
                     LogKeys.atMost: .string(bounds.timeout.spelled),
@@ -143,7 +143,7 @@ package final class AskBoard: Sendable {
             case .allowed(let words), .denied(let words): words
             }
         self.logger.notice(
-            LogKeys.ask,
+            EventName.ask.message,
             metadata: [
                 LogKeys.authority: "\(closed.question.authority)", LogKeys.rule: "\(closed.question.rule)",
                 LogKeys.reason: "\(reason)",

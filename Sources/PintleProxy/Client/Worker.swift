@@ -332,7 +332,7 @@ extension Worker {
     /// Logs a failed handshake of a client.
     func noteHandshakeFailure(of client: Client?, _ reason: String) {
         self.active.logger.info(
-            LogKeys.handshakeFailed,
+            EventName.handshakeFailed.message,
             metadata: [LogKeys.client: "\(client?.description ?? "")", LogKeys.reason: "\(reason)"])
     }
 }

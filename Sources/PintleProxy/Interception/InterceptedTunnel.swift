@@ -156,13 +156,14 @@ final class InterceptedTunnel: RequestEnclosure {
             LogKeys.reason: "\(self.refusal ?? failure.description)",
         ]
         guard self.refusal == nil, case .alert = failure.reason else {
-            return self.active.logger.info(LogKeys.handshakeFailed, metadata: metadata)
+            return self.active.logger.info(EventName.handshakeFailed.message, metadata: metadata)
         }
         self.active.counters.unrouted.certificateRefused()
         metadata[LogKeys.hint] =
             "it pins, or does not know the authority (`pintle ca trust`); interception.pass_through_on_alert relays its tunnels"
         let isNew = self.interception.pinningClients.refused(self.authority)
-        self.active.logger.log(level: isNew ? .warning : .debug, LogKeys.certificateRefused, metadata: metadata)
+        self.active.logger.log(
+            level: isNew ? .warning : .debug, EventName.certificateRefused.message, metadata: metadata)
     }
 
     // MARK: Requests

@@ -18,7 +18,7 @@ extension Logger {
         let (dropped, unwritten) = (exchangeLog.dropped, exchangeLog.failures)
         guard dropped + unwritten > 0 else { return }
         self.warning(
-            LogKeys.exchangeLogIncomplete,
+            EventName.exchangeLogIncomplete.message,
             metadata: [
                 LogKeys.dropped: .stringConvertible(dropped), LogKeys.unwritten: .stringConvertible(unwritten),
             ])

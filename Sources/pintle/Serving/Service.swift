@@ -54,11 +54,11 @@ struct Service {
         let (connections, patience) = (server.proxy.connections, await reloader.drainTimeout)
         self.manager?.stopping("waiting for \(connections) connections to end, for \(patience.spelled) at most")
         logger.notice(
-            "draining",
+            EventName.draining.message,
             metadata: ["connections": .stringConvertible(connections), LogKeys.atMost: .string(patience.spelled)])
         let clean = await lifecycle.stop(within: patience)
         server.report()
-        logger.notice("stopped", metadata: ["clean": .stringConvertible(clean)])
+        logger.notice(EventName.stopped.message, metadata: ["clean": .stringConvertible(clean)])
     }
 
     // MARK: Start
@@ -203,7 +203,7 @@ struct Service {
         var facts: Logger.Metadata = ["listening": "\(places)", "configuration": "\(self.origin)"]
         // The token is for the person at the terminal, and not for the collectors of logs.
         if let admin { facts["admin"] = "\(isatty(STDERR_FILENO) == 1 ? admin.link : admin.address)" }
-        logger.notice("ready", metadata: facts)
+        logger.notice(EventName.ready.message, metadata: facts)
     }
 
     // MARK: Signals

@@ -183,7 +183,7 @@ final class ServingProxy: Sendable {
                 return was
             }
             logger.log(
-                level: isMissing ? .warning : isNews ? .notice : .debug, LogKeys.reachabilityChanged,
+                level: isMissing ? .warning : isNews ? .notice : .debug, EventName.reachabilityChanged.message,
                 metadata: [LogKeys.reachability: "\(status.words)"])
         }
         do throws(SessionError) {

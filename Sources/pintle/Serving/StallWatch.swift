@@ -54,7 +54,7 @@ extension Logger {
         }
         let dearest = turn.dearest
         self.warning(
-            LogKeys.slowTurn,
+            EventName.slowTurn.message,
             metadata: [
                 LogKeys.loop: .string(turn.loop),
                 LogKeys.processorTime: .stringConvertible(turn.time.roundedMilliseconds),
@@ -74,6 +74,6 @@ extension Logger {
             LogKeys.longestTurn: .stringConvertible(Int((turns.longest + 500_000) / 1_000_000)),
         ]
         if turns.slow > 0 { metadata[LogKeys.slowTurns] = .stringConvertible(turns.slow) }
-        self.info(LogKeys.loopTurns, metadata: metadata)
+        self.info(EventName.loopTurns.message, metadata: metadata)
     }
 }

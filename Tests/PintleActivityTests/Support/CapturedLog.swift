@@ -12,14 +12,16 @@ final class CapturedLog: Sendable {
 
     /// The steps of the activity machine, as `from>to`.
     var steps: [String] {
-        self.events.filter { $0.message == LogKeys.activityState }.map { event in
+        self.events.filter { $0.message == EventName.activityState.message }.map { event in
             "\(event.metadata?[LogKeys.from] ?? "?")>\(event.metadata?[LogKeys.to] ?? "?")"
         }
     }
 
     /// The `started` of each report of the counters.
     var reports: [String] {
-        self.events.filter { $0.message == LogKeys.activityCounters }.map { "\($0.metadata?["started"] ?? "0")" }
+        self.events.filter { $0.message == EventName.activityCounters.message }.map {
+            "\($0.metadata?["started"] ?? "0")"
+        }
     }
 
     var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }

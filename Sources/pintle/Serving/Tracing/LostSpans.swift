@@ -51,7 +51,7 @@ final class LostSpans: Sendable {
 
     private func warn(_ reason: String, _ counts: Counts) {
         self.logger.warning(
-            LogKeys.tracesIncomplete,
+            EventName.tracesIncomplete.message,
             metadata: [
                 LogKeys.reason: "\(reason)", LogKeys.lostSpans: .stringConvertible(counts.spans),
                 LogKeys.lostExchanges: .stringConvertible(counts.exchanges),

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logging
+
+/// The message of a log line of Pintle's own, by which such lines can be found. Other lines are sentences.
+package enum EventName: String, Sendable, CaseIterable {
+    /// The proxy serves clients.
+    case ready
+    /// The proxy finishes the exchanges under way, and accepts no more.
+    case draining
+    /// The proxy has ended.
+    case stopped
+    /// The activity state machine changed its state.
+    case activityState = "activity.state"
+    /// The current counters.
+    case activityCounters = "activity.counters"
+    /// Other networks have become reachable or unreachable.
+    case reachabilityChanged = "reachability.changed"
+    /// An exchange could not be written to its log. Logged once; later failures are only counted.
+    case exchangeLogFailed = "exchange_log.failed"
+    /// Exchanges are missing from the exchange log.
+    case exchangeLogIncomplete = "exchange_log.incomplete"
+    /// The receiver of traces does not take spans, or spans were lost. Logged at most once a minute, and at the end.
+    case tracesIncomplete = "traces.incomplete"
+    /// One turn of an engine thread took longer than its limit, and delayed all connections of that thread.
+    case slowTurn = "loop.slow_turn"
+    /// Statistics of the turns of the engine's threads.
+    case loopTurns = "loop.turns"
+    /// A client of a listener with TLS did not complete the handshake.
+    case handshakeFailed = "tls.handshake_failed"
+    /// A client refused the certificate that the proxy presented in an intercepted tunnel.
+    case certificateRefused = "interception.certificate_refused"
+    /// Routes answer in the place of their origins, or show faults.
+    case simulation
+    /// A question about a destination was opened or closed.
+    case ask
+
+    package var message: Logger.Message { Logger.Message(stringLiteral: self.rawValue) }
+}
