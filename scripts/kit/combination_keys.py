@@ -77,8 +77,8 @@ def made(places: Places) -> dict[str, list[Any]]:
         "route.response.body": ["any", "json", "xml", "plist", "image", ["json", "image"]],
         "route.response.body.json.schema": [folder + "/schema.json"],
         "route.response.placeholder.file": [folder + "/placeholder.json"],
-        "route.mock": [{"when": {"paths": ["/nothing"]}, "json": {"a": 1}}, [{"when": {"headers": {"X-No": "*"}}, "status": 404}]],
-        "route.faults": [{"delay": "1ms"}, [{"throttle": "64MiB/s"}, {"limit": {"requests": 100000, "per": "1m"}}]],
+        "route.mock": [[{"when": {"paths": ["/nothing"]}, "json": {"a": 1}}], [{"when": {"headers": {"X-No": "*"}}, "status": 404}]],
+        "route.faults": [[{"delay": "1ms"}], [{"throttle": "64MiB/s"}, {"limit": {"requests": 100000, "per": "1m"}}]],
     }
 
 
