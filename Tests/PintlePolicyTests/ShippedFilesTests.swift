@@ -61,6 +61,19 @@ struct ShippedFilesTests {
         #expect(try policy.decide(try query("GET", "http://x.ads.example/")).destination.denial != nil)
     }
 
+    @Test func `editors find the schema of every shipped configuration`() throws {
+        let examples = Self.system.matches(Repository.path("conf/examples/*.yaml")).filter {
+            !$0.hasSuffix("openapi.yaml")
+        }
+        #expect(examples.count >= 5)
+        for path in examples + [Repository.path("conf/pintle.yaml")] {
+            let text = String(decoding: try Self.system.read(path, 1 << 20), as: UTF8.self)
+            let line = try #require(text.firstMatch(of: /^# yaml-language-server: \$schema=(\S+)\n/), "\(path)")
+            let folder = path.split(separator: "/").dropLast().joined(separator: "/")
+            #expect(throws: Never.self, "\(path)") { try Self.system.read("/\(folder)/\(line.1)", 1 << 20) }
+        }
+    }
+
     @Test(arguments: KeySet.all)
     func `the schema lists the keys that the loader reads`(keys: KeySet) throws {
         let data = Data(try Repository.bytes("conf/pintle.schema.json"))
@@ -97,6 +110,7 @@ struct ShippedFilesTests {
         if let name = (schema["$ref"] as? String)?.split(separator: "/").last.map(String.init) {
             return (definitions[name] as? [String: Any]).flatMap { Self.map($0, definitions) }
         }
+        if let items = schema["items"] as? [String: Any] { return Self.map(items, definitions) }
         let forms = ["anyOf", "oneOf"].flatMap { schema[$0] as? [[String: Any]] ?? [] }
         return forms.lazy.compactMap { Self.map($0, definitions) }.first
     }
