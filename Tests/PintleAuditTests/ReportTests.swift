@@ -87,7 +87,7 @@ import Testing
         #expect(servers[0]["caa"] == nil)
         let certificates = try #require(chains[0]["chain"] as? [[String: Any]])
         #expect(certificates[0]["signature"] as? String == "ecdsa-with-SHA256")
-        #expect(certificates[0]["lifetime_days"] as? Int == 91)
+        #expect(certificates[0]["lifetime_days"] as? Int == 92)
         #expect(certificates[0]["pin"] as? String == self.sample.pin.description && certificates.count == 2)
     }
 

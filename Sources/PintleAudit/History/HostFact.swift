@@ -32,7 +32,8 @@ extension AuditReport {
     package var facts: [HostFact] {
         self.targets.flatMap { target -> [HostFact] in
             func facts(_ kind: HostFact.Kind, _ values: [String]) -> [HostFact] {
-                Set(values).sorted().map {
+                // SQLite would end a text at a zero byte.
+                Set(values.map(ReportText.line)).sorted().map {
                     HostFact(
                         policy: target.target.policy, host: target.target.authority.description, kind: kind, value: $0)
                 }

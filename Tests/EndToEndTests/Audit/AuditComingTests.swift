@@ -107,7 +107,7 @@ import Testing
 
     @Test func `a certificate of a public authority that is valid for too long is a warning`() throws {
         let leaf = try self.stage.pki.mint(
-            .server("IP:127.0.0.1").with("certificatePolicies", "2.23.140.1.2.1").changed {
+            .server("IP:127.0.0.1").with(policies: ["2.23.140.1.2.1"]).changed {
                 $0.validity = .window(.seconds(-86_400), .seconds(500 * 86_400))
             }, signedBy: self.stage.intermediate)
         let server = try OpenSSLServer([leaf])
@@ -120,7 +120,8 @@ import Testing
     @Test func `a certificate with SHA-1 that the server sends in vain is a warning`() throws {
         let old = try self.stage.pki.mint(.authority("Old").changed { $0.digest = "SHA1" })
         let stray = try self.stage.pki.mint(.authority("Stray").changed { $0.digest = "SHA1" }, signedBy: old)
-        let server = try OpenSSLServer([self.leaf().sending(stray.certificate)])
+        let server = try OpenSSLServer(
+            [self.leaf().sending(stray.certificate)], arguments: ["-cipher", "DEFAULT:@SECLEVEL=0"])
         let finding = try self.finding("broken-digest", in: try self.report(server.port))
         #expect(finding.text("severity") == "warn")
         #expect(
@@ -140,9 +141,9 @@ import Testing
         return try self.stage.report(["--caa", "--resolver", "127.0.0.1:\(names.port)"] + arguments)
     }
 
-    private func named(_ policies: String? = nil) throws -> TestIdentity {
+    private func named(_ policies: String...) throws -> TestIdentity {
         try self.stage.pki.mint(
-            .server("DNS:localhost").with("certificatePolicies", policies), signedBy: self.stage.intermediate)
+            .server("DNS:localhost").with(policies: policies), signedBy: self.stage.intermediate)
     }
 
     @Test func `the records of a name are in the report, and no finding if they name an authority`() throws {

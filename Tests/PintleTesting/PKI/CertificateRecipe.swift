@@ -74,6 +74,32 @@ package struct CertificateRecipe: Sendable {
         return copy
     }
 
+    /// Returns a copy that names these policies, by their object identifiers in decimal.
+    package func with(policies: [String]) -> CertificateRecipe {
+        let list = policies.reduce(into: [UInt8]()) { list, policy in
+            let identifier = Self.identifier(policy)
+            // Each policy is a sequence that has its identifier; all are short.
+            list += [0x30, UInt8(identifier.count + 2), 6, UInt8(identifier.count)] + identifier
+        }
+        let der: [UInt8] = [0x30, UInt8(list.count)] + list
+        let digits = der.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return self.with("certificatePolicies", policies.isEmpty ? nil : "DER:\(digits)")
+    }
+
+    /// Returns the content of an object identifier.
+    private static func identifier(_ text: String) -> [UInt8] {
+        let arcs = text.split(separator: ".").compactMap { Int($0) }
+        return ([arcs[0] * 40 + arcs[1]] + arcs.dropFirst(2)).reduce(into: []) { bytes, number in
+            let place = bytes.count
+            bytes.append(UInt8(number & 0x7F))
+            var rest = number >> 7
+            while rest > 0 {
+                bytes.insert(UInt8(rest & 0x7F) | 0x80, at: place)
+                rest >>= 7
+            }
+        }
+    }
+
     /// Returns a copy with a detail changed.
     package func changed(_ change: (inout CertificateRecipe) -> Void) -> CertificateRecipe {
         var copy = self
