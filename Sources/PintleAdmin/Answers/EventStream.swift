@@ -165,6 +165,7 @@ final class EventStream: LocalBody {
     private func addQuestions(to text: inout [UInt8]) {
         let board = self.program.active.questions
         let version = board.version
+        // The reader has seen this version.
         guard version != self.questions else { return }
         self.questions = version
         Self.add("questions", QuestionsAnswer(board).text, to: &text)

@@ -11,8 +11,8 @@ internal import PintleWatch
 
 /// The facts of an exchange that has ended, without those that it has in common with others and without its heads.
 ///
-/// Tens of thousands are kept. So they are small, and have no references: those would have to be released one by one, from memory that
-/// was not touched for long.
+/// Tens of thousands are kept. So they are small, and have no references: those would have to be released one by one, from memory
+/// that was not touched for long.
 struct EndedFacts: BitwiseCopyable, Sendable {
     /// A duration that may be missing, in half the room of an optional one.
     struct Time: BitwiseCopyable, Sendable {

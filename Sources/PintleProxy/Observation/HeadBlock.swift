@@ -6,8 +6,8 @@ internal import PintleMessage
 /// The heads of a running exchange, copied for sinks that want them after its end.
 ///
 /// They are copied when they come, because rules then change their fields: a section that was shared would be copied by its next
-/// change, into two fresh blocks of memory. A block serves one exchange after the other, so that its memory stays in the cache. It is no
-/// array, which would be asked with each part if it is shared. Used on the thread of its event loop.
+/// change, into two fresh blocks of memory. A block serves one exchange after the other, so that its memory stays in the cache. It
+/// is no array, which would be asked with each part if it is shared. Used on the thread of its event loop.
 final class HeadBlock {
     private(set) var shape = KeptHeads.Shape()
     private var memory: UnsafeMutableRawPointer

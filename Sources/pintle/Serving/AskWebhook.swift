@@ -65,6 +65,7 @@ final class AskWebhook: Sendable {
             state.posted = state.posted.intersection(open.map(\.id)).union(new.map(\.id))
             return (state.receiver, new)
         }
+        // The configuration has no webhook.
         guard let receiver else { return }
         for question in new { Task { await self.post(question, to: receiver) } }
     }

@@ -47,6 +47,7 @@ final class TerminalQuestions {
             self.end(saying: "it waits no longer", child)
         }
         self.waitsForForeground = false
+        // All have been answered.
         guard let question = open.first else { return }
         guard let keyboard = Keyboard(of: self.terminal, child: child) else {
             self.waitsForForeground = true
