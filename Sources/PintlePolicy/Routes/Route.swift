@@ -88,9 +88,9 @@ package final class Route: Sendable {
 
     /// True if the route may serve requests in this form to this host.
     ///
-    /// Without `match.hosts`, a route with an upstream, or with a response of its own, serves only requests to the proxy itself if they are in origin form,
-    /// and in any form if the route adds credentials. Otherwise a web page of any name could have requests sent with the
-    /// credentials, and read the responses.
+    /// Without `match.hosts`, a route with an upstream, or with a response of its own, serves only requests to the proxy itself if
+    /// they are in origin form, and in any form if the route adds credentials. Otherwise a web page of any name could have requests
+    /// sent with the credentials, and read the responses.
     private func serves(_ query: RouteQuery) -> Bool {
         guard self.configuration.servesGateway else { return query.form == .proxy }
         guard self.configuration.match.hosts.isEmpty else { return true }

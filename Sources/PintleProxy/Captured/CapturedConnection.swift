@@ -12,8 +12,8 @@ internal import PintleTrust
 ///
 /// It is treated as a CONNECT to that destination, and its first bytes decide the rest. A ClientHello is judged, and relayed,
 /// verified or intercepted, as in a tunnel. If the destination is an address whose name is not known, the ClientHello has the
-/// name, and the connection is made to the addresses of that name, whichever one the client has connected to. Requests in clear are judged one by one. All else is opaque, and an
-/// ``OpaqueTunnel``, which also serves clients that wait for their server to speak.
+/// name, and the connection is made to the addresses of that name, whichever one the client has connected to. Requests in clear are
+/// judged one by one. All else is opaque, and an ``OpaqueTunnel``, which also serves clients that wait for their server to speak.
 final class CapturedConnection: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
