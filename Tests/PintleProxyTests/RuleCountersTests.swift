@@ -56,7 +56,7 @@ struct RuleCountersTests {
 
     @Test func `the first rule that matches counts, and texts of logs find theirs`() {
         for address: UInt32 in [0x0A01_0001, 0x0A02_0001, 0x7F00_0001, 0x0808_0808] {
-            self.counters.count(client: IPAddress(v4: address))
+            self.counters.count(at: self.counters.place(client: IPAddress(v4: address)))
         }
         for text in [
             "destinations.deny[2] \"192.0.2.0/24\"", "destinations.default",
