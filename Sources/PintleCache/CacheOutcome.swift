@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The result of a request's cache lookup.
-package enum CacheOutcome: String, BitwiseCopyable, Sendable {
+package enum CacheOutcome: String, BitwiseCopyable, Sendable, CaseIterable {
     /// Answered with a fresh stored response.
     case hit
     /// Answered with a stale stored response.

@@ -12,6 +12,10 @@ struct Pintle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pintle",
         abstract: "A local HTTP forward proxy that matches, rewrites, pins, checks and counts every request.",
+        discussion: """
+            pintle help COMMAND prints the help of a command, and pintle help TOPIC a page of the reference; the topics are \
+            \(HelpTopic.subjects.map(\.rawValue).joined(separator: ", ")).
+            """,
         version: Version.line,
         subcommands: [
             Init.self, Serve.self, Run.self, Env.self, Doctor.self, Reload.self, Status.self, Top.self, Tail.self,
@@ -33,7 +37,7 @@ struct Pintle: AsyncParsableCommand {
             Glibc.exit(ProcessExit.usage.rawValue)
         }
         do {
-            var command = try Self.parseAsRoot(Array(Inherited.arguments.dropFirst()))
+            var command = try Self.parsed(Inherited.arguments.dropFirst())
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -50,18 +54,15 @@ struct Pintle: AsyncParsableCommand {
     private static let plannedCommands: Set<String> = [
         "fleet", "replay",
     ]
-    /// Topics that `help` will have in addition to the commands.
-    private static let plannedTopics: Set<String> = [
-        "configuration", "fields", "problems", "counters", "filters", "exit-codes", "environment", "signals",
-    ]
 
     private static func planned(_ arguments: ArraySlice<String>) -> String? {
-        guard let name = arguments.first else { return nil }
-        if Self.plannedCommands.contains(name) { return name }
-        guard name == "help", let topic = arguments.dropFirst().first, Self.plannedTopics.contains(topic) else {
-            return nil
-        }
-        return "help \(topic)"
+        arguments.first.flatMap { Self.plannedCommands.contains($0) ? $0 : nil }
+    }
+
+    /// Returns the command with its arguments.
+    private static func parsed(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
+        guard arguments.first == Help._commandName else { return try Self.parseAsRoot(Array(arguments)) }
+        return try Help.parseAsRoot(Array(arguments.dropFirst()))
     }
 
     private static func leave(with failure: CommandFailure) -> Never {
@@ -90,7 +91,7 @@ struct Pintle: AsyncParsableCommand {
 }
 
 /// The exit codes, as documented.
-enum ProcessExit: Int32 {
+enum ProcessExit: Int32, CaseIterable {
     /// The command succeeded.
     case success = 0
     /// The command ran and has findings.

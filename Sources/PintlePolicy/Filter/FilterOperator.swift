@@ -3,7 +3,7 @@
 internal import PintleActivity
 
 /// An operator of filters, with the name that follows `~`. Where both have one, the letters are mitmproxy's.
-enum FilterOperator: String, CaseIterable, Sendable {
+package enum FilterOperator: String, CaseIterable, Sendable {
     case host = "d"
     case method = "m"
     case url = "u"
@@ -40,7 +40,7 @@ enum FilterOperator: String, CaseIterable, Sendable {
     case id
 
     /// The form of an operator's argument.
-    enum Argument {
+    package enum Argument {
         case none
         /// Text that is in the value, or a regular expression.
         case part
@@ -53,7 +53,7 @@ enum FilterOperator: String, CaseIterable, Sendable {
         case size
     }
 
-    var argument: Argument {
+    package var argument: Argument {
         switch self {
         case .failed, .unanswered, .answered, .webSocket, .denied, .wouldBeDenied: .none
         case .host, .url, .fields, .requestFields, .responseFields, .types, .requestTypes, .responseTypes, .rule,

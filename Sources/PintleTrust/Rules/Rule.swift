@@ -133,7 +133,7 @@ public enum Rule: String, Sendable, Hashable, CaseIterable {
     ///
     /// A breach is reported unless the policy is strict, since browsers accept such certificates and sites have them.
     /// Anchors are never checked for form.
-    var isForm: Bool {
+    package var isForm: Bool {
         switch self {
         case .dateEncoding, .basicConstraintsNotCritical, .endEntityKeyUsage, .anyPurpose, .purposesCritical,
             .nameConstraintsInEndEntity, .leadingDotInNameConstraint, .malformedName, .underscoreInName,

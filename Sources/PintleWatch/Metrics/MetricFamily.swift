@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A family of metrics, by the name that OpenMetrics gives it: without the suffix of its samples. In the order of the text.
-enum MetricFamily: String, CaseIterable {
+package enum MetricFamily: String, CaseIterable {
     case exchanges = "pintle_exchanges"
     case exchangeDuration = "pintle_exchange_duration_seconds"
     case activeExchanges = "pintle_active_exchanges"
@@ -20,13 +20,13 @@ enum MetricFamily: String, CaseIterable {
     case build = "pintle_build"
 
     /// A type, by its name in OpenMetrics.
-    enum Kind: String {
+    package enum Kind: String {
         case counter, gauge, histogram
         /// A gauge that is always 1 and tells something by its labels. The text format 0.0.4 has no such type.
         case info
     }
 
-    var kind: Kind {
+    package var kind: Kind {
         switch self {
         case .exchanges, .bytes, .violations, .pinEvaluations, .cacheEvents, .simulated, .recordingsLost,
             .processSearches:
@@ -39,7 +39,7 @@ enum MetricFamily: String, CaseIterable {
     }
 
     /// The unit, with which the name ends, if the numbers have one.
-    var unit: String? {
+    package var unit: String? {
         switch self {
         case .bytes: "bytes"
         case .exchangeDuration, .certificateExpiry, .lastReloadSuccess: "seconds"
@@ -50,7 +50,7 @@ enum MetricFamily: String, CaseIterable {
     }
 
     /// The names of the labels, in the order in which the values are given. A histogram's buckets also have `le`.
-    var labels: [String] {
+    package var labels: [String] {
         switch self {
         case .exchanges: ["route", "method", "status"]
         case .exchangeDuration, .activeExchanges, .recordingsLost: ["route"]
@@ -69,7 +69,7 @@ enum MetricFamily: String, CaseIterable {
     }
 
     /// A sentence for people. It has none of the characters that the two formats escape differently.
-    var help: String {
+    package var help: String {
         switch self {
         case .exchanges: "Exchanges that have ended, by the status for the client."
         case .exchangeDuration:
@@ -93,7 +93,7 @@ enum MetricFamily: String, CaseIterable {
     }
 
     /// The names of the samples.
-    var samples: [String] {
+    package var samples: [String] {
         switch self.kind {
         case .counter: ["\(self.rawValue)_total"]
         case .gauge: [self.rawValue]

@@ -34,7 +34,6 @@ struct CommandTests {
         ("explain http://a.test/", "The method comes first, as in: pintle explain GET http://a.test/"),
         ("purge http://a.test/ --all", "Error: Say one thing that goes: a URL, --prefix, --tag or --all."),
         ("fleet", "pintle fleet: not built yet in this version"),
-        ("help exit-codes", "pintle help exit-codes: not built yet in this version"),
     ])
     func `a slip in the command line is answered with what was probably meant`(line: String, answer: String) throws {
         let process = try PintleProcess.run(line.split(separator: " ").map(String.init))

@@ -14,15 +14,15 @@ enum TestRule: Int, CaseIterable {
     /// The rule's id: `PINTLE0401`.
     var id: String { "PINTLE0\(self.rawValue)" }
 
-    fileprivate var name: String { self == .failedTest ? "FailedTest" : "NotReached" }
+    var name: String { self == .failedTest ? "FailedTest" : "NotReached" }
 
-    fileprivate var summary: String {
+    var summary: String {
         self == .failedTest
             ? "The configuration does not decide as a policy test demands."
             : "No policy test reaches this part of the configuration."
     }
 
-    fileprivate var level: String { self == .failedTest ? "error" : "note" }
+    var level: String { self == .failedTest ? "error" : "note" }
 }
 
 /// The report for code scanning (SARIF 2.1.0, OASIS): each difference is located at the demand in the test file, each part
