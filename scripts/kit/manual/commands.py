@@ -19,7 +19,7 @@ class Command:
         self.description = description
         self.words = (*above, description["commandName"])
         self.abstract = description.get("abstract") or ""
-        # Hidden commands are left out, and so is help, which every command has.
+        # Hidden commands are left out, and so is the parser's own help, which every command has.
         self.commands = [
             Command(one, self.words) for one in description.get("subcommands", [])
             if one["shouldDisplay"] and one["commandName"] != "help"
@@ -36,11 +36,18 @@ class Command:
         return [one for one in self.description.get("arguments", []) if one["shouldDisplay"] and one["kind"] in kinds]
 
 
-def commands(program: str) -> Command:
-    description = json.loads(output(program, "--experimental-dump-help"))
+def described(program: str, *words: str) -> dict:
+    description = json.loads(output(program, *words, "--experimental-dump-help"))
     if description["serializationVersion"] != 0:
         raise SystemExit("the description of the command line has another form than this script knows")
-    return Command(description["command"])
+    return description["command"]
+
+
+def commands(program: str) -> Command:
+    """The program's commands. Its help stands beside them, because it takes the place of the parser's."""
+    root = Command(described(program))
+    root.commands.append(Command(described(program, "help"), root.words))
+    return root
 
 
 def usage(program: str, command: Command) -> list[str]:
@@ -90,7 +97,9 @@ def option(argument: dict) -> list[str]:
     return lines + sentences(" ".join(notes))
 
 
-def page(program: str, command: Command, version: str, topics: list[tuple[str, int]]) -> Page:
+def page(
+    program: str, command: Command, version: str, topics: list[tuple[str, int]], parts: list[tuple[str, list[str]]],
+) -> Page:
     made = Page(command.page, 1, command.abstract, version)
     made.section_of("SYNOPSIS", *synopsis(command, usage(program, command)))
     made.section_of("DESCRIPTION", *prose(command.description.get("discussion") or command.abstract))
@@ -100,10 +109,14 @@ def page(program: str, command: Command, version: str, topics: list[tuple[str, i
         *(line for one in command.commands
           for line in (".TP", f".BR {escaped(one.page)} (1)", *sentences(one.abstract))))
     made.section_of("OPTIONS", *(line for one in command.arguments("option", "flag") for line in option(one)))
+    for title, lines in parts if len(command.words) == 1 else []:
+        made.section_of(title, *lines)
     above = [("-".join(command.words[:depth]), 1) for depth in range(1, len(command.words))]
     made.section_of("SEE ALSO", *references(above + [(one.page, 1) for one in command.commands] + topics))
     return made
 
 
-def pages(program: str, version: str, topics: list[tuple[str, int]]) -> list[Page]:
-    return [page(program, one, version, topics) for one in commands(program).all()]
+def pages(
+    program: str, version: str, topics: list[tuple[str, int]], parts: list[tuple[str, list[str]]],
+) -> list[Page]:
+    return [page(program, one, version, topics, parts) for one in commands(program).all()]

@@ -10,9 +10,10 @@ import reference
 
 def main(program: str, folder: pathlib.Path) -> None:
     version = commands.output(program, "--version").split()[1]
-    configuration = reference.configuration(program, version)
-    topics = [(configuration.name, configuration.section)]
-    for page in [*commands.pages(program, version, topics), configuration]:
+    topics = reference.topics(program)
+    pages = reference.pages(topics, version)
+    names = [(page.name, page.section) for page in pages]
+    for page in [*commands.pages(program, version, names, reference.parts(topics)), *pages]:
         place = folder / f"man{page.section}"
         place.mkdir(parents=True, exist_ok=True)
         (place / page.file).write_text(page.text())

@@ -1,119 +1,79 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual page pintle.yaml(5), from the JSON Schema of configurations that the program prints."""
+"""Manual pages from the pages of the reference that the program prints: pintle.yaml(5), the topics in section 7, and the sections
+of pintle(1) about exit codes, the environment and files."""
 
 import json
 
 from commands import output
-from roff import Page, bold, escaped, italic, prose, sentences
+from roff import Page, bold, escaped, italic, marked, references
 
-SWITCH = "on | off"
-# Forms that have a name of their own in the schema.
-NAMED = {
-    "duration": "duration", "size": "size", "switch": SWITCH, "off": "off", "port": "port",
-    "hostPattern": "host pattern", "destinationPattern": "destination pattern", "deniedDestination": "host pattern",
-}
-# Any text may be env:NAME or file:PATH, which the page says once.
-UNSAID = {"indirect"}
-
-VALUES = """
-Durations have a unit: 250ms, 10s, 5m, 1h, 2d. Sizes are bytes, or have one: 64KiB, 8MiB, 1GiB. Any text may be env:NAME or file:PATH, \
-which stand for the value of a variable and the text of a file. Relative paths are relative to the file.
-
-Unknown keys, wrong types and contradictions are errors, with file, line and column. pintle check reads a file as pintle serve does.
-
-A dot leads to a key of a map, [] to the entries of a list, and NAME is a name of your own.
-"""
+# Topics that are sections of pintle(1) instead of pages.
+SECTIONS = {"EXIT STATUS": "exit-codes", "ENVIRONMENT": "environment", "FILES": "files", "SIGNALS": "signals"}
+# It is pintle.yaml(5), and has the introduction of every other page.
+CONFIGURATION = "configuration"
 
 
-class Schema:
-    def __init__(self, whole: dict):
-        self.whole = whole
-
-    def followed(self, schema: dict) -> dict:
-        """The definition that a reference names, with what stands beside the reference."""
-        if "$ref" not in schema:
-            return schema
-        definition = self.whole["$defs"][schema["$ref"].rpartition("/")[2]]
-        return {**definition, **{key: value for key, value in schema.items() if key != "$ref"}}
-
-    def alternatives(self, schema: dict) -> list[dict]:
-        return [one for key in ("anyOf", "oneOf") for one in schema.get(key, []) if one.keys() - {"required"}]
-
-    def forms(self, schema: dict) -> list[str]:
-        """The forms that a value may have, in words."""
-        name = schema.get("$ref", "").rpartition("/")[2]
-        if name in UNSAID:
-            return []
-        if name in NAMED:
-            return [NAMED[name]]
-        schema = self.followed(schema)
-        if "const" in schema:
-            return [json.dumps(schema["const"]).strip('"')]
-        if "enum" in schema:
-            return [json.dumps(one).strip('"') for one in schema["enum"] if one is not None]
-        found = [form for one in self.alternatives(schema) for form in self.forms(one)]
-        types = schema.get("type", [])
-        for kind in [types] if isinstance(types, str) else types:
-            found += self.form(kind, schema)
-        return list(dict.fromkeys(found))
-
-    def form(self, kind: str, schema: dict) -> list[str]:
-        if kind == "array":
-            entries = self.forms(schema["items"]) if isinstance(schema.get("items"), dict) else []
-            return [f"list of {' or '.join(entries)}" if entries and "map" not in entries else "list"]
-        if kind == "integer" and "minimum" in schema and "maximum" in schema:
-            return [f"{schema['minimum']} to {schema['maximum']}"]
-        return {"object": ["map"], "string": ["text"], "boolean": ["true|false"], "null": []}.get(kind, ["number"])
-
-    def keys(self, schema: dict, place: str = "") -> list[tuple[str, dict]]:
-        """Every key below a value, with its place: trust.NAME.pins, routes[].match.hosts."""
-        schema = self.followed(schema)
-        found = []
-        for name, value in schema.get("properties", {}).items():
-            inner = f"{place}.{name}" if place else name
-            found += [(inner, value), *self.keys(value, inner)]
-        if isinstance(schema.get("items"), dict):
-            found += self.keys(schema["items"], f"{place}[]")
-        if isinstance(schema.get("additionalProperties"), dict):
-            found += self.keys(schema["additionalProperties"], f"{place}.NAME")
-        for one in self.alternatives(schema):
-            # A list may be left out around its only entry, whose keys stand for those of the list.
-            isRepeated = one.get("items") in self.alternatives(schema)
-            found += [] if isRepeated else self.keys(one, place)
-        # Several forms of one value may have the same key.
-        return list(dict(reversed(found)).items())[::-1]
+def topics(program: str) -> list[dict]:
+    """The pages of the reference, but the list of them."""
+    listed = json.loads(output(program, "help", "topics", "--format", "json"))
+    names = [entry["term"] for section in listed["sections"] for entry in section["entries"]]
+    return [json.loads(output(program, "help", name, "--format", "json")) for name in names]
 
 
-def entry(schema: Schema, place: str, value: dict) -> list[str]:
-    forms = " | ".join(schema.forms(value))
-    lines = [".TP", bold(place) + (f" {italic(forms)}" if forms else "")]
-    lines += prose(schema.followed(value).get("description", ""))
-    if "default" in value:
-        lines += sentences(f"Default: {shown(value['default'], forms)}.")
+def entry(one: dict) -> list[str]:
+    """Source lines of an entry: its name, its properties and its text."""
+    facts = dict(one["facts"])
+    kind = facts.pop("type", "")
+    lines = [".TP", bold(one["term"]) + (f" {italic(kind)}" if kind else ""), *marked(one["text"])]
+    if told := " ".join(f"{name[0].upper()}{name[1:]}: {value.rstrip('.')}." for name, value in facts.items()):
+        lines += [*([".br"] if one["text"] else []), *marked(told)]
     return lines
 
 
-def shown(value: object, forms: str) -> str:
-    """A default as a user would write it."""
-    if isinstance(value, bool) and SWITCH in forms:
-        return "on" if value else "off"
-    return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+def sections(topic: dict) -> list[str]:
+    """Source lines of all entries, each group with a heading if there are several."""
+    lines = []
+    for section in topic["sections"]:
+        if section.get("title"):
+            lines.append(f".SS {escaped(section['title'].replace('`', ''))}")
+        lines += marked(section["text"])
+        for one in section["entries"]:
+            lines += entry(one)
+    return lines
 
 
-def configuration(program: str, version: str) -> Page:
-    schema = Schema(json.loads(output(program, "config", "schema")))
+def introduction(topic: dict) -> list[str]:
+    lines: list[str] = []
+    for text in topic["introduction"]:
+        lines += [*([".PP"] if lines else []), *marked(text)]
+    return lines
+
+
+def parts(pages: list[dict]) -> list[tuple[str, list[str]]]:
+    """The sections of pintle(1) that are topics of the reference, with their titles."""
+    by_name = {topic["topic"]: topic for topic in pages}
+    return [(title, [*introduction(by_name[name]), *sections(by_name[name])]) for title, name in SECTIONS.items()]
+
+
+def configuration(topic: dict, version: str) -> Page:
     page = Page("pintle.yaml", 5, "the configuration of pintle", version)
     page.section_of("SYNOPSIS", f".B pintle serve {escaped('-c')}", italic("pintle.yaml"))
-    page.section_of("DESCRIPTION", *prose(VALUES))
-    sections: dict[str, list[list[str]]] = {}
-    for place, value in schema.keys(schema.whole):
-        sections.setdefault(place.partition(".")[0].removesuffix("[]"), []).append(entry(schema, place, value))
-    # Keys without further ones stand in front; each of the others has a part of its own.
-    single = [lines for entries in sections.values() if len(entries) == 1 for lines in entries[0]]
-    several = [
-        line for name, entries in sections.items() if len(entries) > 1
-        for line in (f".SS {escaped(name)}", *(line for lines in entries for line in lines))
-    ]
-    page.section_of("KEYS", *single, *several)
-    page.section_of("SEE ALSO", ".BR pintle (1),", r".BR pintle\-check (1),", r".BR pintle\-explain (1)")
+    page.section_of("DESCRIPTION", *introduction(topic))
+    page.section_of("KEYS", *sections(topic))
+    page.section_of("SEE ALSO", *references([("pintle", 1), ("pintle-check", 1), ("pintle-explain", 1)]))
     return page
+
+
+def page(topic: dict, version: str) -> Page:
+    made = Page(f"pintle-{topic['topic']}", 7, f"{topic['title'][0].lower()}{topic['title'][1:]} of pintle", version)
+    made.section_of("DESCRIPTION", *introduction(topic))
+    made.section_of("ENTRIES", *sections(topic))
+    made.section_of("SEE ALSO", *references([("pintle", 1), ("pintle-help", 1)]))
+    return made
+
+
+def pages(topics: list[dict], version: str) -> list[Page]:
+    return [
+        configuration(topic, version) if topic["topic"] == CONFIGURATION else page(topic, version)
+        for topic in topics if topic["topic"] not in SECTIONS.values()
+    ]

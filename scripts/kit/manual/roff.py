@@ -8,7 +8,7 @@ import textwrap
 
 # Characters that roff would read as a request, an escape, or a typographic sign in place of the ASCII one.
 ESCAPES = str.maketrans({"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti", '"': r"\(dq",
-                         "…": r"\&...", "→": r"\(->", "–": r"\(en", "“": r"\(lq", "”": r"\(rq", "×": r"\(mu"})
+                         "…": r"\&...", "→": r"\(->", "–": r"\(en", "“": r"\(lq", "”": r"\(rq", "×": r"\(mu", "§": r"\(sc"})
 
 
 def escaped(text: str) -> str:
@@ -49,6 +49,11 @@ def prose(text: str) -> list[str]:
                 source += sentences(line)
                 inList = False
     return source
+
+
+def marked(text: str) -> list[str]:
+    """Source lines of a paragraph in which names of code stand between backticks."""
+    return sentences(text.replace("`", ""))
 
 
 class Page:
