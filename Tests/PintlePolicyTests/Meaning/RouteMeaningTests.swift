@@ -10,7 +10,7 @@ import Testing
     private static func meaning(_ keys: String) throws -> RouteMeaning {
         let surroundings = LoaderEnvironment.system(environment: [:])
         let policy = try PolicyLoader.policy(
-            yaml: Array("version: 1\nroutes: [{name: r, allow_cleartext_credentials: true, \(keys)}]\n".utf8),
+            yaml: Array("version: 1\nroutes: [{name: r, \(keys)}]\n".utf8),
             file: "p.yaml",
             surroundings: surroundings)
         return try #require(PolicyMeaning(policy, surroundings: surroundings).routes.first)
@@ -32,7 +32,7 @@ import Testing
     @Test(arguments: [
         "request: {headers: {set: {A: b}}}", "request: {timeout: 5s}", "request: {cookies: jar}",
         "request: {cookies: block}",
-        "request: {authorization: {bearer: x}}", "request: {throttle: {delay: 1s}}", "request: {service_type: voice}",
+        "allow_cleartext_credentials: true, request: {authorization: {bearer: x}}", "request: {throttle: {delay: 1s}}", "request: {service_type: voice}",
         "request: {serialize: json}", "request: {serialize: json, parameters: {a: 1}}", "upstream: \"http://a/\"",
         "upstream: \"http://a/\", strip_prefix: /a", "response: {status: [200]}", "response: {body: json}",
         "response: {max_body: 5}", "response: {on_violation: report, status: [200]}",
