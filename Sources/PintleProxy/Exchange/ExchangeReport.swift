@@ -379,6 +379,7 @@ final class ExchangeReport: ExchangeProgress {
     }
 
     private func releaseHeads() {
+        // No sink wants fields.
         guard let heads else { return }
         self.heads = nil
         self.worker.headBlocks.giveBack(heads)

@@ -19,7 +19,7 @@ final class CommonFacts: Sendable {
     let rule: String?
     /// The revision of the configuration that the exchange was treated by.
     let revision: String?
-    /// Stands for that configuration, whose other parts need not live on.
+    /// Tells that configuration from others; its further parts need not be kept for it.
     private let rules: RuleCounters?
     /// Empty if no connection was made.
     let address: String

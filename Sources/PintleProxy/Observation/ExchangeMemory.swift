@@ -12,7 +12,7 @@ internal import Glibc
 /// It has no lock of its own.
 // @unchecked: only `RecentExchanges` has one, and uses it under its lock.
 final class ExchangeMemory: @unchecked Sendable {
-    /// What stands before the bytes of the heads.
+    /// The part before the bytes of the heads.
     private struct Front: BitwiseCopyable {
         let facts: EndedFacts
         /// Kept alive by the ``CommonFactsTable``.

@@ -103,6 +103,7 @@ final class HeadBlock {
         }
 
         mutating func giveBack(_ block: HeadBlock) {
+            // It is let go if it has grown large, or if many wait already.
             guard self.count < Self.mostBlocks, block.capacity <= Self.largest else { return }
             block.next = self.first
             self.first = block

@@ -32,7 +32,8 @@ import Testing
     @Test(arguments: [
         "request: {headers: {set: {A: b}}}", "request: {timeout: 5s}", "request: {cookies: jar}",
         "request: {cookies: block}",
-        "allow_cleartext_credentials: true, request: {authorization: {bearer: x}}", "request: {throttle: {delay: 1s}}", "request: {service_type: voice}",
+        "allow_cleartext_credentials: true, request: {authorization: {bearer: x}}",
+        "request: {throttle: {delay: 1s}}", "request: {service_type: voice}",
         "request: {serialize: json}", "request: {serialize: json, parameters: {a: 1}}", "upstream: \"http://a/\"",
         "upstream: \"http://a/\", strip_prefix: /a", "response: {status: [200]}", "response: {body: json}",
         "response: {max_body: 5}", "response: {on_violation: report, status: [200]}",
