@@ -141,7 +141,7 @@ class Reader:
         assert not page.locator("#Navigation").is_visible()
         page.click(".menu")
         page.locator("#Navigation summary", has_text="Watch").click()
-        page.locator("#Navigation a", has_text="Metrics").click()
+        page.locator('#Navigation a[href="metrics.html"]').click()
         page.wait_for_url("**/metrics.html")
         page.context.close()
 
