@@ -37,7 +37,13 @@ package struct SignedEnvelope: Sendable {
         try parser.skip(Self.beforeKey, "it is not a signed report, or was changed")
         let keyID = parser.skipText()
         guard parser.bytes[keyID].elementsEqual(key.pin.description.utf8) else {
-            let name = String(decoding: parser.bytes[keyID].prefix(100), as: UTF8.self)
+            // A name that is no pin was not written by Pintle, and may hold anything, such as line breaks.
+            guard let name = try? Pin(String(decoding: parser.bytes[keyID].prefix(100), as: UTF8.self)) else {
+                throw AttestationError("it was changed: the name of its key is no pin")
+            }
+            guard name != key.pin else {
+                throw AttestationError("it was changed: the name of its key is not as Pintle writes it")
+            }
             throw AttestationError("it names \(name) as its key, but the key given is \(key.pin)")
         }
         try parser.skip(Self.beforeSignature, "it was changed")

@@ -81,4 +81,15 @@ struct SignedEnvelopeTests {
             throws: AttestationError("its signature does not hold: it was changed, or another key has signed it")
         ) { try VerifiedStatement(file: Array(text.utf8), by: other.publicKey) }
     }
+
+    @Test(arguments: [
+        ("sha2\n56/", "no pin"), ("\u{1B}[2Jsha256/", "no pin"), ("sha256//", "not as Pintle writes it"),
+    ])
+    func `the name of a key is not repeated unless it is a pin`(_ beginning: String, _ fault: String) throws {
+        let pin = SignedReportSample.key.publicKey.pin.description
+        let text = String(decoding: try Self.report(), as: UTF8.self)
+            .replacing(pin, with: beginning + pin.dropFirst("sha256/".count))
+        #expect(
+            SignedReportSample.objection(to: Array(text.utf8)) == "it was changed: the name of its key is \(fault)")
+    }
 }
