@@ -9,7 +9,7 @@ extension Lint {
     var resolvedNames: [LintFinding] {
         let destinations = self.configuration.destinations
         guard destinations.fallback == .deny, destinations.resolvesNames,
-            let index = destinations.allow.firstIndex(where: { $0.network != nil })
+            let index = destinations.allow.firstIndex(where: { $0.pattern.network != nil })
         else { return [] }
         return [
             self.warning(
@@ -48,7 +48,7 @@ extension Lint {
     /// Warns of names that are never asked about, because a list before decides.
     var uselessQuestions: [LintFinding] {
         let destinations = self.configuration.destinations
-        let (deny, allow) = (destinations.deny.map(\.pattern), destinations.allow)
+        let (deny, allow) = (destinations.deny.map(\.pattern), destinations.allow.map(\.pattern))
         return destinations.ask.enumerated().compactMap { index, pattern in
             let name = "destinations.ask[\(index)]"
             let message: String

@@ -172,7 +172,7 @@ package struct Lint {
             return [self.warning(.start, "destinations", "nothing is allowed: default is deny and allow is empty")]
         }
         return destinations.allow.enumerated().compactMap { index, pattern in
-            guard let deny = destinations.deny.first(where: { $0.pattern.covers(pattern) }) else { return nil }
+            guard let deny = destinations.deny.first(where: { $0.pattern.covers(pattern.pattern) }) else { return nil }
             return self.warning(
                 destinations.places["destinations.allow[\(index)]"] ?? .start, "destinations.allow[\(index)]",
                 "\"\(pattern)\" is never allowed: destinations.deny has \"\(deny)\", and denials come first")

@@ -97,12 +97,12 @@ package struct DestinationRules: Sendable {
         self.addressesAreReported = configuration.enforcement == nil && enforcement == .report
         self.privateDenialIsReported = self.addressesAreReported && configuration.privateAddresses == .deny
         // The order of `Policy.rules`.
-        self.deny = RuleList(
-            "destinations.deny", configuration.deny.map(\.pattern), from: first, configuration.deny.map(\.reason))
+        self.deny = RuleList("destinations.deny", configuration.deny, from: first)
         self.allow = RuleList("destinations.allow", configuration.allow, from: first + configuration.deny.count)
         let listed = configuration.deny.count + configuration.allow.count
-        self.ask = RuleList("destinations.ask", configuration.ask, from: first + listed, asks: true)
-        self.opaque = HostIndex(configuration.allow.filter(\.takesAnyProtocol))
+        self.ask = RuleList(
+            "destinations.ask", configuration.ask.map { DestinationEntry($0) }, from: first + listed, asks: true)
+        self.opaque = HostIndex(configuration.allow.map(\.pattern).filter(\.takesAnyProtocol))
         self.resolvesNames = configuration.resolvesNames
         let reason = DecidingRule(
             Self.defaultKey, place: first + listed + configuration.ask.count, asks: configuration.fallback == .ask)
@@ -240,20 +240,16 @@ private struct RuleList: Sendable {
 
     /// - Parameters:
     ///   - first: the place of the first rule in ``Policy/rules``.
-    ///   - advice: the words of each rule; empty if no rule has any.
     ///   - asks: true if the rules ask.
-    init(
-        _ name: String, _ patterns: [HostPattern], from first: Int, _ advice: [String?] = [], asks: Bool = false
-    ) {
+    init(_ name: String, _ entries: [DestinationEntry], from first: Int, asks: Bool = false) {
         var hosts = HostIndex()
-        for (number, pattern) in patterns.enumerated() { hosts.insert(pattern, number: number) }
+        for (number, entry) in entries.enumerated() { hosts.insert(entry.pattern, number: number) }
         self.hosts = hosts
-        self.rules = patterns.enumerated().map { index, pattern in
+        self.rules = entries.enumerated().map { index, entry in
             DecidingRule(
-                "\(name)[\(index)] \"\(pattern)\"", place: first + index, advice: advice.isEmpty ? nil : advice[index],
-                asks: asks)
+                "\(name)[\(index)] \"\(entry)\"", place: first + index, advice: entry.reason, asks: asks)
         }
-        self.isSpecific = patterns.map { $0.host != .any }
+        self.isSpecific = entries.map { $0.pattern.host != .any }
     }
 
     func first(_ authority: Authority) -> DecidingRule? {

@@ -71,9 +71,9 @@ package struct DestinationsConfiguration: Sendable, Equatable {
     /// The treatment of destinations that no list names. Default `allow`.
     package var fallback: Default = .allow
     /// Destinations that are always allowed, unless denied. Default none.
-    package var allow: [HostPattern] = []
+    package var allow: [DestinationEntry] = []
     /// Destinations that are never allowed. Default none.
-    package var deny: [DeniedDestination] = []
+    package var deny: [DestinationEntry] = []
     /// Names that requests wait for until they are allowed, unless a list before decides. Default none.
     package var ask: [HostPattern] = []
     /// The treatment of addresses that are not globally reachable. Default `auto`: a proxy that other machines can reach must
@@ -93,18 +93,20 @@ package struct DestinationsConfiguration: Sendable, Equatable {
     /// The places of the written rules in the file.
     package var places = AccessPlaces()
     /// The patterns of all lists.
-    package var patterns: [HostPattern] { self.allow + self.deny.map(\.pattern) + self.ask }
+    package var patterns: [HostPattern] { (self.allow + self.deny).map(\.pattern) + self.ask }
     /// True if requests may have to wait for an answer.
     package var asks: Bool { self.fallback == .ask || !self.ask.isEmpty }
 
     package init() {}
 }
 
-/// A destination that is never allowed.
-package struct DeniedDestination: Sendable, Equatable, CustomStringConvertible {
+/// A rule in a list of destinations.
+package struct DestinationEntry: Sendable, Equatable, CustomStringConvertible {
     package let pattern: HostPattern
     /// Words for those that are denied it, such as the way to do without it.
     package var reason: String?
+
+    init(_ pattern: HostPattern) { self.pattern = pattern }
 
     /// The pattern.
     package var description: String { self.pattern.description }

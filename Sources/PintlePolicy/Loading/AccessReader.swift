@@ -61,7 +61,7 @@ enum AccessReader {
         var destinations = DestinationsConfiguration()
         map.read("default", into: &destinations.fallback) { $0.choice() }
         map.read("enforcement", into: &destinations.enforcement) { $0.choice(Enforcement.self).map { .some($0) } }
-        map.read("allow", into: &destinations.allow) { $0.destinationPatterns() }
+        map.read("allow", into: &destinations.allow) { $0.allowedDestinations() }
         map.read("deny", into: &destinations.deny) { $0.deniedDestinations() }
         map.read("ask", into: &destinations.ask) { $0.namePatterns() }
         destinations.places = AccessPlaces("destinations.allow", map["allow"])
@@ -100,7 +100,7 @@ enum AccessReader {
         destinations.places.add("destinations.allow", map["allow"], behind: destinations.allow.count)
         destinations.places.add("destinations.deny", map["deny"], behind: destinations.deny.count)
         destinations.places.add("destinations.ask", map["ask"], behind: destinations.ask.count)
-        destinations.allow += map["allow"]?.destinationPatterns() ?? []
+        destinations.allow += map["allow"]?.allowedDestinations() ?? []
         destinations.deny += map["deny"]?.deniedDestinations() ?? []
         destinations.ask += map["ask"]?.namePatterns() ?? []
     }
@@ -156,17 +156,17 @@ extension StrictNode {
     }
 
     /// A list of host patterns, each alone or as `{host: PATTERN, reason: TEXT}`.
-    fileprivate func deniedDestinations() -> [DeniedDestination]? {
+    fileprivate func deniedDestinations() -> [DestinationEntry]? {
         if self.isEmptyList { return [] }
         return self.values { node in
-            guard node.isMap else { return node.hostPattern().map { DeniedDestination(pattern: $0) } }
+            guard node.isMap else { return node.hostPattern().map { DestinationEntry($0) } }
             guard let map = node.map(.deniedDestination) else { return nil }
             guard let host = map["host"] else {
                 node.report("the key \"host\" is missing: the pattern of the hosts that are denied")
                 return nil
             }
             guard let pattern = host.hostPattern() else { return nil }
-            var denied = DeniedDestination(pattern: pattern)
+            var denied = DestinationEntry(pattern)
             map.read("reason", into: &denied.reason) { $0.sentence().map { .some($0) } }
             return denied
         }
@@ -187,8 +187,10 @@ extension StrictNode {
     }
 
     /// Like ``hostPatterns()``, with `tcp://HOST:PORT` besides.
-    fileprivate func destinationPatterns() -> [HostPattern]? {
+    fileprivate func allowedDestinations() -> [DestinationEntry]? {
         if self.isEmptyList { return [] }
-        return self.values { $0.parsed { text throws(Malformed) in try HostPattern(destination: text) } }
+        return self.values {
+            $0.parsed { text throws(Malformed) in DestinationEntry(try HostPattern(destination: text)) }
+        }
     }
 }

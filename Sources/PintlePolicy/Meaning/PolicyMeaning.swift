@@ -176,7 +176,7 @@ package struct SettingsComparison {
     }
 
     private static func patternsForAnyProtocol(_ destinations: DestinationsConfiguration) -> Set<HostPatternContent> {
-        Set(destinations.allow.filter(\.takesAnyProtocol).map(HostPatternContent.init))
+        Set(destinations.allow.map(\.pattern).filter(\.takesAnyProtocol).map(HostPatternContent.init))
     }
 
     /// The reasons of the denials that have one, by their patterns.
