@@ -63,11 +63,12 @@ struct PolicyFindings {
         guard self.isWhole, areAllSeen, !self.targets.isEmpty, !seen.isDisjoint(with: self.policy.configuredPins) else {
             return []
         }
+        let servers = self.targets.count == 1 ? "server" : "\(self.targets.count) servers"
         return self.pins.places.filter { seen.isDisjoint(with: $0.pins) }.map { place in
             let first = place.pins.first.map { " (\($0))" } ?? ""
             return AuditFinding(
                 .unusedPin, policy: self.trust.name, at: place.position, source: place.source,
-                message: "\(place.source)\(first) is in no chain of the \(self.targets.count) servers of "
+                message: "\(place.source)\(first) is in no chain of the \(servers) of "
                     + "trust.\(self.trust.name)")
         }
     }

@@ -111,6 +111,7 @@ package struct Auditor: Sendable {
     }
 
     private func lookUpCAA(for reports: inout [TargetReport], on loops: [Loop]) async {
+        // CAA records are looked up only if they are asked for.
         guard let servers = self.settings.nameServers else { return }
         let lookup = CAALookup(client: NameServerClient(servers: servers), timeLimit: self.settings.timeLimit)
         let subjects = reports.map { report in

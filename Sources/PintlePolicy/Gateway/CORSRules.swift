@@ -68,6 +68,7 @@ package struct CORSRules: Sendable, Equatable {
         if !isPreflight { for name in Self.responseNames { fields.remove(name) } }
         // The answer depends on Origin even if the request has none: a cache must not give it to one that has.
         if !self.allowsAnyOrigin { Self.vary(by: Self.originName, &fields) }
+        // A page without permission gets none of these fields.
         guard let origin, self.allows(origin) else { return }
         fields.append("Access-Control-Allow-Origin", self.allowsAnyOrigin ? "*" : origin)
         if self.allowsCredentials { fields.append("Access-Control-Allow-Credentials", "true") }

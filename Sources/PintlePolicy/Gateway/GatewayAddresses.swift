@@ -21,6 +21,7 @@ struct GatewayAddresses: Sendable {
         }
         let cookies = fields.values(of: "Set-Cookie")
         let mapped = cookies.map(self.cookie)
+        // Lines that stay as they are keep their place and their spelling.
         guard mapped != cookies else { return }
         fields.remove(.setCookie)
         for line in mapped { fields.append("Set-Cookie", line) }

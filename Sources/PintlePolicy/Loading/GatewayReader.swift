@@ -32,6 +32,7 @@ enum GatewayReader {
         for entry in response.entries where route.answer != nil && entry.key != "headers" {
             entry.value.report("has no effect beside respond, whose response is not judged; leave it out")
         }
+        // No permissions are given that headers could contradict.
         guard route.cors != nil else { return }
         let headers = route.response.headers
         for line in headers.set + headers.add {

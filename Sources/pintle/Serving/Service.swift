@@ -31,6 +31,8 @@ struct Service {
     /// False if the admin endpoint is a default that was not asked for: the proxy then serves without it if it cannot listen.
     let needsAdmin: Bool
 
+    /// The signals that are caught.
+    static let signals: [UnixSignal] = [.sighup, .sigterm, .sigint, .sigusr1]
     /// The time that the end of the process waits for the reader of a log.
     private static let logPatience = Duration.seconds(1)
 
@@ -212,7 +214,7 @@ struct Service {
     ///
     /// - Returns: the other signals, which wait until they are handled.
     private func catchSignals(in lifecycle: Lifecycle) async throws(CommandFailure) -> AsyncStream<UnixSignal> {
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sigusr1, .sighup)
+        let signals = await UnixSignalsSequence(trapping: Self.signals)
         let (requests, request) = AsyncStream.makeStream(of: UnixSignal.self)
         let catching = Task {
             for await signal in signals {

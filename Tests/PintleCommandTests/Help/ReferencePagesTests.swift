@@ -61,6 +61,24 @@ struct ReferencePagesTests {
         for name in topic.page.more { #expect(throws: Never.self) { try Self.text("docs/\(name)") } }
     }
 
+    // MARK: Signals
+
+    @Test func `the lists of signals that commands catch are those of the page`() throws {
+        let form = /(?:SignalPipe|UnixSignalsSequence)\((?:trapping: )?([\w.]+)\)/
+        let caught = try Self.sources().flatMap { source in source.matches(of: form).map { String($0.1) } }
+        #expect(
+            caught.sorted()
+                == ["ClientRun.signals", "Self.signals", "Self.signals", "Self.signals", "SignalRelay.caught"])
+        let shown = ReferencePages.signals.sections.map { $0.entries.map(\.term) }
+        func names(_ numbers: [Int32]) -> [String] { numbers.filter { $0 != SIGCHLD }.map(ReferencePages.name) }
+        #expect(
+            shown == [
+                names(Service.signals.map(\.rawValue)), names(SignalRelay.caught),
+                names(Fetcher.signals.map(\.rawValue)), names(TopWatch.signals), names(ClientRun.signals),
+            ])
+        #expect(shown.joined().allSatisfy { $0.hasPrefix("SIG") })
+    }
+
     // MARK: The environment
 
     @Test func `every variable that the code reads is told, and every told one is read`() throws {

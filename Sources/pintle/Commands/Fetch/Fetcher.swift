@@ -10,6 +10,9 @@ struct Fetcher {
     let plan: FetchPlan
     let terminal: Terminal
 
+    /// The signals that are caught.
+    static let signals: [UnixSignal] = [.sigint, .sigterm]
+
     func run() async throws(CommandFailure) {
         let source = try self.plan.body.source()
         let engine: Engine
@@ -24,7 +27,7 @@ struct Fetcher {
             throw CommandFailure(.incomplete, "pintle fetch: \(error)")
         }
         // Signals are caught before the first byte is transferred, so that received bytes can be kept.
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let signals = await UnixSignalsSequence(trapping: Self.signals)
         let showing = self.showProgress(of: session)
         let work = Task { await self.fetchAll(in: session, sending: source) }
         let signalTask = Task {

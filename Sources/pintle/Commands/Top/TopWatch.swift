@@ -11,6 +11,8 @@ struct TopWatch {
         static let suspend: UInt8 = 26
     }
 
+    /// The signals that are caught.
+    static let signals = [SIGINT, SIGTERM, SIGHUP, SIGWINCH]
     /// The time between two samples.
     private static let interval = Duration.seconds(1)
     /// The most lines of exchanges that are kept for a screen.
@@ -31,7 +33,7 @@ struct TopWatch {
         self.tail = try proxy.open(request).rest
         self.latest = try Top.sample(of: proxy)
         do throws(SystemError) {
-            self.signals = try SignalPipe([SIGTERM, SIGHUP, SIGINT, SIGWINCH])
+            self.signals = try SignalPipe(Self.signals)
         } catch {
             throw CommandFailure(.incomplete, "pintle top: there is no pipe for signals: \(error)")
         }

@@ -10,17 +10,27 @@ extension ReferencePages {
                 "Signals that a command does not name have the effect that the system gives them."
             ],
             sections: [
-                .init(title: "`pintle serve`", kind: "signal", entries: Self.served),
+                .init(
+                    title: "`pintle serve`", kind: "signal",
+                    entries: Service.signals.map { Self.served($0.rawValue) }),
                 .init(
                     title: "`pintle run`", text: "Signals that are sent to Pintle reach the command.", kind: "signal",
                     entries: SignalRelay.caught.filter { $0 != SIGCHLD }.map(Self.relayed)),
                 .init(
                     title: "`pintle fetch`", kind: "signal",
-                    entries: ["SIGINT", "SIGTERM"].map {
+                    entries: Fetcher.signals.map {
                         .init(
-                            $0, [],
+                            Self.name(of: $0.rawValue), [],
                             "The first cancels the transfers and keeps what has arrived, for `--resume`; the second exits at once."
                         )
+                    }),
+                .init(
+                    title: "`pintle top`, at a terminal", kind: "signal",
+                    entries: TopWatch.signals.map {
+                        .init(
+                            Self.name(of: $0), [],
+                            $0 == SIGWINCH
+                                ? "Draws the screen anew, for its new size." : "Gives the terminal back, and ends.")
                     }),
                 .init(
                     title: "`pintle doctor`", kind: "signal",
@@ -32,17 +42,17 @@ extension ReferencePages {
             ], more: ["configuration.md", "run.md"])
     }
 
-    private static var served: [ReferencePage.Entry] {
-        let stop =
-            "Stops: no new connections; exchanges may end within `limits.drain_timeout`. A second one exits at once."
-        return [
-            .init(
-                "SIGHUP", [],
+    private static func served(_ number: Int32) -> ReferencePage.Entry {
+        let text =
+            switch number {
+            case SIGHUP:
                 "Reloads the configuration and opens the exchange log again. If the file is wrong, the running configuration "
-                    + "stays, and the log says why."),
-            .init("SIGTERM", [], stop), .init("SIGINT", [], stop),
-            .init("SIGUSR1", [], "Logs the counters and the turns of the engine's threads."),
-        ]
+                    + "stays, and the log says why."
+            case SIGUSR1: "Logs the counters and the turns of the engine's threads."
+            default:
+                "Stops: no new connections; exchanges may end within `limits.drain_timeout`. A second one exits at once."
+            }
+        return .init(self.name(of: number), [], text)
     }
 
     private static func relayed(_ number: Int32) -> ReferencePage.Entry {
