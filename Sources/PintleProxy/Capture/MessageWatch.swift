@@ -63,11 +63,7 @@ final class MessageWatch {
     ///   - keepers: those with room for what is not complete take part.
     /// - Returns: nil if there is nothing to keep, no WebSocket, or no room.
     init?(_ head: ResponseHead, _ keepers: [any MessageKeeper]) {
-        guard let most = keepers.map(\.longest).max(),
-            head.fields.values(of: "Upgrade").contains(where: { $0.lowercased() == "websocket" })
-        else {
-            return nil
-        }
+        guard let most = keepers.map(\.longest).max(), head.switchesToWebSocket else { return nil }
         let longest = min(max(most, Self.limits.least), Self.limits.most)
         let workspace = 2 * (longest + Self.window)
         let ready = keepers.filter { $0.takeWorkspace(workspace) }

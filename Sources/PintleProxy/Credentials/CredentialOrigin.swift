@@ -37,7 +37,11 @@ final class CredentialOrigin {
     ) {
         (self.release, self.delegate, self.loop) = (release, delegate, loop)
         self.isHead = request.method == "HEAD"
-        if release.isNamed { self.answer = MaskedAnswer(release.echoMask) }
+        if release.isNamed {
+            self.answer = MaskedAnswer(release.echoMask)
+            // A compressed message could not be masked.
+            if request.upgrade != nil { request.fields.remove("Sec-WebSocket-Extensions") }
+        }
         release.fill(&request)
         self.stream = connect(consume request, self)
     }
@@ -137,9 +141,19 @@ extension CredentialOrigin: TransferDelegate {
     func originHandedOver(_ handoff: ConnectionHandoff, _ metrics: TransferMetrics) {
         let delegate = self.delegate
         self.delegate = nil
+        // The client has left.
         guard let delegate else { return handoff.connection.close() }
+        guard let answer, let head = handoff.head else { return delegate.originHandedOver(handoff, metrics) }
+        guard head.switchesToWebSocket else {
+            handoff.connection.close()
+            (self.delegate, self.end) = (delegate, (metrics, nil))
+            return self.refuse(
+                Problem(
+                    .upstreamProtocol,
+                    "the origin of a request with a credential switches to a protocol that cannot be searched for it"))
+        }
         var handoff = handoff
-        if let answer, let head = handoff.head { handoff.head = answer.masked(head) }
+        (handoff.head, handoff.filter) = (answer.masked(head), MessageMask { self.release.echoMask })
         delegate.originHandedOver(handoff, metrics)
     }
 

@@ -12,6 +12,9 @@ extension ResponseHead {
         head.fields.append("Upgrade", accepted)
         return head
     }
+
+    /// True for the 101 of an origin that switches to WebSocket (RFC 6455 §4.2.2).
+    var switchesToWebSocket: Bool { self.fields.values(of: "Upgrade").contains { $0.lowercased() == "websocket" } }
 }
 
 /// The verdict on an origin that switches to another protocol (RFC 9110 §7.8).

@@ -201,9 +201,8 @@ final class OpaqueTunnel: ChannelInboundHandler {
         self.end()
         self.tunnel.leave(
             to: TunnelTerms(
-                origin: socket, head: nil, early: answered, watch: nil, authority: self.tunnel.authority,
-                report: report,
-                active: self.active))
+                origin: socket, head: nil, early: answered, filter: nil, watch: nil,
+                authority: self.tunnel.authority, report: report, active: self.active))
     }
 
     /// Releases the client, and closes the server's connection unless it was handed over.

@@ -24,6 +24,8 @@ final class Tunnel: ServedTunnel {
     private var watch: ServerCertificateInspector?
     /// Inspects the ClientHello; nil when done or not needed.
     private var helloInspector: ClientHelloInspector?
+    /// Changes the origin's bytes; nil if they pass as they are.
+    private let filter: (any HandedOverFilter)?
     /// Keeps the messages of a WebSocket; nil if none are kept.
     private var messages: MessageWatch?
     private var outcome = Outcome.completed
@@ -72,7 +74,7 @@ final class Tunnel: ServedTunnel {
         _ terms: TunnelTerms, client: DetachedSocket, of peer: Client?, on worker: Worker, ownsConnection: Bool
     ) {
         self.ownsConnection = ownsConnection
-        self.watch = terms.watch
+        (self.watch, self.filter) = (terms.watch, terms.filter)
         let policy = terms.active.policy
         if let authority = terms.authority, policy.configuration.destinations.requiresSNIMatch {
             self.helloInspector = ClientHelloInspector(policy, tunnelTo: authority)
@@ -93,7 +95,7 @@ final class Tunnel: ServedTunnel {
     private func begin(sent: ByteBuffer, answered: ByteBuffer) {
         self.worker.add(self)
         self.relay.inspect(.up, self.helloInspector != nil || self.messages != nil)
-        self.relay.inspect(.down, self.watch != nil || self.messages != nil)
+        self.relay.inspect(.down, self.watch != nil || self.filter != nil || self.messages != nil)
         if let idle { self.worker.loop.arm(idle, at: self.deadline) }
         self.relay.start(self, sent: sent, answered: answered)
     }
@@ -158,9 +160,21 @@ final class Tunnel: ServedTunnel {
         messages.take(bytes, direction)
         if messages.isOver {
             self.relay.inspect(.up, false)
-            self.relay.inspect(.down, false)
+            self.relay.inspect(.down, self.filter != nil)
         }
         return bytes
+    }
+
+    /// Returns the origin's bytes as the client gets them; nil if there are none now.
+    private func filtered(_ bytes: ByteBuffer) -> ByteBuffer? {
+        guard let filter else { return bytes }
+        do throws(HandedOverRefusal) {
+            let passed = try filter.take(bytes)
+            return passed.readableBytes > 0 ? passed : nil
+        } catch {
+            self.breakOff("the connection is broken off: \(error)")
+            return nil
+        }
     }
 
     private func noteHello() {
@@ -232,6 +246,7 @@ extension Tunnel: SocketRelayDelegate {
     func relay(
         _ relay: SocketRelay, read bytes: ByteBuffer, going direction: SocketRelay.Direction
     ) -> ByteBuffer? {
+        guard let bytes = direction == .down ? self.filtered(bytes) : bytes else { return nil }
         if let messages { return self.pass(bytes, direction, messages) }
         return switch direction {
         case .up: self.passed(bytes)

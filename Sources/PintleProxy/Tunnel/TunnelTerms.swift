@@ -13,6 +13,8 @@ struct TunnelTerms {
     let head: ResponseHead?
     /// Bytes that the other end has sent already.
     let early: ByteBuffer
+    /// Changes the other end's bytes; nil if they pass as they are.
+    let filter: (any HandedOverFilter)?
     /// Inspects the other end's plaintext bytes, before the client gets them.
     let watch: ServerCertificateInspector?
     /// The destination that the client asked for with CONNECT; nil if protocols were switched.
@@ -29,7 +31,7 @@ extension TunnelTerms {
         to authority: Authority?, _ report: ExchangeReport, _ active: ActiveConfiguration
     ) {
         self.init(
-            origin: handoff.connection.release(), head: head, early: handoff.early, watch: watch, authority: authority,
-            report: report, active: active)
+            origin: handoff.connection.release(), head: head, early: handoff.early, filter: handoff.filter, watch: watch,
+            authority: authority, report: report, active: active)
     }
 }

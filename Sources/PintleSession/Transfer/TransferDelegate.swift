@@ -44,6 +44,8 @@ package struct ConnectionHandoff {
     package var version = ""
     /// Bytes that came after it.
     package var early = ByteBuffer()
+    /// Changes the bytes of the origin, early ones among them, before the client gets them; nil if they pass as they are.
+    package var filter: (any HandedOverFilter)?
 
     package init(
         connection: EstablishedConnection, head: ResponseHead? = nil, version: String = "",
@@ -51,6 +53,21 @@ package struct ConnectionHandoff {
     ) {
         (self.connection, self.head, self.version, self.early) = (connection, head, version, early)
     }
+}
+
+/// Changes the bytes that an origin sends on a connection that was handed over. Used on the loop of the connection.
+package protocol HandedOverFilter: AnyObject {
+    /// Takes bytes of the origin, and returns those that its client may get now.
+    ///
+    /// - Throws: the reason why nothing more may pass.
+    func take(_ bytes: ByteBuffer) throws(HandedOverRefusal) -> ByteBuffer
+}
+
+/// The reason why a connection that was handed over is broken off, in one sentence.
+package struct HandedOverRefusal: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
 }
 
 extension TransferDelegate {

@@ -132,6 +132,34 @@ struct RunCredentialTests {
         #expect(names.filter { $0 == "credential-misuse" }.count >= 15)
     }
 
+    @Test func `messages of a WebSocket are masked, and other protocols are refused`() throws {
+        let stage = try Stage()
+        let process = try stage.run(
+            [],
+            [
+                Self.python, "\(Self.scripts)/attack.py", stage.api.port, stage.other.port, stage.clear.port,
+                "web-socket",
+            ])
+        let output = process.output.joined(separator: "\n")
+        #expect(stage.api.heard.contains("X-Key: \(Self.value)"), "\(process.lines)")
+        #expect(!stage.api.heard.lowercased().contains("permessage-deflate"))
+        #expect(Self.leaks(in: output).isEmpty)
+        #expect(output.contains("kinds: [0, 1, 2, 8, 9]"), "\(output)")
+        let messages = try #require(process.output.first { $0.hasPrefix("messages: ") })
+        #expect(messages.contains("GET /repos/socket"))
+        let stars = String(repeating: "*", count: Self.value.utf8.count)
+        #expect(output.components(separatedBy: "X-Key: \(stars)").count == 8)
+        #expect(output.components(separatedBy: "ping \(stars)").count > 100 && output.contains("bye \(stars)"))
+        let other = try stage.run(
+            [],
+            [
+                Self.python, "\(Self.scripts)/attack.py", stage.api.port, stage.other.port, stage.clear.port,
+                "other-protocol",
+            ])
+        #expect(other.output.contains { $0.hasPrefix("HTTP/1.1 502") }, "\(other.lines)")
+        #expect(other.output.joined().contains("a protocol that cannot be searched for it"))
+    }
+
     @Test func `a key that is not pinned gets no credential`() throws {
         let stage = try Stage()
         let file = stage.run.text("pintle.yaml").replacing(

@@ -342,6 +342,45 @@ def broken_off():
     raw(request("/repos/plain", b"Content-Length: 500\r\nX-Key: " + token.encode() + b"\r\n", token.encode()[:9]), listens=False)
 
 
+def payloads(frames):
+    """Prints the payloads of a server's frames, those of data frames joined."""
+    data, controls, opcodes = b"", b"", set()
+    while len(frames) >= 2:
+        opcode, size, start = frames[0] & 15, frames[1], 2
+        if size == 126:
+            size, start = int.from_bytes(frames[2:4], "big"), 4
+        payload = frames[start : start + size]
+        if opcode >= 8:
+            controls += payload
+        else:
+            data += payload
+        opcodes.add(frames[0] & 0x7F)
+        frames = frames[start + size :]
+    sys.stdout.buffer.write(b"messages: %s\ncontrols: %s\nkinds: %s\n" % (data, controls, str(sorted(opcodes)).encode()))
+
+
+@attempt
+def web_socket():
+    whole = raw(
+        request(
+            "/repos/socket",
+            b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Extensions: permessage-deflate\r\n"
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nX-Key: " + token.encode() + b"\r\n",
+            method="GET",
+        ).replace(b"Connection: close\r\n", b"")
+    )
+    payloads(whole.partition(b"\r\n\r\n")[2])
+
+
+@attempt
+def other_protocol():
+    raw(
+        request("/repos/switch", b"Upgrade: tcp\r\nConnection: Upgrade\r\nX-Key: " + token.encode() + b"\r\n", method="GET").replace(
+            b"Connection: close\r\n", b""
+        )
+    )
+
+
 @attempt
 def upgrade():
     raw(request("/repos/field", b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nX-Key: " + token.encode() + b"\r\n", method="GET"))

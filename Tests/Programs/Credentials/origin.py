@@ -7,6 +7,7 @@ With - for a certificate it has no TLS. Prints its port. A line of FILE is one r
 
 import base64
 import gzip
+import hashlib
 import html
 import http.server
 import json
@@ -38,6 +39,41 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.rfile.readline()
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
+    def frame(self, opcode, payload, ends=True):
+        size = bytes([len(payload)]) if len(payload) < 126 else b"\x7e" + len(payload).to_bytes(2, "big")
+        self.wfile.write(bytes([opcode | (0x80 if ends else 0)]) + size + payload)
+        self.wfile.flush()
+
+    def fragments(self, payload, size, between=None):
+        pieces = [payload[i : i + size] for i in range(0, len(payload), size)]
+        for index, piece in enumerate(pieces):
+            self.frame(0 if index else 1, piece, index == len(pieces) - 1)
+            if between:
+                self.frame(9, between)
+
+    def messages(self, heard):
+        """Repeats what was heard over a WebSocket, whole and in fragments, with pings between them."""
+        proof = hashlib.sha1((self.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode())
+        self.send_response(101)
+        self.send_header("Upgrade", "websocket")
+        self.send_header("Connection", "Upgrade")
+        self.send_header("Sec-WebSocket-Accept", base64.b64encode(proof.digest()).decode())
+        compresses = "deflate" in self.headers.get("Sec-WebSocket-Extensions", "")
+        if compresses:
+            self.send_header("Sec-WebSocket-Extensions", "permessage-deflate")
+        self.end_headers()
+        if compresses:
+            packer = zlib.compressobj(wbits=-15)
+            self.frame(0x41, (packer.compress(heard) + packer.flush(zlib.Z_SYNC_FLUSH))[:-4])
+        token = (self.headers.get("X-Key") or "").encode()
+        self.frame(1, heard)
+        for size in 1, 7, 33:
+            self.fragments(heard, size)
+            self.fragments(heard, size, b"ping " + token)
+        self.frame(2, base64.b64encode(heard))
+        self.frame(8, b"\x03\xe8bye " + token)
+        self.close_connection = True
+
     def answer(self):
         body = self.body()
         heard = self.requestline.encode() + b"\n" + str(self.headers).encode() + body
@@ -46,6 +82,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = self.path.split("?")[0]
         kind = path.rsplit("/", 1)[-1]
         fields, status, reply, pieces = {}, 200, heard, None
+        if kind == "socket":
+            return self.messages(heard)
+        if kind == "switch":
+            self.send_response(101)
+            self.send_header("Upgrade", "tcp")
+            self.send_header("Connection", "Upgrade")
+            self.end_headers()
+            self.wfile.write(heard)
+            self.close_connection = True
+            return
         if kind == "gzip":
             reply, fields = gzip.compress(heard), {"Content-Encoding": "gzip", "ETag": '"a"'}
         elif kind == "deflate":
