@@ -19,6 +19,8 @@ package protocol AdminProgram: Sendable {
     var version: String { get }
     var started: Timestamp { get }
     var activity: Activity { get }
+    /// The decisions of each rule about clients and destinations under the configuration in force, in the order of its rules.
+    var ruleCounts: [(rule: PolicyRule, count: Int)] { get }
     /// The number of connected clients.
     var connections: Int { get }
     /// The places on which clients are served.

@@ -64,7 +64,7 @@ struct RuleCountersTests {
             "destinations.private_addresses auto, because 0.0.0.0:1 is not loopback: 10.0.0.0/8 is private use",
             "destinations.connect_ports [443]", "unpinned_hosts: deny, because no trust policy names it",
             "no such rule", "", "destinations.deny[9] \"x\"",
-        ] { self.counters.count(text) }
+        ] { self.counters.count(DecidingRule(text)) }
         #expect(
             self.counts == [
                 "clients.allow[0] \"10.0.0.0/8\"": 2, "clients.allow[2] \"127.0.0.1/32\"": 1, "clients.allow": 1,

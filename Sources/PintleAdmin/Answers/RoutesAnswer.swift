@@ -35,7 +35,7 @@ struct RoutesAnswer {
 
     /// The rules about clients and destinations, with the number of their decisions under the configuration in force.
     private static func rules(_ program: any AdminProgram) -> [Parameter] {
-        program.active.ruleCounters.counts.map { rule, count in
+        program.ruleCounts.map { rule, count in
             .object([
                 ("name", .string(rule.name)), ("place", rule.position.map { Self.place($0, program) }),
                 ("count", .integer(Int64(count))), ("used", .bool(count > 0)),

@@ -35,9 +35,8 @@ final class Worker: @unchecked Sendable {
     private var whenEmpty: EventLoopPromise<Void>?
     private var output = ByteBuffer()
     /// Room for the heads that exchanges keep until their ends.
-    var headBlocks = HeadBlock.Pool()
+    let headBlocks = HeadBlock.Pool()
     /// The rule that has decided about the client of the last exchange; mostly the next one has the same client.
-    private var lastClientRule: (rules: RuleCounters, address: IPAddress, place: Int)?
     private let readerTurns: ReaderTurns
     /// The recurrent requests under the present configuration.
     var recurrent = RecurrentRequests()
@@ -229,16 +228,6 @@ final class Worker: @unchecked Sendable {
 
     func giveBack(_ buffer: ByteBuffer) {
         if buffer.capacity <= 128 * 1024 { self.output = buffer }
-    }
-
-    /// The place of the rule that decides about a client.
-    func clientRule(for address: IPAddress, by rules: RuleCounters) -> Int {
-        if let lastClientRule, lastClientRule.rules === rules, lastClientRule.address == address {
-            return lastClientRule.place
-        }
-        let place = rules.place(client: address)
-        self.lastClientRule = (rules, address, place)
-        return place
     }
 
     // MARK: Connections

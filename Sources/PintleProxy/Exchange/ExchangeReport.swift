@@ -368,14 +368,13 @@ final class ExchangeReport: ExchangeProgress {
         if self.holdsTunnel { self.worker.limiter.leaveTunnel(self.client) }
         // Without a sink nothing is gathered.
         guard active.sinks.areWanted else { return }
-        if active.sinks.areKept { self.countRules(in: active) }
         self.endTrace(in: active)
         let bodies = self.capture?.finish(self.status == 101 ? nil : (self.bytesIn, self.bytesOut))
         let digest = self.tap?.finishDigest(isWhole: outcome == .completed)
         let extras = EndedExtras(self, self.tap?.finish(), bodies, digest)
-        let end = ExchangeEnd(self, outcome, extras, in: active)
-        active.sinks.take(end)
-        if bodies != nil { active.capture?.store.take(EndedExchange(end)) }
+        let end = ExchangeEnd(self, outcome)
+        active.sinks.take(self, end, extras, in: active)
+        if bodies != nil { active.capture?.store.take(EndedExchange(self, end, extras, in: active)) }
     }
 
     private func releaseHeads() {
@@ -387,7 +386,7 @@ final class ExchangeReport: ExchangeProgress {
 
     var soFar: RunningExchange {
         let extras = EndedExtras(self, nil, nil, nil)
-        let observed = EndedExchange(ExchangeEnd(self, .completed, extras)).observed
+        let observed = EndedExchange(self, ExchangeEnd(self, .completed), extras, in: nil).observed
         return RunningExchange(
             record: observed.record, requestFields: observed.requestFields, responseFields: observed.responseFields)
     }

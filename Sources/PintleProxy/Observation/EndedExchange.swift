@@ -24,11 +24,17 @@ struct EndedExchange: Sendable {
     /// The most keys of a chain in a log line; a peer may send hundreds of certificates.
     private static let longestChain = 16
 
-    /// - Parameter hasFields: false if the header fields are not needed.
-    init(_ end: borrowing ExchangeEnd, hasFields: Bool = true) {
-        (self.facts, self.common, self.extras) = (EndedFacts(end), CommonFacts(end), end.extras)
-        (self.method, self.target) = (end.report.request.head.method, end.report.request.head.target)
-        self.heads = hasFields ? end.report.heads.map(KeptHeads.init) : nil
+    /// - Parameters:
+    ///   - configuration: see ``CommonFacts``.
+    ///   - hasFields: false if the header fields are not needed.
+    init(
+        _ report: ExchangeReport, _ end: ExchangeEnd, _ extras: EndedExtras?, in configuration: ActiveConfiguration?,
+        hasFields: Bool = true
+    ) {
+        (self.facts, self.extras) = (EndedFacts(report, end), extras)
+        self.common = CommonFacts(report, in: configuration)
+        (self.method, self.target) = (report.request.head.method, report.request.head.target)
+        self.heads = hasFields ? report.heads.map(KeptHeads.init) : nil
     }
 
     init(_ facts: EndedFacts, _ common: CommonFacts, _ extras: EndedExtras?, _ heads: KeptHeads) {
@@ -51,7 +57,7 @@ struct EndedExchange: Sendable {
 
     private var record: ExchangeRecord {
         let (facts, common) = (self.facts, self.common)
-        let milliseconds = Int64(facts.duration / .milliseconds(1))
+        let milliseconds = facts.nanoseconds / 1_000_000
         var record = ExchangeRecord(
             time: Timestamp(milliseconds: facts.moment.milliseconds - milliseconds), id: facts.id.description)
         record.client = common.client?.description
@@ -69,7 +75,7 @@ struct EndedExchange: Sendable {
         record.status = facts.status.map(Int.init)
         record.upstreamStatus = facts.upstreamStatus.map(Int.init)
         (record.bytesIn, record.bytesOut) = (facts.bytesIn, facts.bytesOut)
-        record.duration = facts.duration
+        record.duration = .nanoseconds(facts.nanoseconds)
         if facts.hasTimes { self.fillTimes(of: &record) }
         record.tls = common.tlsVersion.isEmpty ? nil : common.tlsVersion
         record.http = common.httpVersion.isEmpty ? nil : common.httpVersion

@@ -27,7 +27,7 @@ struct EndedFacts: BitwiseCopyable, Sendable {
     let tls: Time
     let firstByte: Time
     let id: ExchangeID
-    let duration: Duration
+    let nanoseconds: Int64
     /// The time of the end.
     let moment: Timestamp
     let bytesIn: Int
@@ -56,11 +56,10 @@ struct EndedFacts: BitwiseCopyable, Sendable {
 
 extension EndedFacts {
     /// Takes each part from where it is: a copy of `report.facts` or `report.metrics` would retain all their parts.
-    init(_ end: borrowing ExchangeEnd) {
-        let report = end.report
+    init(_ report: ExchangeReport, _ end: ExchangeEnd) {
         (self.connect, self.tls) = (Time(report.metrics.connect), Time(report.metrics.tls))
         self.firstByte = Time(report.metrics.firstByte)
-        (self.id, self.duration, self.moment) = (report.id, .nanoseconds(end.nanoseconds), end.moment)
+        (self.id, self.nanoseconds, self.moment) = (report.id, end.nanoseconds, end.moment)
         (self.bytesIn, self.bytesOut) = (report.bytesIn, report.bytesOut)
         self.retries = UInt32(clamping: report.metrics.retries)
         self.redirects = UInt32(clamping: report.redirects)

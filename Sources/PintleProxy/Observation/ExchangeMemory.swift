@@ -78,6 +78,16 @@ final class ExchangeMemory: @unchecked Sendable {
     /// The id of the exchange at a place.
     func id(at place: Int) -> ExchangeID { self.front(at: place).facts.id }
 
+    /// The parts of the exchange at a place that are counted; counts its rules.
+    func counted(at place: Int) -> CountedExchange {
+        let front = self.front(at: place)
+        let method = UnsafeRawBufferPointer(
+            start: self.base + place + MemoryLayout<Front>.stride, count: Int(front.shape.method))
+        return front.common._withUnsafeGuaranteedRef {
+            $0.counted(front.facts, method: String(decoding: method, as: UTF8.self))
+        }
+    }
+
     /// The exchange at a place.
     func exchange(at place: Int, _ extras: EndedExtras?) -> EndedExchange {
         let front = self.front(at: place)

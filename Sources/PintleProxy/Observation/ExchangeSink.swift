@@ -22,25 +22,21 @@ extension ExchangeSink {
     package var wantsDigests: Bool { false }
 }
 
-/// A part that keeps exchanges, or counts them, without their records.
-package protocol EndSink: AnyObject, Sendable {
-    /// Receives an exchange with all its secrets, on the thread that ended it. It must neither wait nor compute long.
-    func take(_ end: borrowing ExchangeEnd)
-}
-
 /// The one way out for what is known about exchanges.
-package struct ExchangeSinks: Sendable {
+///
+/// A class, so that an exchange asks it without a copy.
+package final class ExchangeSinks: Sendable {
     /// Nil for proxies without a log.
     package let log: ExchangeLog?
     /// Nil if no bodies are looked at.
     package let observer: ExchangeObserver?
     private let all: [any ExchangeSink]
-    private let keeper: (any EndSink)?
+    private let keeper: RecentExchanges?
 
-    /// - Parameter keeper: keeps header fields and processes, too.
+    /// - Parameter keeper: keeps all exchanges, with header fields and processes.
     package init(
         log: ExchangeLog? = nil, observer: ExchangeObserver? = nil, _ others: [any ExchangeSink] = [],
-        keeper: (any EndSink)? = nil
+        keeper: RecentExchanges? = nil
     ) {
         (self.log, self.observer, self.keeper) = (log, observer, keeper)
         var all: [any ExchangeSink] = others
@@ -57,11 +53,12 @@ package struct ExchangeSinks: Sendable {
     var wantDigests: Bool { self.all.contains { $0.wantsDigests } }
     var wantProcesses: Bool { self.keeper != nil || self.all.contains { $0.wantsProcesses } }
 
-    func take(_ end: borrowing ExchangeEnd) {
-        self.keeper?.take(end)
+    func take(_ report: ExchangeReport, _ end: ExchangeEnd, _ extras: EndedExtras?, in active: ActiveConfiguration) {
+        self.keeper?.take(report, end, extras, in: active)
         // Mostly there is none, and the record need not be made.
         guard self.all.contains(where: { $0.wantsExchanges }) else { return }
-        let observed = EndedExchange(end, hasFields: self.all.contains { $0.wantsFields }).observed
+        let hasFields = self.all.contains { $0.wantsFields }
+        let observed = EndedExchange(report, end, extras, in: active, hasFields: hasFields).observed
         for sink in self.all where sink.wantsExchanges { sink.take(observed) }
     }
 }

@@ -29,63 +29,61 @@ final class HeadBlock {
 
     /// Drops what the block has, and takes the head of a request.
     func begin(_ method: String, _ target: RequestTarget, _ fields: Fields) {
-        self.shape = KeptHeads.Shape()
-        self.shape.method = self.put(method)
         switch target {
-        case .origin(let path):
-            self.shape.target = .origin
-            self.shape.path = self.put(path)
+        case .origin(let path): self.begin(.origin, 0, method, "", path, fields)
         case .absolute(let scheme, let authority, let path):
-            self.shape.target = scheme == .http ? .http : .https
-            (self.shape.host, self.shape.port) = (self.put(authority.host), authority.port)
-            self.shape.path = self.put(path)
-        case .authority(let authority):
-            self.shape.target = .authority
-            (self.shape.host, self.shape.port) = (self.put(authority.host), authority.port)
-        case .asterisk: break
+            self.begin(scheme == .http ? .http : .https, authority.port, method, authority.host, path, fields)
+        case .authority(let authority): self.begin(.authority, authority.port, method, authority.host, "", fields)
+        case .asterisk: self.begin(.asterisk, 0, method, "", "", fields)
         }
-        self.shape.request = self.put(fields)
+    }
+
+    private func begin(
+        _ target: KeptHeads.Shape.Target, _ port: UInt16, _ method: String, _ host: String, _ path: String,
+        _ fields: Fields
+    ) {
+        let shape = KeptHeads.Shape(
+            target: target, port: port, method: UInt32(method.utf8.count), host: UInt32(host.utf8.count),
+            path: UInt32(path.utf8.count), request: UInt32(fields.byteCount))
+        self.shape = KeptHeads.Shape()
+        var end = self.room(for: shape.length)
+        Self.copy(method, to: &end)
+        Self.copy(host, to: &end)
+        Self.copy(path, to: &end)
+        fields.copyBytes(to: end)
+        self.shape = shape
     }
 
     /// Takes the fields of a response, in the place of those of an earlier one.
     func keep(response fields: Fields) {
         self.shape.response = 0
-        self.shape.response = self.put(fields)
+        fields.copyBytes(to: self.room(for: fields.byteCount))
+        self.shape.response = UInt32(fields.byteCount)
     }
 
-    private func put(_ text: String) -> UInt32 {
-        var text = text
-        return text.withUTF8 { bytes in
-            let end = self.room(for: bytes.count)
+    private static func copy(_ text: String, to end: inout UnsafeMutableRawPointer) {
+        text.utf8Span.span.withUnsafeBytes { bytes in
             if let start = bytes.baseAddress { end.copyMemory(from: start, byteCount: bytes.count) }
-            return UInt32(bytes.count)
+            end += bytes.count
         }
     }
 
-    private func put(_ fields: Fields) -> UInt32 {
-        var end = self.room(for: fields.byteCount)
-        fields.forEachRun { run in
-            if let start = run.baseAddress { end.copyMemory(from: start, byteCount: run.count) }
-            end += run.count
-        }
-        return UInt32(fields.byteCount)
-    }
-
-    /// The end of the parts, with room for one more.
+    /// The end of the parts, with room for more.
     private func room(for count: Int) -> UnsafeMutableRawPointer {
         let length = self.shape.length
-        if length + count > self.capacity {
-            self.capacity = 2 * (length + count)
-            let larger = Self.allocate(self.capacity)
-            larger.copyMemory(from: self.memory, byteCount: length)
-            free(self.memory)
-            self.memory = larger
-        }
+        if length + count > self.capacity { self.grow(to: 2 * (length + count)) }
         return self.memory + length
     }
 
+    private func grow(to capacity: Int) {
+        let larger = Self.allocate(capacity)
+        larger.copyMemory(from: self.memory, byteCount: self.shape.length)
+        free(self.memory)
+        (self.memory, self.capacity) = (larger, capacity)
+    }
+
     /// The blocks that no exchange of an event loop uses at present.
-    struct Pool {
+    final class Pool {
         private var first: HeadBlock?
         private var count = 0
 
@@ -94,7 +92,7 @@ final class HeadBlock {
         private static let largest = 8192
 
         /// Exchanges that have not ended have a block each.
-        mutating func take() -> HeadBlock {
+        func take() -> HeadBlock {
             guard let block = self.first else { return HeadBlock() }
             self.first = block.next
             block.next = nil
@@ -102,7 +100,7 @@ final class HeadBlock {
             return block
         }
 
-        mutating func giveBack(_ block: HeadBlock) {
+        func giveBack(_ block: HeadBlock) {
             // It is let go if it has grown large, or if many wait already.
             guard self.count < Self.mostBlocks, block.capacity <= Self.largest else { return }
             block.next = self.first

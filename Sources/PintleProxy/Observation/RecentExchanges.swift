@@ -12,8 +12,30 @@ package final class KeptRecord: Sendable {
     package init(_ observed: ObservedExchange) { self.observed = observed }
 }
 
+/// The parts of an exchange that metrics count.
+package struct CountedExchange: Sendable {
+    /// The counters of the route; those of no route if none matched.
+    package let route: RouteCounters
+    /// Empty if the client sent no request.
+    package let method: String
+    /// The status sent to the client; nil without a response.
+    package let status: UInt16?
+    package let nanoseconds: Int64
+    /// The time of the end.
+    package let end: Timestamp
+    let id: ExchangeID
+    /// The trust policy whose pins have decided; nil if none have.
+    package let trust: (name: String, isMismatch: Bool)?
+
+    /// The id in problems and logs.
+    package var name: String { self.id.description }
+}
+
 /// The latest exchanges, for people who look at them afterwards. The oldest are forgotten first.
-package final class RecentExchanges: EndSink {
+///
+/// They are also counted from here, some at a time: the code that counts is then in the cache for all of them but the first. Readers of these
+/// numbers call ``countAll()`` before.
+package final class RecentExchanges: Sendable {
     /// An exchange with its place in the order in which exchanges ended.
     package struct Kept: Sendable {
         fileprivate enum Content: Sendable {
@@ -62,6 +84,9 @@ package final class RecentExchanges: EndSink {
         /// By their numbers.
         var records: [UInt64: KeptRecord] = [:]
         var usage = Usage()
+        /// The number of the last exchange that was counted.
+        var counted: UInt64 = 0
+        let count: @Sendable ([CountedExchange]) -> Void
 
         var numbers: Range<UInt64> {
             let first = self.usage.forgotten + 1
@@ -74,6 +99,9 @@ package final class RecentExchanges: EndSink {
             self.usage.bytes += Int(place.size)
         }
 
+        /// Goes past a number, if there is no memory for any exchange.
+        mutating func skip() { (self.usage.forgotten, self.counted) = (self.usage.forgotten + 1, self.counted + 1) }
+
         /// Takes a place, if need be from the oldest.
         ///
         /// - Returns: nil if there is none even without them.
@@ -84,10 +112,26 @@ package final class RecentExchanges: EndSink {
             }
         }
 
+        /// Counts the exchanges that have come since the last time.
+        mutating func countAll() {
+            let last = self.numbers.upperBound - 1
+            guard self.counted < last else { return }
+            let first = self.counted + 1
+            self.counted = last
+            var exchanges: [CountedExchange] = []
+            exchanges.reserveCapacity(Int(last - first) + 1)
+            for number in first...last {
+                let place = self.places[offset: Int(number - self.numbers.lowerBound)]
+                if place.length > 0 { exchanges.append(self.memory.counted(at: Int(place.start))) }
+            }
+            self.count(exchanges)
+        }
+
         /// Does nothing if there is none, and returns false.
         mutating func forgetOldest() -> Bool {
-            guard let oldest = self.places.popFirst() else { return false }
             let number = self.usage.forgotten + 1
+            if number > self.counted { self.countAll() }
+            guard let oldest = self.places.popFirst() else { return false }
             if oldest.length > 0 {
                 self.memory.removeFirst(Int(oldest.length))
                 if self.extras.first?.number == number { self.extras.removeFirst() }
@@ -139,26 +183,38 @@ package final class RecentExchanges: EndSink {
     package static let mostAtOnce = 128
     /// The most exchanges whose ids are compared at a time.
     private static let mostCompared = 4096
+    /// The most exchanges that are kept and not yet counted.
+    private static let mostUncounted: UInt64 = 64
 
-    package init(exchanges: Int = 50_000, bytes: Int = 80 << 20) {
+    /// - Parameter count: counts exchanges. Called with each once, from any thread; it must neither wait nor compute long.
+    package init(
+        exchanges: Int = 50_000, bytes: Int = 80 << 20, count: @escaping @Sendable ([CountedExchange]) -> Void = { _ in }
+    ) {
         precondition(bytes <= UInt32.max, "BUG: places have 32 bits")
         (self.mostExchanges, self.mostBytes) = (exchanges, bytes)
-        self.state = Locked(State(memory: ExchangeMemory(capacity: bytes)))
+        self.state = Locked(State(memory: ExchangeMemory(capacity: bytes), count: count))
     }
 
-    package func take(_ end: borrowing ExchangeEnd) {
-        if let heads = end.report.heads { return self.keep(end, heads) }
+    /// Counts all exchanges that have ended.
+    package func countAll() { self.state.withLock { $0.countAll() } }
+
+    /// Keeps an exchange that has ended.
+    func take(_ report: ExchangeReport, _ end: ExchangeEnd, _ extras: EndedExtras?, in active: ActiveConfiguration) {
+        if let heads = report.heads { return self.keep(report, end, extras, heads, in: active) }
         // It was begun before a sink wanted fields.
         let heads = HeadBlock()
-        end.report.request.copy(to: heads, hasFields: false)
-        self.keep(end, heads)
+        report.request.copy(to: heads, hasFields: false)
+        self.keep(report, end, extras, heads, in: active)
     }
 
-    private func keep(_ end: borrowing ExchangeEnd, _ heads: HeadBlock) {
-        self.take(EndedFacts(end), end.extras, heads, hash: CommonFacts.hash(of: end)) {
-            $0.hold(for: end)
+    private func keep(
+        _ report: ExchangeReport, _ end: ExchangeEnd, _ extras: EndedExtras?, _ heads: HeadBlock,
+        in active: ActiveConfiguration
+    ) {
+        self.take(EndedFacts(report, end), extras, heads, hash: CommonFacts.hash(of: report)) {
+            $0.hold(for: report, in: active)
         } common: {
-            CommonFacts(end)
+            CommonFacts(report, in: active)
         }
     }
 
@@ -172,12 +228,15 @@ package final class RecentExchanges: EndSink {
     ) {
         let length = ExchangeMemory.size(of: heads.shape)
         let size = length + (extras?.size ?? 0)
-        // It would push all others out, and have no room then.
-        guard size + CommonFacts.size <= self.mostBytes else { return }
         self.state.withLock { state in
-            self.makeRoom(for: size + CommonFacts.size, in: &state)
-            // The system has no memory for it.
-            guard let start = state.reserve(length) else { return state.usage.forgotten += 1 }
+            // It would push all others out, and have no room then.
+            let fits = size + CommonFacts.size <= self.mostBytes
+            if fits { self.makeRoom(for: size + CommonFacts.size, in: &state) }
+            // Else the system has no memory for it.
+            guard fits, let start = state.reserve(length) else {
+                if fits { state.skip() }
+                return state.count([common().counted(facts, method: KeptHeads(heads).method)])
+            }
             let numbers = state.numbers
             let (common, areNew) = state.common.facts(
                 of: numbers.upperBound, oldest: numbers.lowerBound, hash: hash, areSame: areSame, make: common)
@@ -187,6 +246,7 @@ package final class RecentExchanges: EndSink {
                 Place(
                     start: UInt32(start), length: UInt32(length),
                     size: UInt32(size + (areNew ? CommonFacts.size : 0))))
+            if numbers.upperBound - state.counted >= Self.mostUncounted { state.countAll() }
         }
     }
 

@@ -34,32 +34,18 @@ package final class RuleCounters: Sendable {
     /// The place of the rule that decides about a client with this address.
     func place(client address: IPAddress) -> Int { self.clients.deciding(address) }
 
-    /// Counts the decision of a rule of the same configuration. Most know their place.
-    func count(_ rule: DecidingRule) {
-        if let place = rule.place { self.count(at: place) } else { self.count(rule.description) }
+    /// The place of a rule of the same configuration. Most know theirs; others are found by their text, maybe with a reason behind a
+    /// key. Nil for a text that names no such rule.
+    func place(of rule: DecidingRule) -> Int? {
+        rule.place ?? self.places[rule.description] ?? self.places[Self.key(of: rule.description)]
     }
 
-    /// Counts a decision. Does nothing for a text that names no such rule.
-    ///
-    /// - Parameter rule: the rule as the log has it, maybe with a reason behind a key.
-    func count(_ rule: String) {
-        guard let place = self.places[rule] ?? self.places[Self.key(of: rule)] else { return }
-        self.count(at: place)
-    }
+    /// Counts the decision of a rule of the same configuration; does nothing if there is no such rule.
+    func count(_ rule: DecidingRule) { if let place = self.place(of: rule) { self.count(at: place) } }
 
     /// Counts a decision of the rule at a place.
     func count(at place: Int) { self.counters[place].count.wrappingAdd(1, ordering: .relaxed) }
 
     /// The key at the beginning of `destinations.private_addresses deny: 10.0.0.0/8 is private use`.
     private static func key(of rule: String) -> String { String(rule.prefix { !" ,:".contains($0) }) }
-}
-
-extension ExchangeReport {
-    /// Counts the rules that have decided about the exchange.
-    func countRules(in active: ActiveConfiguration) {
-        if case .address(let address) = self.client {
-            active.ruleCounters.count(at: self.worker.clientRule(for: address, by: active.ruleCounters))
-        }
-        if let rule { active.ruleCounters.count(rule) }
-    }
 }

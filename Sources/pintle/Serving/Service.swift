@@ -88,7 +88,7 @@ struct Service {
                     + "--admin, or leave `capture` out")
         }
         let sinks = ExchangeSinks(
-            log: exchangeLog, [feed] + (traces.map { [$0] } ?? []), keeper: watching)
+            log: exchangeLog, [feed] + (traces.map { [$0] } ?? []), keeper: watching?.recent)
         let server = try ServingProxy(
             self.policy, revision: ConfigurationRevision.of(self.files, self.origin), sinks: sinks, sockets: self.given,
             stallDetector: try StallWatch.detector(logger),
@@ -155,7 +155,7 @@ struct Service {
     ) async throws(CommandFailure) -> AdminServer? {
         let configuration = self.policy.configuration.admin
         guard let place = configuration.place else { return nil }
-        let program = RunningProgram(server, reloader, lifecycle, self.origin, watching.metrics)
+        let program = RunningProgram(server, reloader, lifecycle, self.origin, watching)
         let admin: AdminServer
         do throws(CommandFailure) {
             admin = try AdminServer(

@@ -43,7 +43,7 @@ struct KeptHeadsTests {
     }
 
     @Test func `a block serves one exchange after the other, unless it has grown large`() {
-        var pool = HeadBlock.Pool()
+        let pool = HeadBlock.Pool()
         let (first, second) = (pool.take(), pool.take())
         #expect(first !== second)
         first.begin("GET", self.target, ["A": "1"])

@@ -14,7 +14,7 @@ struct RecentExchangesTests {
     private func common(_ address: String = "192.0.2.1") -> CommonFacts {
         CommonFacts(
             client: .user(1000), process: nil, counters: self.counters[0], isRouted: true, verdict: nil,
-            violations: [.responseBody], trust: nil, rule: "destinations.default", revision: "r", address: address,
+            violations: [.responseBody], trust: nil, rule: DecidingRule("destinations.default"), revision: "r", address: address,
             tlsVersion: "", httpVersion: "1.1")
     }
 
@@ -24,7 +24,7 @@ struct RecentExchangesTests {
     ) -> EndedExchange {
         let facts = EndedFacts(
             connect: .init(.milliseconds(1)), tls: .init(nil), firstByte: .init(.microseconds(2500)),
-            id: ExchangeID(instance: 10, sequence: number), duration: .milliseconds(7),
+            id: ExchangeID(instance: 10, sequence: number), nanoseconds: 7_000_000,
             moment: Timestamp(milliseconds: 5000), bytesIn: 3, bytesOut: 4, retries: 1, redirects: 2, status: 200,
             upstreamStatus: 200, mode: .forward, assurance: nil, problem: nil, cache: nil, simulation: nil,
             outcome: .completed, continuesTunnel: false, isCaptured: false, wouldBeDenied: true,

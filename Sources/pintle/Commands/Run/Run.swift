@@ -181,7 +181,7 @@ struct Run: AsyncParsableCommand {
             sinks: ExchangeSinks(
                 observer: learning?.observer,
                 [RecordSink(collector.take)] + [filtered.neededSink, ledgers.neededSink].compactMap(\.self),
-                keeper: self.devtools ? watching : isKept ? watching.recent : nil),
+                keeper: self.devtools || isKept ? watching.recent : nil),
             credentialFiles: copies, keyFiles: [self.sign].compactMap(\.self),
             window: self.devtools ? RunWindow(watching: watching, origin: origin) : nil)
         let ended = try await launch.run(logger: log.logger)

@@ -12,7 +12,7 @@ struct RunWindow: Sendable {
 
     /// Opens the endpoint, and prints its links: on standard error, before the command writes anything.
     func open(on server: ServingProxy, in lifecycle: Lifecycle, _ logger: Logger) throws(CommandFailure) {
-        let program = RunningProgram(server, nil, lifecycle, self.origin, self.watching.metrics)
+        let program = RunningProgram(server, nil, lifecycle, self.origin, self.watching)
         let admin = try AdminServer(program, at: .loopback(), hosts: [], showing: self.watching.recent, logger: logger)
         try lifecycle.started(.admin) { await admin.stop() }
         Output.error("pintle: the page is at \(admin.link)")

@@ -18,7 +18,7 @@ final class RunningProgram: AdminProgram {
     private let lifecycle: Lifecycle
     private let origin: ConfigurationOrigin
     private let loaded: Locked<LoadedConfiguration>
-    private let exchangeMetrics: ExchangeMetrics
+    private let watching: Watching
     let started = Timestamp.now()
 
     /// The configuration in force, and the last attempt to replace it.
@@ -29,12 +29,12 @@ final class RunningProgram: AdminProgram {
 
     /// - Parameters:
     ///   - reloader: nil if the configuration is kept to the end.
-    ///   - metrics: counts the exchanges of the proxy.
+    ///   - watching: the exchanges of the proxy.
     init(
         _ server: ServingProxy, _ reloader: Reloader?, _ lifecycle: Lifecycle, _ origin: ConfigurationOrigin,
-        _ metrics: ExchangeMetrics
+        _ watching: Watching
     ) {
-        self.exchangeMetrics = metrics
+        self.watching = watching
         (self.server, self.reloader, self.lifecycle, self.origin) = (server, reloader, lifecycle, origin)
         self.loaded = Locked(LoadedConfiguration())
     }
@@ -45,7 +45,7 @@ final class RunningProgram: AdminProgram {
             loaded.isLastAttemptGood = isInForce
             if isInForce { loaded.moment = .now() }
         }
-        if isInForce { self.exchangeMetrics.expect(trusts: self.active.policy.namesOfPinningTrusts) }
+        if isInForce { self.watching.metrics.expect(trusts: self.active.policy.namesOfPinningTrusts) }
     }
 
     func keepAway(from other: Proxy) { self.server.proxy.keepAway(from: other) }
@@ -60,6 +60,12 @@ final class RunningProgram: AdminProgram {
     var status: String { self.server.status }
     var version: String { Version.number }
     var activity: Activity { self.server.activity }
+
+    var ruleCounts: [(rule: PolicyRule, count: Int)] {
+        self.watching.recent.countAll()
+        return self.active.ruleCounters.counts
+    }
+
     var connections: Int { self.server.proxy.connections }
     var places: [ListenAddress] { self.server.proxy.places }
 
@@ -82,7 +88,7 @@ final class RunningProgram: AdminProgram {
 
     func metrics() async -> MetricsReading {
         var reading = MetricsReading()
-        reading.exchanges = self.exchangeMetrics.snapshot()
+        reading.exchanges = self.watching.snapshot()
         reading.counters = self.activity.counters.snapshot()
         let active = self.active
         let uses = await active.connectionUses()

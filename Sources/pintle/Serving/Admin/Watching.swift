@@ -5,26 +5,32 @@ internal import PintlePolicy
 internal import PintleProxy
 internal import PintleWatch
 
-/// The parts that gather exchanges for the admin endpoint.
-final class Watching {
-    let recent = RecentExchanges()
+/// The exchanges that an admin endpoint shows, and their metrics.
+struct Watching: Sendable {
+    let recent: RecentExchanges
     let metrics: ExchangeMetrics
 
-    init(_ policy: Policy) { self.metrics = ExchangeMetrics(trusts: policy.namesOfPinningTrusts) }
+    init(_ policy: Policy) {
+        let metrics = ExchangeMetrics(trusts: policy.namesOfPinningTrusts)
+        self.metrics = metrics
+        self.recent = RecentExchanges { exchanges in
+            for exchange in exchanges { metrics.count(exchange) }
+        }
+    }
+
+    /// The metrics of all exchanges that have ended.
+    func snapshot() -> ExchangeMetrics.Snapshot {
+        self.recent.countAll()
+        return self.metrics.snapshot()
+    }
 }
 
-extension Watching: EndSink {
-    func take(_ end: borrowing ExchangeEnd) {
-        self.recent.take(end)
-        self.metrics.count(
-            ExchangeMetrics.Facts(
-                route: end.counters, method: end.method, status: end.status, nanoseconds: end.nanoseconds,
-                end: end.moment)
-        ) { end.name }
-        // Otherwise pins have not decided: the trust policy has none, or nothing was verified.
-        let isMismatch = !end.violations.isEmpty && end.violations.contains(.pinMismatch)
-        if isMismatch || end.matchesPin, let trust = end.trust {
-            self.metrics.countPins(of: trust, isMismatch: isMismatch)
-        }
+extension ExchangeMetrics {
+    fileprivate func count(_ exchange: CountedExchange) {
+        let facts = Facts(
+            route: exchange.route, method: exchange.method, status: exchange.status, nanoseconds: exchange.nanoseconds,
+            end: exchange.end)
+        self.count(facts) { exchange.name }
+        if let trust = exchange.trust { self.countPins(of: trust.name, isMismatch: trust.isMismatch) }
     }
 }
