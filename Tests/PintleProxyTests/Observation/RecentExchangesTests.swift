@@ -2,9 +2,10 @@
 
 import PintleActivity
 import PintleMessage
-import PintlePolicy
+import PintleSystem
 import Testing
 
+@testable import PintlePolicy
 @testable import PintleProxy
 
 /// Exchanges that are kept for people who look at them afterwards.
@@ -112,6 +113,39 @@ struct RecentExchangesTests {
         self.take(self.ended(2, request: ["X-Long": String(repeating: "x", count: 5000)]), in: recent)
         self.take(self.ended(3), in: recent)
         #expect(self.urls(recent) == ["http://a.example/1", "http://a.example/3"])
+    }
+
+    @Test(arguments: [3, 50, 5000])
+    func `every exchange is counted once, and so are its rules, also one that is not kept`(room: Int) throws {
+        let counted = Locked<[String]>([])
+        let recent = RecentExchanges(exchanges: room, bytes: 64 << 10) { exchanges in
+            counted.withLock { $0 += exchanges.map { "\($0.name) \($0.method) \($0.status ?? 0) \($0.route.name)" } }
+        }
+        let policy = try PolicyLoader.policy(
+            yaml: Array("version: 1\ndestinations: {allow: [a.example]}".utf8), file: "pintle.yaml",
+            surroundings: .system(environment: [:]))
+        let rules = RuleCounters(policy)
+        let common = CommonFacts(
+            client: .address(IPAddress(v4: 0x7F00_0001)), process: nil, counters: self.counters[0], isRouted: true,
+            verdict: nil, violations: [], trust: nil,
+            rule: policy.destinations.judge(Authority(host: "a.example", port: 80)).rule, revision: nil, address: "",
+            tlsVersion: "", httpVersion: "", rules: rules)
+        for number in 1...500 {
+            // It has no room even alone.
+            let fields: Fields = number % 100 == 0 ? ["X-Long": String(repeating: "x", count: 70_000)] : [:]
+            self.take(self.ended(UInt64(number), request: fields, common: common), in: recent)
+            if number % 130 == 0 {
+                recent.countAll()
+                #expect(counted.withLock { $0.count } == number)
+            }
+        }
+        recent.countAll()
+        #expect(
+            counted.withLock { $0 }.sorted()
+                == (1...500).map { "a-\(String($0, radix: 16)) GET 200 site" }.sorted())
+        #expect(
+            rules.counts.filter { $0.count > 0 }.map { "\($0.rule.name) \($0.count)" }
+                == ["clients.allow[0] \"127.0.0.0/8\" 500", "destinations.allow[0] \"a.example\" 500"])
     }
 
     @Test func `facts that exchanges have in common are kept once, and as long as one of them is`() {
