@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
-internal import PintleActivity
+package import PintleActivity
 internal import PintleMessage
 internal import PintleSystem
 
