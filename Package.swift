@@ -18,7 +18,6 @@ let forProgram: TargetDependencyCondition? = .when(traits: ["Program"])
 
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift", condition: forProgram)
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: forProgram)
 
@@ -36,7 +35,7 @@ let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
 /// - The names of functions and the debug information go; `scripts/dist` keeps them in a file beside the program.
 /// - Symbols are bound at the start, so that their table can be read-only afterwards.
 /// - Addresses that the loader must adjust are packed, which glibc 2.36 understands; libcurl 7.88 is not found with less.
-/// - Foundation's tables of languages and calendars, 34 MB of ICU, are left out. GRDB and Yams bring Foundation in, and
+/// - Foundation's tables of languages and calendars, 34 MB of ICU, are left out. Yams brings Foundation in, and
 ///   nothing here uses what reads them (`scripts/house.sh`); the name leads to an empty table instead. Another version
 ///   of Swift may have another name for them: the program is as large as before then, and a test says so.
 let shipped: [LinkerSetting] =
@@ -94,7 +93,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .systemLibrary(
@@ -105,7 +103,7 @@ let package = Package(
         .systemLibrary(name: "CPintleBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
         .systemLibrary(name: "CPintleZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CPintlePCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
-
+        .systemLibrary(name: "CPintleSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CPintleCrypt", providers: [.apt(["libcrypt-dev"])]),
 
         .target(name: "CPintleLinux"),
@@ -135,6 +133,7 @@ let package = Package(
                 "PintleWebSocket", "PintleLoop", "CPintleCurl", "CPintleLinux", nio, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
+        room("PintleDatabase", ["PintleSystem", "CPintleSQLite"], small),
         room("PintleStorage", ["PintleSystem", "CPintleLinux"]),
         room("PintleAttestation", ["PintleSystem", "PintleSerialization", "PintleTrust"], small),
         room(
@@ -184,7 +183,7 @@ let package = Package(
         room(
             "PintlePins", ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleTrust", "PintlePolicy"],
             small),
-        room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
+        room("PintleCacheStore", ["PintleSystem", "PintleCoding", "PintleDatabase", nio]),
         room(
             "PintleWatch",
             ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleTape", "PintlePolicy"],
@@ -209,7 +208,7 @@ let package = Package(
             "PintleAudit",
             [
                 "PintleSystem", "PintleMessage", "PintleSerialization", "PintleTrust", "PintleLoop", "PintleSession",
-                "PintlePolicy", nio, database,
+                "PintlePolicy", "PintleDatabase", nio,
             ], small),
         room(
             "PintleAdmin",
@@ -266,6 +265,7 @@ let package = Package(
             ["PintleTape", "PintleActivity", "PintleMessage", "PintleSerialization", "PintleSystem"]),
         tests(
             "PintleAttestationTests", ["PintleAttestation", "PintleSerialization", "PintleSystem", "PintleTrust"]),
+        tests("PintleDatabaseTests", ["PintleDatabase"]),
         tests("PintleStorageTests", ["PintleStorage", "PintleSystem"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
@@ -331,7 +331,8 @@ let package = Package(
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
             ]),
         tests("PintleAuditTests", ["PintleAudit", "PintlePolicy", "PintleMessage", "PintleSession", "PintleTrust"]),
-        tests("PintleCacheStoreTests", ["PintleCacheStore", "PintleCacheTrial", "PintleSystem", nio, database]),
+        tests(
+            "PintleCacheStoreTests", ["PintleCacheStore", "PintleCacheTrial", "PintleDatabase", "PintleSystem", nio]),
         tests(
             "PintleCommandTests",
             [

@@ -101,8 +101,9 @@ inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9
     }
 }
 /import CPintleProcess/ && !allowed("pintle PintleCommandTests Programs") { breach(FNR, "only the program starts processes") }
-/import GRDB/ && !allowed("PintleAudit PintleCacheStore PintleCacheStoreTests") {
-    breach(FNR, "only PintleAudit and PintleCacheStore know the database")
+/import CPintleSQLite/ && !allowed("PintleDatabase") { breach(FNR, "only PintleDatabase knows SQLite") }
+/import PintleDatabase/ && !allowed("PintleAudit PintleCacheStore PintleCacheStoreTests PintleDatabaseTests") {
+    breach(FNR, "only PintleAudit and PintleCacheStore have databases")
 }
 /import CPintlePCRE2/ && !allowed("PintleSchema") { breach(FNR, "only PintleSchema knows PCRE2") }
 /import CPintleCrypt/ && !allowed("PintlePolicy") { breach(FNR, "only PintlePolicy knows libcrypt") }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import NIOCore
 import PintleCacheStore
 import PintleCacheTrial
+import PintleDatabase
 import PintleTesting
 import Testing
 
@@ -177,9 +177,9 @@ import Testing
 
     @Test func `an index of a newer version is refused and left as it is`() async throws {
         try await self.place.open().close()
-        let database = try DatabaseQueue(path: self.index)
-        try await database.write { try $0.execute(sql: "PRAGMA user_version = 2") }
-        try database.close()
+        let database = try Database(self.index)
+        try database.write { try $0.runScript("PRAGMA user_version = 2") }
+        database.close()
         let error = await #expect(throws: DiskCacheError.self) { _ = try await self.place.open() }
         #expect(error?.code == .newerVersion)
         #expect(
@@ -194,22 +194,21 @@ import Testing
         for number in 0..<3 { try await cache.store("u\(number)", [1]) }
         await cache.close()
         // The index by URL keeps rows that the table has lost.
-        let database = try DatabaseQueue(path: self.index)
-        try await database.writeWithoutTransaction { database in
-            try database.execute(
-                sql: """
-                    CREATE TEMP TABLE kept AS SELECT * FROM main.sqlite_schema WHERE name = 'entry_by_url';
-                    DROP TRIGGER entry_removed;
-                    PRAGMA writable_schema = ON;
-                    DELETE FROM main.sqlite_schema WHERE name = 'entry_by_url';
-                    PRAGMA writable_schema = RESET;
-                    DELETE FROM entry;
-                    PRAGMA writable_schema = ON;
-                    INSERT INTO main.sqlite_schema SELECT * FROM kept;
-                    PRAGMA writable_schema = RESET;
-                    """)
+        let database = try Database(self.index) { connection in
+            try connection.runScript(
+                """
+                CREATE TEMP TABLE kept AS SELECT * FROM main.sqlite_schema WHERE name = 'entry_by_url';
+                DROP TRIGGER entry_removed;
+                PRAGMA writable_schema = ON;
+                DELETE FROM main.sqlite_schema WHERE name = 'entry_by_url';
+                PRAGMA writable_schema = RESET;
+                DELETE FROM entry;
+                PRAGMA writable_schema = ON;
+                INSERT INTO main.sqlite_schema SELECT * FROM kept;
+                PRAGMA writable_schema = RESET;
+                """)
         }
-        try database.close()
+        database.close()
         let again = try await self.place.open()
         #expect(await code { () throws(DiskCacheError) in try await again.remove(url: "u1") } == .damagedIndex)
         #expect(try await again.remove(url: "u1") == 0)

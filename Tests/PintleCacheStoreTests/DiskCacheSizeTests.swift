@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import NIOCore
 import PintleCacheStore
 import PintleCacheTrial
+import PintleDatabase
 import PintleTesting
 import Testing
 
@@ -119,17 +119,17 @@ import Testing
         try await first.store("real", [1, 2, 3])
         await first.close()
         let count = 100_000
-        let database = try DatabaseQueue(path: "\(self.place.path)/index.sqlite")
-        try await database.write { database in
-            try database.execute(
-                sql: """
-                    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
-                    INSERT INTO entry (id, key, url, head, length, cost, used, checksum)
-                    SELECT n, '0:http://many.test/a/path/of/some/length/' || n, 'http://many.test/' || n,
-                        zeroblob(500), 1000, 6000, n, 0 FROM number
-                    """, arguments: [count])
+        let database = try Database("\(self.place.path)/index.sqlite")
+        try database.write { connection in
+            try connection.run(
+                """
+                WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
+                INSERT INTO entry (id, key, url, head, length, cost, used, checksum)
+                SELECT n, '0:http://many.test/a/path/of/some/length/' || n, 'http://many.test/' || n,
+                    zeroblob(500), 1000, 6000, n, 0 FROM number
+                """, [.integer(Int64(count))])
         }
-        try database.close()
+        database.close()
         let cache = try await self.place.open(capacity: 1 << 30)
         #expect(cache.statistics.entries == count + 1)
         #expect(try await cache.body("real") == [1, 2, 3])

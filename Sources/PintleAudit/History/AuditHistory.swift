@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
-internal import GRDB
-internal import PintleSystem
+internal import PintleDatabase
 package import PintleTrust
 
 /// The history of all audits, in an SQLite database that several processes may use at once.
@@ -16,11 +14,11 @@ package struct AuditHistory: Sendable {
         package let scope: String
     }
 
-    /// Seconds for which a process waits until another has finished writing.
-    private static let patience = 10.0
+    /// The time for which a process waits until another has finished writing.
+    private static let patience: Duration = .seconds(10)
 
     let path: String
-    private let queue: DatabaseQueue
+    private let database: Database
 
     /// Opens an existing database.
     ///
@@ -30,7 +28,7 @@ package struct AuditHistory: Sendable {
             throw HistoryError("\(path): there is no audit history; pintle audit writes one")
         }
         do {
-            return AuditHistory(path: path, queue: try Self.open(path))
+            return AuditHistory(path: path, database: try Self.open(path))
         } catch {
             throw Self.error(error, path)
         }
@@ -51,13 +49,13 @@ package struct AuditHistory: Sendable {
             // would rename the database that the first has just created.
             return try file.withLock {
                 do {
-                    return AuditHistory(path: path, queue: try Self.open(path))
+                    return AuditHistory(path: path, database: try Self.open(path))
                 } catch let error as DatabaseError where error.isDamage {
                     let place = try file.setAside(at: .now)
                     warn(
-                        "\(path): the audit history is damaged (\(error.resultCode.words)); it is now "
+                        "\(path): the audit history is damaged (\(error.words)); it is now "
                             + "\(place), and a new one begins")
-                    return AuditHistory(path: path, queue: try Self.open(path))
+                    return AuditHistory(path: path, database: try Self.open(path))
                 }
             }
         } catch {
@@ -65,23 +63,25 @@ package struct AuditHistory: Sendable {
         }
     }
 
-    private static func open(_ path: String) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(Self.patience)
-        configuration.journalMode = .wal
-        let queue = try DatabaseQueue(path: path.pathForLibraries(), configuration: configuration)
-        let isNewer = try queue.read { try HistorySchema.migrator.hasBeenSuperseded($0) }
-        guard !isNewer else {
-            throw HistoryError("\(path): a newer version of pintle wrote this history; use that, or --history FILE")
+    private static func open(_ path: String) throws -> Database {
+        let database = try Database(path, .writing, patience: Self.patience) { connection in
+            guard try connection.value("PRAGMA journal_mode = WAL") == .text("wal") else {
+                throw DatabaseError(.cannotOpen, "the file system knows no shared memory")
+            }
+            // A killed process loses nothing; a power failure loses the last audits.
+            try connection.runScript("PRAGMA synchronous = NORMAL")
         }
-        try queue.read { database in
+        try database.read { connection in
+            guard try !HistorySchema.isNewer(connection) else {
+                throw HistoryError("\(path): a newer version of pintle wrote this history; use that, or --history FILE")
+            }
             // Damage that the first page does not show could otherwise stay hidden for months.
-            guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
-                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "its pages do not fit together")
+            guard try connection.value("PRAGMA quick_check(1)") == .text("ok") else {
+                throw DatabaseError(.corrupt, "its pages do not fit together")
             }
         }
-        try HistorySchema.migrator.migrate(queue)
-        return queue
+        try HistorySchema.migrate(database)
+        return database
     }
 
     // MARK: Writing
@@ -90,58 +90,61 @@ package struct AuditHistory: Sendable {
     package func record(_ report: AuditReport) throws(HistoryError) {
         let (observations, facts) = (report.observations, report.facts)
         do {
-            try self.queue.write { database in
-                try database.execute(
-                    sql: """
-                        INSERT INTO audit (started_at, judged_at, configuration, scope, version) VALUES (?, ?, ?, ?, ?)
-                        """,
-                    arguments: [
-                        report.startedAt.seconds, report.moment.seconds, HistoryFile.absolute(report.configuration),
-                        report.scope.joined(separator: " "), report.version,
+            try self.database.write { connection in
+                try connection.run(
+                    """
+                    INSERT INTO audit (started_at, judged_at, configuration, scope, version) VALUES (?, ?, ?, ?, ?)
+                    """,
+                    [
+                        .integer(report.startedAt.seconds), .integer(report.moment.seconds),
+                        .text(HistoryFile.absolute(report.configuration)),
+                        .text(report.scope.joined(separator: " ")), .text(report.version),
                     ])
-                let id = database.lastInsertedRowID
-                for observation in observations { try Self.insert(observation, id, database) }
-                for fact in facts { try Self.insert(fact, id, database) }
+                let id = connection.lastInsertedID
+                for observation in observations { try Self.insert(observation, id, connection) }
+                for fact in facts { try Self.insert(fact, id, connection) }
             }
         } catch {
             throw Self.error(error, self.path)
         }
     }
 
-    private static func insert(_ observation: KeyObservation, _ audit: Int64, _ database: Database) throws {
+    private static func insert(
+        _ observation: KeyObservation, _ audit: Int64, _ connection: DatabaseConnection
+    ) throws {
         let leaf = observation.leaf
-        try database.execute(
-            sql: """
-                INSERT INTO observation (audit_id, policy, host, address, keys, verdict, leaf_pin, leaf_digest,
-                    leaf_serial, leaf_subject, leaf_not_before, leaf_not_after, issuer)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                audit, observation.policy, observation.host, observation.address, observation.keys,
-                observation.verdict, leaf?.pin, leaf?.digest, leaf?.serial, leaf?.subject, leaf?.notBefore.seconds,
-                leaf?.notAfter.seconds, leaf?.issuer,
+        try connection.run(
+            """
+            INSERT INTO observation (audit_id, policy, host, address, keys, verdict, leaf_pin, leaf_digest,
+                leaf_serial, leaf_subject, leaf_not_before, leaf_not_after, issuer)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .integer(audit), .text(observation.policy), .text(observation.host), .text(observation.address),
+                .text(observation.keys), .text(observation.verdict), .optional(leaf?.pin), .optional(leaf?.digest),
+                .optional(leaf?.serial), .optional(leaf?.subject), .optional(leaf?.notBefore.seconds),
+                .optional(leaf?.notAfter.seconds), .optional(leaf?.issuer),
             ])
-        let id = database.lastInsertedRowID
+        let id = connection.lastInsertedID
         for (position, certificate) in observation.chain.enumerated() {
-            try database.execute(
-                sql: "INSERT INTO chain (observation_id, position, digest) VALUES (?, ?, ?)",
-                arguments: [id, position, try self.keep(certificate, database)])
+            try connection.run(
+                "INSERT INTO chain (observation_id, position, digest) VALUES (?, ?, ?)",
+                [.integer(id), .integer(Int64(position)), .text(try self.keep(certificate, connection))])
         }
         for certificate in observation.strays {
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO stray (observation_id, digest) VALUES (?, ?)",
-                arguments: [id, try self.keep(certificate, database)])
+            try connection.run(
+                "INSERT OR IGNORE INTO stray (observation_id, digest) VALUES (?, ?)",
+                [.integer(id), .text(try self.keep(certificate, connection))])
         }
     }
 
     /// Stores a certificate if it is not stored yet.
     ///
     /// - Returns: the digest by which the certificate is found.
-    private static func keep(_ certificate: Certificate, _ database: Database) throws -> String {
+    private static func keep(_ certificate: Certificate, _ connection: DatabaseConnection) throws -> String {
         let digest = certificate.digest
-        try database.execute(
-            sql: "INSERT OR IGNORE INTO certificate (digest, der) VALUES (?, ?)",
-            arguments: [digest, Data(certificate.der)])
+        try connection.run(
+            "INSERT OR IGNORE INTO certificate (digest, der) VALUES (?, ?)", [.text(digest), .blob(certificate.der)])
         return digest
     }
 
@@ -150,39 +153,39 @@ package struct AuditHistory: Sendable {
     /// Returns the newest audit and the one to compare it with. That is the last one of the same configuration and scope
     /// that began at or before `since` (nil for any time); if there is none, the first one after `since`.
     package func pair(since: UnixTime?) throws(HistoryError) -> (old: Entry?, new: Entry)? {
-        try self.read { database in
+        try self.read { connection in
             guard
-                let row = try Row.fetchOne(database, sql: "SELECT * FROM audit ORDER BY started_at DESC, id DESC"),
+                let row = try connection.row("SELECT * FROM audit ORDER BY started_at DESC, id DESC LIMIT 1"),
                 let new = Entry(row)
             else { return nil }
             let latest = since?.seconds ?? .max
             let old =
-                try Self.other(than: new, "AND started_at <= ? ORDER BY started_at DESC, id DESC", latest, database)
-                ?? Self.other(than: new, "AND started_at > ? ORDER BY started_at, id", latest, database)
+                try Self.other(than: new, "AND started_at <= ? ORDER BY started_at DESC, id DESC", latest, connection)
+                ?? Self.other(than: new, "AND started_at > ? ORDER BY started_at, id", latest, connection)
             return (old, new)
         }
     }
 
     /// Returns the first audit, in the given order, of the same configuration and scope.
     private static func other(
-        than entry: Entry, _ order: String, _ moment: Int64, _ database: Database
+        than entry: Entry, _ order: String, _ moment: Int64, _ connection: DatabaseConnection
     ) throws -> Entry? {
-        let row = try Row.fetchOne(
-            database, sql: "SELECT * FROM audit WHERE configuration = ? AND scope = ? AND id <> ? \(order) LIMIT 1",
-            arguments: [entry.configuration, entry.scope, entry.id, moment])
+        let row = try connection.row(
+            "SELECT * FROM audit WHERE configuration = ? AND scope = ? AND id <> ? \(order) LIMIT 1",
+            [.text(entry.configuration), .text(entry.scope), .integer(entry.id), .integer(moment)])
         return row.flatMap(Entry.init)
     }
 
     /// Returns the observations of an audit.
     package func observations(of entry: Entry) throws(HistoryError) -> [KeyObservation] {
-        try self.read { database in
-            let chains = try Self.certificates(in: "chain", order: "position", of: entry, database)
-            let strays = try Self.certificates(in: "stray", order: "digest", of: entry, database)
-            return try Row.fetchAll(
-                database, sql: "SELECT * FROM observation WHERE audit_id = ? ORDER BY id", arguments: [entry.id]
+        try self.read { connection in
+            let chains = try Self.certificates(in: "chain", order: "position", of: entry, connection)
+            let strays = try Self.certificates(in: "stray", order: "digest", of: entry, connection)
+            return try connection.rows(
+                "SELECT * FROM observation WHERE audit_id = ? ORDER BY id", [.integer(entry.id)]
             ).map { row in
                 var observation = KeyObservation(row)
-                let id: Int64 = row["id"]
+                let id = row.integer("id") ?? 0
                 observation.chain = chains[id] ?? []
                 observation.strays = strays[id] ?? []
                 return observation
@@ -192,26 +195,25 @@ package struct AuditHistory: Sendable {
 
     /// Returns the certificates that a table has for an audit, by the ids of its observations.
     private static func certificates(
-        in table: String, order: String, of entry: Entry, _ database: Database
+        in table: String, order: String, of entry: Entry, _ connection: DatabaseConnection
     ) throws -> [Int64: [Certificate]] {
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT observation_id, der FROM observation JOIN \(table) ON observation_id = observation.id
-                JOIN certificate USING (digest) WHERE audit_id = ? ORDER BY observation_id, \(order)
-                """, arguments: [entry.id])
+        let rows = try connection.rows(
+            """
+            SELECT observation_id, der FROM observation JOIN \(table) ON observation_id = observation.id
+            JOIN certificate USING (digest) WHERE audit_id = ? ORDER BY observation_id, \(order)
+            """, [.integer(entry.id)])
         return rows.reduce(into: [:]) { chains, row in
-            guard let id: Int64 = row["observation_id"], let der: Data = row["der"],
-                let certificate = try? Certificate(der: Array(der))
+            guard let id = row.integer("observation_id"), let der = row.blob("der"),
+                let certificate = try? Certificate(der: der)
             else { return }
             chains[id, default: []].append(certificate)
         }
     }
 
     /// Reads from the database, and turns every error into a `HistoryError`.
-    func read<Value>(_ body: (Database) throws -> Value) throws(HistoryError) -> Value {
+    func read<Value>(_ body: (DatabaseConnection) throws -> Value) throws(HistoryError) -> Value {
         do {
-            return try self.queue.read(body)
+            return try self.database.read(body)
         } catch {
             throw Self.error(error, self.path)
         }
@@ -222,43 +224,39 @@ package struct AuditHistory: Sendable {
         case let error as HistoryError: error
         case let error as DatabaseError where error.isDamage:
             HistoryError(
-                "\(path): the audit history is damaged (\(error.resultCode.words)); the next pintle audit "
+                "\(path): the audit history is damaged (\(error.words)); the next pintle audit "
                     + "sets it aside and begins a new one")
         case let error as DatabaseError:
-            HistoryError("\(path): the audit history cannot be used: \(error.resultCode.words)")
-        default: HistoryError("\(path): the audit history cannot be used: what is in it is not what pintle writes")
+            HistoryError("\(path): the audit history cannot be used: \(error.words)")
+        default: HistoryError("\(path): the audit history cannot be used: \(error)")
         }
     }
 }
 
-extension ResultCode {
-    fileprivate var words: String { SQLiteWords.words(for: self.rawValue) }
-}
-
 extension DatabaseError {
     /// True if the file is not an SQLite database, or is a damaged one.
-    fileprivate var isDamage: Bool { [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(self.resultCode.primaryResultCode) }
+    fileprivate var isDamage: Bool { self.code == .corrupt || self.code == .notADatabase }
 }
 
 extension AuditHistory.Entry {
-    fileprivate init?(_ row: Row) {
-        guard let id: Int64 = row["id"], let startedAt: Int64 = row["started_at"] else { return nil }
+    fileprivate init?(_ row: DatabaseRow) {
+        guard let id = row.integer("id"), let startedAt = row.integer("started_at") else { return nil }
         self.init(
-            id: id, startedAt: UnixTime(seconds: startedAt), configuration: row["configuration"] ?? "",
-            scope: row["scope"] ?? "")
+            id: id, startedAt: UnixTime(seconds: startedAt), configuration: row.text("configuration") ?? "",
+            scope: row.text("scope") ?? "")
     }
 }
 
 extension KeyObservation {
-    fileprivate init(_ row: Row) {
+    fileprivate init(_ row: DatabaseRow) {
         self.init(
-            policy: row["policy"] ?? "", host: row["host"] ?? "", address: row["address"] ?? "",
-            keys: row["keys"] ?? "", verdict: row["verdict"] ?? "")
-        guard let pin: String = row["leaf_pin"] else { return }
+            policy: row.text("policy") ?? "", host: row.text("host") ?? "", address: row.text("address") ?? "",
+            keys: row.text("keys") ?? "", verdict: row.text("verdict") ?? "")
+        guard let pin = row.text("leaf_pin") else { return }
         self.leaf = Leaf(
-            pin: pin, digest: row["leaf_digest"] ?? "", serial: row["leaf_serial"] ?? "",
-            subject: row["leaf_subject"] ?? "", issuer: row["issuer"] ?? "",
-            notBefore: UnixTime(seconds: row["leaf_not_before"] ?? 0),
-            notAfter: UnixTime(seconds: row["leaf_not_after"] ?? 0))
+            pin: pin, digest: row.text("leaf_digest") ?? "", serial: row.text("leaf_serial") ?? "",
+            subject: row.text("leaf_subject") ?? "", issuer: row.text("issuer") ?? "",
+            notBefore: UnixTime(seconds: row.integer("leaf_not_before") ?? 0),
+            notAfter: UnixTime(seconds: row.integer("leaf_not_after") ?? 0))
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GRDB
+internal import PintleDatabase
 
 /// Entries that are removed together.
 enum RemovalSelection: Sendable, Hashable {
@@ -21,13 +21,13 @@ enum RemovalSelection: Sendable, Hashable {
     }
 
     /// An SQL condition on the rows of entries, and its arguments.
-    var condition: (sql: String, arguments: StatementArguments) {
+    var condition: (sql: String, arguments: [DatabaseValue]) {
         switch self {
-        case .url(let url): return ("url = ?", [url])
+        case .url(let url): return ("url = ?", [.text(url)])
         case .prefix(let prefix):
-            guard let end = Self.end(of: prefix) else { return ("url >= ?", [prefix]) }
-            return ("url >= ? AND url < ?", [prefix, end])
-        case .tag(let tag): return ("id IN (SELECT entry FROM tag WHERE name = ?)", [tag])
+            guard let end = Self.end(of: prefix) else { return ("url >= ?", [.text(prefix)]) }
+            return ("url >= ? AND url < ?", [.text(prefix), .text(end)])
+        case .tag(let tag): return ("id IN (SELECT entry FROM tag WHERE name = ?)", [.text(tag)])
         case .all: return ("1", [])
         }
     }
