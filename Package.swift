@@ -35,7 +35,7 @@ let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
 /// - The names of functions and the debug information go; `scripts/dist` keeps them in a file beside the program.
 /// - Symbols are bound at the start, so that their table can be read-only afterwards.
 /// - Addresses that the loader must adjust are packed, which glibc 2.36 understands; libcurl 7.88 is not found with less.
-/// - Foundation's tables of languages and calendars, 34 MB of ICU, are left out. Yams brings Foundation in, and
+/// - Foundation's tables of languages and calendars, 34 MB of ICU, are left out. Some files bring Foundation in, and
 ///   nothing here uses what reads them (`scripts/house.sh`); the name leads to an empty table instead. Another version
 ///   of Swift may have another name for them: the program is as large as before then, and a test says so.
 let shipped: [LinkerSetting] =
@@ -92,7 +92,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .systemLibrary(
@@ -104,6 +103,7 @@ let package = Package(
         .systemLibrary(name: "CPintleZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CPintlePCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
         .systemLibrary(name: "CPintleSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CPintleYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CPintleCrypt", providers: [.apt(["libcrypt-dev"])]),
 
         .target(name: "CPintleLinux"),
@@ -177,8 +177,7 @@ let package = Package(
             [
                 "PintleSystem", "PintleMessage", "PintleSerialization", "PintleCoding", "PintleSchema", "PintleImage",
                 "PintleActivity", "PintleTrust", "PintleSession", "PintleTape",
-                "CPintleCrypt", nio,
-                .product(name: "Yams", package: "Yams", condition: forProgram),
+                "CPintleCrypt", "CPintleYAML", nio,
             ]),
         room(
             "PintlePins", ["PintleSystem", "PintleMessage", "PintleSerialization", "PintleTrust", "PintlePolicy"],

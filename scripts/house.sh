@@ -106,7 +106,7 @@ inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9
     breach(FNR, "only PintleAudit and PintleCacheStore have databases")
 }
 /import CPintlePCRE2/ && !allowed("PintleSchema") { breach(FNR, "only PintleSchema knows PCRE2") }
-/import CPintleCrypt/ && !allowed("PintlePolicy") { breach(FNR, "only PintlePolicy knows libcrypt") }
+/import CPintle(Crypt|YAML)/ && !allowed("PintlePolicy") { breach(FNR, "only PintlePolicy knows libcrypt and libyaml") }
 !inTests && /import CPintle/ && !/internal import/ { breach(FNR, "a C module is an internal import") }
 !inTests && /import NIO/ \
     && allowed("PintleCoding PintleMessage PintleSerialization PintleSchema PintleImage PintleActivity PintleTrust PintlePins PintleWatch") {

@@ -9,7 +9,7 @@ export PATH="$PATH:/usr/sbin:/sbin"
 # What building needs, and what the tests and the demo need on top; names of Debian packages.
 build_packages=(
     ca-certificates git libbrotli-dev libcrypt-dev libcurl4-openssl-dev libpcre2-dev libsqlite3-dev libssl-dev
-    libzstd-dev pkg-config zlib1g-dev
+    libyaml-dev libzstd-dev pkg-config zlib1g-dev
 )
 test_packages=(
     brotli curl fish groff-base gzip imagemagick iproute2 less libgdk-pixbuf-2.0-0 mandoc microsocks nftables nginx nodejs openssh-client openssl procps
@@ -40,6 +40,7 @@ has() {
         ;;
     libbrotli-dev) command -v pkg-config >/dev/null && pkg-config --exists libbrotlidec ;;
     libzstd-dev) command -v pkg-config >/dev/null && pkg-config --exists libzstd ;;
+    libyaml-dev) command -v pkg-config >/dev/null && pkg-config --exists yaml-0.1 ;;
     libsqlite3-dev) command -v pkg-config >/dev/null && pkg-config --exists sqlite3 ;;
     zlib1g-dev) command -v pkg-config >/dev/null && pkg-config --exists zlib ;;
     # Other programs are called convert, too.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PintleSerialization
-internal import Yams
 
 /// Reads documents that a configuration names: JSON Schemas and API descriptions, in JSON or YAML.
 enum DocumentFile {
@@ -39,9 +38,9 @@ enum DocumentFile {
 }
 
 extension StrictNode {
-    /// The node as a document of JSON's types; nil after a repeated key, or one that is no text, was reported.
+    /// The node as a document of JSON's types; nil after a key that is no text was reported.
     package func document() -> Parameter? {
-        switch self.node {
+        switch self.node.content {
         case .mapping:
             let faults = self.context.problems.count
             guard let entries = self.entries() else { return nil }
@@ -57,9 +56,8 @@ extension StrictNode {
             return elements.count == nodes.count ? .array(elements) : nil
         case .scalar(let scalar):
             if self.isNull { return .null }
-            guard scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
+            guard scalar.isPlain else { return .string(scalar.string) }
             return Self.plain(scalar.string)
-        case .alias: return nil
         }
     }
 

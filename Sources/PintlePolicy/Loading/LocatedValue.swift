@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Yams
-
 /// A YAML document as written, each value with its place: for files in other formats than Pintle's configuration.
 ///
 /// A scalar is text, whatever it looks like. JSON is YAML, too.
@@ -41,7 +39,7 @@ package indirect enum LocatedValue: Sendable, Equatable {
     }
 
     private static func value(_ node: StrictNode) -> LocatedValue {
-        switch node.node {
+        switch node.node.content {
         case .scalar(let scalar): return .text(scalar.string, node.position)
         case .sequence: return .list((node.list() ?? []).map(Self.value), node.position)
         case .mapping:
@@ -49,7 +47,6 @@ package indirect enum LocatedValue: Sendable, Equatable {
                 Entry(key: $0.key, position: $0.position, value: Self.value($0.value))
             }
             return .map(entries, node.position)
-        case .alias: return .text("", node.position)
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import PintleMessage
-internal import Yams
 
 /// Reads parameters: values of the types that YAML and JSON have in common.
 enum ParameterReader {
@@ -13,15 +12,14 @@ enum ParameterReader {
     }
 
     private static func readValue(_ node: StrictNode) -> ParameterValue? {
-        switch node.node {
+        switch node.node.content {
         case .mapping: return Self.readMap(node).map { .map($0) }
         case .sequence: return (node.list()?.compactMap(Self.readValue)).map { .list($0) }
-        case .alias: return nil
         case .scalar(let scalar):
             if node.isNull { return .null }
             guard let text = node.string() else { return nil }
             // Quoted text, and text from env: or file:, stays text, whatever it looks like.
-            guard scalar.style == .plain, text == scalar.string else { return .string(text) }
+            guard scalar.isPlain, text == scalar.string else { return .string(text) }
             return Self.typed(text)
         }
     }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Yams
-
 extension StrictNode {
     /// The text of a scalar, with `env:NAME` and `file:PATH` replaced by their values.
     package func string() -> String? {
-        guard case .scalar(let scalar) = self.node, !self.isNull else {
+        guard case .scalar(let scalar) = self.node.content, !self.isNull else {
             self.report(self.isNull ? "has no value; text is missing" : "must be text, not \(self.quoted)")
             return nil
         }
@@ -19,7 +17,7 @@ extension StrictNode {
 
     /// The source of the value, if the text names one.
     var reference: ValueReference? {
-        guard case .scalar(let scalar) = self.node else { return nil }
+        guard case .scalar(let scalar) = self.node.content else { return nil }
         return ValueReference(scalar.string)
     }
 
@@ -53,7 +51,7 @@ extension StrictNode {
 
     /// True if the text is a spelling of `off`, `false` or `no`, each of which turns a feature off.
     var isOff: Bool {
-        guard case .scalar(let scalar) = self.node else { return false }
+        guard case .scalar(let scalar) = self.node.content else { return false }
         return Self.boolean(scalar.string) == false
     }
 

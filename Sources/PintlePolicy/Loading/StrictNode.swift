@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleSystem
-internal import Yams
 
 /// A YAML node that knows its place and reports problems there.
 ///
 /// A function that reads a node returns nil after it has reported a problem. Its caller then keeps the default and continues.
 package struct StrictNode {
-    let node: Node
+    let node: YAMLNode
     /// The path of the node's key: `routes[2].pins[0]`; empty for the top level.
     package let path: String
     /// The place of the node's first character.
     package let position: SourcePosition
     package let context: LoadingContext
 
-    init(_ node: Node, path: String, at position: SourcePosition? = nil, context: LoadingContext) {
+    init(_ node: YAMLNode, path: String, context: LoadingContext) {
         self.node = node
         self.path = path
-        self.position = context.place(node.position ?? position ?? .start)
+        self.position = context.place(node.position)
         self.context = context
     }
 
@@ -28,47 +27,46 @@ package struct StrictNode {
 
     /// True if the node is empty, `~` or `null`: a key without a value.
     package var isNull: Bool {
-        guard case .scalar(let scalar) = self.node, scalar.style == .plain || scalar.style == .any else { return false }
+        guard case .scalar(let scalar) = self.node.content, scalar.isPlain else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
 
     /// True if the node is `[]`.
     package var isEmptyList: Bool {
-        guard case .sequence(let sequence) = self.node else { return false }
+        guard case .sequence(let sequence) = self.node.content else { return false }
         return sequence.isEmpty
     }
 
     /// True if the node is a list.
     package var isList: Bool {
-        guard case .sequence = self.node else { return false }
+        guard case .sequence = self.node.content else { return false }
         return true
     }
 
     /// True if the node is a map.
     package var isMap: Bool {
-        guard case .mapping = self.node else { return false }
+        guard case .mapping = self.node.content else { return false }
         return true
     }
 
     /// True if the node is exactly this text.
     package func isScalar(_ text: String) -> Bool {
-        guard case .scalar(let scalar) = self.node else { return false }
+        guard case .scalar(let scalar) = self.node.content else { return false }
         return scalar.string == text
     }
 
     /// The node's text as written in the file, in quotes, for messages; never the value that `env:` or `file:` refers to.
     package var quoted: String {
-        if case .scalar = self.node { return "\"\(self.spelling)\"" }
+        if case .scalar = self.node.content { return "\"\(self.spelling)\"" }
         return self.spelling
     }
 
     /// The node's text as written in the file, without quotes.
     var spelling: String {
-        switch self.node {
+        switch self.node.content {
         case .scalar(let scalar): scalar.string.excerpt
         case .mapping: "a map"
         case .sequence: "a list"
-        case .alias: "an alias"
         }
     }
 
@@ -76,18 +74,18 @@ package struct StrictNode {
 
     /// The members of a list.
     package func list() -> [StrictNode]? {
-        guard case .sequence(let sequence) = self.node else {
+        guard case .sequence(let sequence) = self.node.content else {
             self.report(self.isNull ? "has no value; a list is missing" : "must be a list, not \(self.quoted)")
             return nil
         }
         return sequence.enumerated().map { index, node in
-            StrictNode(node, path: "\(self.path)[\(index)]", at: self.position, context: self.context)
+            StrictNode(node, path: "\(self.path)[\(index)]", context: self.context)
         }
     }
 
     /// The members of a list that must not be empty; a scalar counts as a list of one.
     package func oneOrMore() -> [StrictNode]? {
-        if case .scalar = self.node, !self.isNull { return [self] }
+        if case .scalar = self.node.content, !self.isNull { return [self] }
         guard let list = self.list() else { return nil }
         if list.isEmpty { self.report("an empty list means nothing here; leave the key out or name something") }
         return list.isEmpty ? nil : list
@@ -96,25 +94,20 @@ package struct StrictNode {
     /// The entries of a map with keys that the user chooses, in the order of the file. An empty value is an empty map.
     package func entries() -> [StrictEntry]? {
         if self.isNull { return [] }
-        guard case .mapping(let mapping) = self.node else {
+        guard case .mapping(let mapping) = self.node.content else {
             self.report("must be a map, not \(self.quoted)")
             return nil
         }
         var entries: [StrictEntry] = []
-        var seen: Set<String> = []
         for (keyNode, valueNode) in mapping {
-            let position = self.context.place(keyNode.position ?? self.position)
-            guard case .scalar(let scalar) = keyNode else {
+            let position = self.context.place(keyNode.position)
+            guard case .scalar(let scalar) = keyNode.content else {
                 self.context.report("a key must be text", path: self.path, at: position)
                 continue
             }
             let key = scalar.string
-            guard seen.insert(key).inserted else {
-                self.context.report("duplicate key \"\(key.excerpt)\"", path: self.path, at: position)
-                continue
-            }
             let path = self.path.isEmpty ? key.excerpt : "\(self.path).\(key.excerpt)"
-            let value = StrictNode(valueNode, path: path, at: position, context: self.context)
+            let value = StrictNode(valueNode, path: path, context: self.context)
             entries.append(StrictEntry(key: key, position: position, value: value))
         }
         return entries
@@ -167,12 +160,6 @@ extension KeySet {
             return "unknown key \"\(key.excerpt)\"; the keys here are \(self.known.joined(separator: ", "))"
         }
         return "unknown key \"\(key.excerpt)\"; did you mean \"\(nearest)\"?"
-    }
-}
-
-extension Node {
-    fileprivate var position: SourcePosition? {
-        self.mark.map { SourcePosition(line: $0.line, column: $0.column) }
     }
 }
 

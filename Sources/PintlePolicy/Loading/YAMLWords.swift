@@ -2,14 +2,12 @@
 
 /// The YAML parser's complaints in Pintle's words, with a remedy if it is not obvious.
 ///
-/// libyaml and Yams have no codes for complaints, so libyaml's sentences are the keys. They are in scanner.c, parser.c and
-/// reader.c of libyaml 0.2.5.
+/// libyaml has no codes for complaints, so its sentences are the keys. They are in scanner.c, parser.c and reader.c of libyaml
+/// 0.2.5; the composer adds two.
 enum YAMLWords {
     static func text(for problem: String) -> String {
         if let words = self.words[problem] { return words }
         if self.encoding.contains(problem) { return "a character is not valid UTF-8" }
-        // The rest of the sentence names a function of the library.
-        if problem.hasPrefix("Maximum nesting level") { return "it is nested too deep" }
         return "the parser does not take it"
     }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Composes the events of a YAML text into nodes, within the limits of `YAMLDocument`.
+///
+/// Aliases share nodes, so a small file can hold more nodes than there are atoms, and nodes that alias one another in a chain
+/// are as deep as all of them together. So each node knows the size of a walk through it, and none is made that exceeds the
+/// limits.
+struct YAMLComposer {
+    private let parser: YAMLParser
+    /// The nodes that anchors name. The documents of a file share them.
+    private var anchors: [String: YAMLNode] = [:]
+    /// The number of nodes that further documents may have.
+    private var budget = YAMLDocument.nodeLimit
+
+    /// - Parameter bytes: valid UTF-8 without a byte order mark.
+    init(_ bytes: [UInt8]) throws(YAMLFault) {
+        self.parser = try YAMLParser(bytes)
+    }
+
+    /// The root of the next document; nil if there is none.
+    mutating func next() throws(YAMLFault) -> YAMLNode? {
+        if case .streamEnd = try self.parser.next().kind { return nil }
+        let root = try self.node(try self.parser.next(), depth: 0)
+        // The end of the document.
+        _ = try self.parser.next()
+        self.budget -= root.extent.nodes
+        guard self.budget >= 0 else { throw .tooMuch }
+        return root
+    }
+
+    /// The root of the only document; nil if there is none.
+    mutating func only() throws(YAMLFault) -> YAMLNode? {
+        guard let root = try self.next() else { return nil }
+        let event = try self.parser.next()
+        guard case .streamEnd = event.kind else { throw .syntax("but found another document", event.position) }
+        return root
+    }
+
+    private mutating func node(_ event: YAMLParser.Event, depth: Int) throws(YAMLFault) -> YAMLNode {
+        let content: YAMLNode.Content
+        var extent = YAMLNode.Extent()
+        let anchor: String?
+        switch event.kind {
+        case .alias(let name):
+            guard let node = self.anchors[name] else { throw .syntax("found undefined alias", event.position) }
+            guard depth + node.extent.levels <= YAMLDocument.depthLimit else { throw .tooMuch }
+            return node
+        case .scalar(let scalar, let name):
+            content = .scalar(scalar)
+            anchor = name
+        case .sequenceStart(let name):
+            var members: [YAMLNode] = []
+            while let member = try self.member(below: depth) {
+                try extent.add(member.extent)
+                members.append(member)
+            }
+            content = .sequence(members)
+            anchor = name
+        case .mappingStart(let name):
+            var entries: [YAMLNode.Entry] = []
+            while let key = try self.member(below: depth), let value = try self.member(below: depth) {
+                try extent.add(key.extent)
+                try extent.add(value.extent)
+                entries.append((key, value))
+            }
+            try Self.checkKeys(entries)
+            content = .mapping(entries)
+            anchor = name
+        case .documentStart, .documentEnd, .streamEnd, .sequenceEnd, .mappingEnd:
+            preconditionFailure("BUG: libyaml has given \(event.kind) in place of a node")
+        }
+        let node = YAMLNode(content: content, position: event.position, extent: extent)
+        // A later anchor of the same name takes its place.
+        if let anchor { self.anchors[anchor] = node }
+        return node
+    }
+
+    /// The next node of a list or a map at `depth`; nil at its end.
+    private mutating func member(below depth: Int) throws(YAMLFault) -> YAMLNode? {
+        let event = try self.parser.next()
+        switch event.kind {
+        case .sequenceEnd, .mappingEnd: return nil
+        default:
+            guard depth < YAMLDocument.depthLimit else { throw .tooMuch }
+            return try self.node(event, depth: depth + 1)
+        }
+    }
+
+    /// Compares keys by their text alone, so `1` and `"1"` are one key, as they are for a reader of the map. Keys that are
+    /// no text are refused by the readers of maps.
+    private static func checkKeys(_ entries: [YAMLNode.Entry]) throws(YAMLFault) {
+        var places: [String: SourcePosition] = [:]
+        var repeated: Set<String> = []
+        for (key, _) in entries {
+            guard case .scalar(let scalar) = key.content else { continue }
+            if places[scalar.string] == nil {
+                places[scalar.string] = key.position
+            } else {
+                repeated.insert(scalar.string)
+            }
+        }
+        let sorted = repeated.sorted()
+        guard let first = sorted.first, let place = places[first] else { return }
+        throw .repeatedKeys(sorted, place)
+    }
+}
