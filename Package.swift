@@ -26,7 +26,7 @@ let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
 
 /// How the program is linked for those who run it. No library has such flags, and neither has a debug build.
 ///
-/// - The Swift runtime and Foundation are inside: one file without a runtime to install beside it, and direct calls into
+/// - The Swift runtime and FoundationEssentials are inside: one file without a runtime to install beside it, and direct calls into
 ///   it, which shows where every request wakes an idle processor.
 /// - Functions that are the same bytes are one, whose name a profile then shows: nothing here tells functions by their address.
 /// - Nothing is exported, though `-static-stdlib` asks for it: what nobody calls is left out then.
@@ -35,9 +35,6 @@ let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
 /// - The names of functions and the debug information go; `scripts/dist` keeps them in a file beside the program.
 /// - Symbols are bound at the start, so that their table can be read-only afterwards.
 /// - Addresses that the loader must adjust are packed, which glibc 2.36 understands; libcurl 7.88 is not found with less.
-/// - Foundation's tables of languages and calendars, 34 MB of ICU, are left out. Some files bring Foundation in, and
-///   nothing here uses what reads them (`scripts/house.sh`); the name leads to an empty table instead. Another version
-///   of Swift may have another name for them: the program is as large as before then, and a test says so.
 let shipped: [LinkerSetting] =
     isSharingRuntime
     ? []
@@ -48,7 +45,6 @@ let shipped: [LinkerSetting] =
                 "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=all", "-Xlinker", "-O2",
                 "-Xlinker", "--no-eh-frame-hdr", "-Xlinker", "-T\(Context.packageDirectory)/scripts/kit/shipped.ld",
                 "-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
-                "-Xlinker", "--defsym=icudt76_dat=pintle_no_languages",
             ] + (Context.environment["PINTLE_SYMBOLS"] == nil ? ["-Xlinker", "--strip-all"] : []),
             .when(configuration: .release))
     ]
@@ -107,7 +103,6 @@ let package = Package(
         .systemLibrary(name: "CPintleCrypt", providers: [.apt(["libcrypt-dev"])]),
 
         .target(name: "CPintleLinux"),
-        .target(name: "CPintleLanguages"),
         .target(name: "CPintleProcess"),
         // The files of the page are part of the program's own bytes.
         .target(name: "CPintlePage", exclude: ["page"]),
@@ -224,7 +219,7 @@ let package = Package(
                 "PintleTrust", "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy",
                 "PintleAdmin", "PintleAudit", "PintleCache", "PintleCacheStore", "PintleLoop", "PintleStorage",
                 "PintleWatch", "PintleRehearsal", "PintleTape", "PintleAttestation", "PintleStub",
-                "CPintleLanguages", "CPintleProcess", "CPintleSchemas", nio, logging,
+                "CPintleProcess", "CPintleSchemas", nio, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
             ],
@@ -256,6 +251,7 @@ let package = Package(
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
         tests("PintleSerializationTests", ["PintleSerialization", "PintleMessage"]),
         tests("PintleSchemaTests", ["PintleSchema", "PintleSerialization"]),
+        tests("PintleTests", ["Pintle"]),
         tests("PintleImageTests", ["PintleImage", "PintleMessage", "PintleSerialization"]),
         tests("PintleStubTests", ["PintleStub", "PintleMessage", "PintleSystem"]),
         tests("PintleCacheTests", ["PintleCache", "PintleMessage"]),

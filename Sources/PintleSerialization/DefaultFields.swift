@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+internal import FoundationEssentials
 internal import PintleMessage
 
 /// Values of the fields that a serializer adds to requests without them.
@@ -17,17 +17,6 @@ public enum DefaultFields {
         return tags.enumerated().map { index, tag in
             index == 0 ? "\(tag);q=1" : "\(tag);q=0.\(10 - index)"
         }.joined(separator: ", ")
-    }
-
-    /// Returns a User-Agent value, `product/version (comment)`, in ASCII (RFC 9110 §10.1.5).
-    ///
-    /// Other scripts are transliterated to Latin and then to ASCII. Characters that are still not ASCII, and control bytes,
-    /// are removed; product and version are not checked otherwise.
-    public static func userAgent(product: String, version: String, comment: String? = nil) -> String {
-        let text = "\(product)/\(version)" + (comment.map { " (\($0))" } ?? "")
-        var bytes = Array(Self.transliterated(text).utf8.filter { $0 >= 0x20 && $0 < 0x7F })
-        while bytes.last == 0x20 { bytes.removeLast() }
-        return String(decoding: bytes.drop { $0 == 0x20 }, as: UTF8.self)
     }
 
     /// Returns an Authorization value for HTTP Basic: the base64 of `user:password` in UTF-8, on one line (RFC 7617).
@@ -72,12 +61,6 @@ public enum DefaultFields {
                 .invalidField, "an authorization has a scheme, no control characters, and no spaces at its ends.")
         }
         return value
-    }
-
-    private static func transliterated(_ text: String) -> String {
-        guard !text.utf8.allSatisfy({ $0 < 128 }) else { return text }
-        let transform = StringTransform("Any-Latin; Latin-ASCII; [:^ASCII:] Remove")
-        return text.applyingTransform(transform, reverse: false) ?? text
     }
 
     private static func isLanguageRange(_ tag: String) -> Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 
 /// A command as the parser describes it to tools: its name, subcommands and options.
 struct KnownCommand: Decodable {

@@ -114,19 +114,6 @@ import Testing
         #expect(DefaultFields.acceptLanguage(preferring: ["en\r\nX: y", "en_US.UTF-8"]) == nil)
     }
 
-    @Test func `SER-REQ-15 the user agent has product, version and comment`() throws {
-        #expect(
-            DefaultFields.userAgent(product: "pintle", version: "1.0", comment: "Linux x86_64")
-                == "pintle/1.0 (Linux x86_64)")
-        let serializer = try HTTPRequestSerializer(preferredLanguages: ["de"], userAgent: "pintle/1.0")
-        #expect(serializer.defaultFields == ["Accept-Language": "de;q=1", "User-Agent": "pintle/1.0"])
-    }
-
-    @Test func `SER-REQ-16 the user agent is transliterated to ASCII`() {
-        #expect(DefaultFields.userAgent(product: "Привет", version: "1") == "Privet/1")
-        #expect(DefaultFields.userAgent(product: "Bürö", version: "1", comment: "日本 😀\r\n") == "Buro/1 (ri ben )")
-    }
-
     @Test(arguments: [
         ("user", "password", "Basic dXNlcjpwYXNzd29yZA=="), ("ü", "p", "Basic w7w6cA=="),
         (String(repeating: "u", count: 60), "p", "Basic " + Self.longUser),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import PintleSystem
 
@@ -40,7 +40,12 @@ final class ControlSocket: Sendable {
             throw ControlConnection.Failure(description: "\(path): \(SystemError(code))")
         }
         let descriptor = self.descriptor
-        Thread.detachNewThread { Self.serve(descriptor, handler) }
+        do throws(SystemError) {
+            try SystemThread.start { Self.serve(descriptor, handler) }
+        } catch {
+            close(descriptor)
+            throw ControlConnection.Failure(description: "\(path): no thread can be started for it: \(error)")
+        }
     }
 
     /// Stops listening, and removes the socket from its folder.
@@ -63,8 +68,14 @@ final class ControlSocket: Sendable {
                 return count > Self.mostPeers
             }
             // Followers stay for hours, and must not keep other commands waiting.
-            Thread.detachNewThread {
-                Self.serve(peer: descriptor, isTooMany: isTooMany, handler)
+            do throws(SystemError) {
+                try SystemThread.start {
+                    Self.serve(peer: descriptor, isTooMany: isTooMany, handler)
+                    peers.withLock { $0 -= 1 }
+                }
+            } catch {
+                // The command sees the end of the connection, and says that the proxy has not answered.
+                close(descriptor)
                 peers.withLock { $0 -= 1 }
             }
         }

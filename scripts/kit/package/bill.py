@@ -46,7 +46,7 @@ def swift_packages(resolved: str) -> list[dict]:
 def runtime(version: str) -> dict:
     made = package("Toolchain", "swift", version, "https://www.swift.org", None)
     made["licenseDeclared"] = "Apache-2.0 WITH Swift-exception"
-    made["description"] = "The runtime of Swift and Foundation, with ICU."
+    made["description"] = "The runtime of Swift and FoundationEssentials."
     return made
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 
 /// One exchange as a line of `pintle top`, short enough that the end of its URL has a chance to be seen.
 struct TopRow: Decodable {
