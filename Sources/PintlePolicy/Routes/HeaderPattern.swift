@@ -9,8 +9,7 @@ package struct HeaderPattern: Sendable, Hashable, CustomStringConvertible {
     package let name: String
     /// The value as the configuration spells it, since the value that `env:` or `file:` refers to may be secret.
     private let spelling: String
-    /// The texts before, between and after the stars; one text if there are no stars.
-    private let parts: [[UInt8]]
+    private let form: Glob
 
     /// Reads a pattern.
     ///
@@ -34,48 +33,20 @@ package struct HeaderPattern: Sendable, Hashable, CustomStringConvertible {
         guard value.utf8.count <= 1024 else { throw Malformed("a pattern has at most 1024 bytes") }
         self.name = name
         self.spelling = spelling
-        self.parts = value.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map { Array($0) }
+        self.form = Glob(value)
     }
 
     /// `X-Env: stag*`.
     package var description: String { "\(self.name): \(self.spelling)" }
 
     /// The form of the value, with `**` for a star, since a slash is a byte like any other.
-    var allTokens: [PathPattern.Token] {
-        var tokens: [PathPattern.Token] = []
-        for (index, part) in self.parts.enumerated() {
-            if index > 0, tokens.last != .doubleStar { tokens.append(.doubleStar) }
-            tokens += part.map { .byte($0) }
-        }
-        return tokens
-    }
+    var allTokens: [PathPattern.Token] { self.form.allTokens }
 
     /// True if one of the field lines has such a value.
-    func matches(_ fields: Fields) -> Bool { fields.contains(self.name) { self.matches(value: $0) } }
+    func matches(_ fields: Fields) -> Bool { fields.contains(self.name) { self.form.matches($0) } }
 
     /// True if this matches every field that `other` matches, as far as that is obvious.
     func covers(_ other: HeaderPattern) -> Bool {
-        guard self.name.lowercased() == other.name.lowercased() else { return false }
-        return self.parts == other.parts || (self.parts.count > 1 && self.parts.allSatisfy(\.isEmpty))
-    }
-
-    private func matches(value: UnsafeRawBufferPointer) -> Bool {
-        guard let first = self.parts.first, let last = self.parts.last else { return false }
-        if self.parts.count == 1 { return value.elementsEqual(first) }
-        guard value.count >= first.count + last.count, value.starts(with: first),
-            value.suffix(last.count).elementsEqual(last)
-        else { return false }
-        // The first place of each text leaves the most room for later texts, so no place is tried twice.
-        var rest = value[first.count..<(value.count - last.count)]
-        for part in self.parts.dropFirst().dropLast() where !part.isEmpty {
-            guard let start = Self.firstPlace(of: part, in: rest) else { return false }
-            rest = rest[(start + part.count)...]
-        }
-        return true
-    }
-
-    private static func firstPlace(of part: [UInt8], in bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
-        guard bytes.count >= part.count else { return nil }
-        return (bytes.startIndex...(bytes.endIndex - part.count)).first { bytes[$0...].starts(with: part) }
+        self.name.lowercased() == other.name.lowercased() && self.form.covers(other.form)
     }
 }
