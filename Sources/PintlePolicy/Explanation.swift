@@ -33,20 +33,25 @@ package struct Explanation: Sendable, Equatable {
 
     private let policy: Policy
     private let head: RequestHead
+    private let client: ProxyIdentity
     let plan: RequestPlan
 
     /// Takes a request through the policy as if a client had sent it to the proxy.
     ///
     /// - Parameters:
     ///   - head: its target is in absolute form, an authority for CONNECT, or a path with a Host for the gateway.
+    ///   - client: the names of the client. Default: none.
     ///   - isCaptured: true for the CONNECT of a connection that was captured.
     /// - Throws: the problem if the request would be refused before any rule is checked.
-    package init(_ policy: Policy, _ head: RequestHead, isCaptured: Bool = false) throws(Problem) {
+    package init(
+        _ policy: Policy, _ head: RequestHead, of client: ProxyIdentity = ProxyIdentity(), isCaptured: Bool = false
+    ) throws(Problem) {
         self.policy = policy
         self.head = head
+        self.client = client
         do throws(WireError) {
             self.plan = RequestPlan(
-                head, try head.bodyFraming(), by: policy, tunnel: TunnelKind(isCaptured: isCaptured))
+                head, try head.bodyFraming(), by: policy, of: client, tunnel: TunnelKind(isCaptured: isCaptured))
         } catch {
             throw Problem(error)
         }
@@ -56,6 +61,7 @@ package struct Explanation: Sendable, Equatable {
             let users = auth.users.count == 1 ? "the one user" : "one of \(auth.users.count) users"
             self.add("clients", "must be \(users) of clients.basic_auth")
         }
+        if policy.namesClients || client != ProxyIdentity() { self.add("client", "\(client)") }
         if case .asterisk = head.target {
             throw Problem(.badRequest, "give the whole URL: http://host/path or https://host/path")
         }
@@ -198,7 +204,7 @@ package struct Explanation: Sendable, Equatable {
             self.add("destination", breach, at: decision.reportedRule.flatMap { self.place(of: $0) })
         }
         if case .parent = decision.way { return }
-        if let rule = self.policy.destinations.addressRule(for: decision.authority) {
+        if let rule = self.policy.destinations.addressRule(for: decision.authority, decision.rights) {
             self.add("destination", "the address that is dialled is judged by \(rule)")
         }
     }
@@ -219,7 +225,9 @@ package struct Explanation: Sendable, Equatable {
         }
         guard self.policy.configuration.destinations.requiresSNIMatch else { return }
         let host = decision.authority.host
-        let mayLackName = self.policy.refusal(ofServerName: nil, inTunnelTo: decision.authority) == nil
+        let mayLackName =
+            self.policy.refusal(
+                ofServerName: nil, inTunnelTo: decision.authority, of: self.client) == nil
         let named = mayLackName ? "must name \(host) or nothing" : "must name \(host)"
         let demand = IPAddress(host) == nil ? named : "must name no denied host"
         let isReported = self.policy.destinations.areReported ? ", which is only reported" : ""
@@ -229,7 +237,8 @@ package struct Explanation: Sendable, Equatable {
     /// Describes the outcome for a client that asks for a tunnel instead, as nearly all clients do for https.
     private mutating func tellTunnel(to authority: Authority, _ decision: Decision) {
         let tunnel = self.policy.decideTunnel(
-            RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/"))
+            RouteQuery(
+                method: "CONNECT", scheme: .https, authority: authority, path: "/", client: self.plan.client))
         if let rule = tunnel.destination.denial {
             return self.add("tunnel", "a CONNECT to \(authority) is refused: it is denied by \(rule)")
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import PintleMessage
+private import PintleSession
 
 // Findings about traffic that the rules for destinations and tunnels let through.
 extension Lint {
@@ -48,7 +49,11 @@ extension Lint {
     /// Warns of names that are never asked about, because a list before decides.
     var uselessQuestions: [LintFinding] {
         let destinations = self.configuration.destinations
-        let (deny, allow) = (destinations.deny.map(\.pattern), destinations.allow.map(\.pattern))
+        // Questions are for every client.
+        let (deny, allow) = (
+            destinations.deny.filter { $0.clients == nil }.map(\.pattern),
+            destinations.allow.filter { $0.clients == nil }.map(\.pattern)
+        )
         return destinations.ask.enumerated().compactMap { index, pattern in
             let name = "destinations.ask[\(index)]"
             let message: String
@@ -143,7 +148,13 @@ extension Lint {
 
     /// The rule that refuses an upstream, whatever the request is.
     func denial(of upstream: Upstream, _ route: Route) -> String? {
-        var destination = self.policy.destinations.judge(upstream.authority)
+        // The client is not known: a permission may be for it, and a denial for others.
+        var rules = self.configuration.destinations
+        rules.deny.removeAll { $0.clients != nil }
+        for index in rules.allow.indices { rules.allow[index].clients = nil }
+        let destinations = DestinationRules(
+            rules, listeners: self.configuration.listen, enforcement: self.configuration.enforcement, from: 0)
+        var destination = destinations.judge(upstream.authority, for: .none)
         if upstream.scheme == .https {
             _ = self.policy.judgeUnpinned(
                 self.policy.trust.choose(for: upstream.authority, route: route), &destination)

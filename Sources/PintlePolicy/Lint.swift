@@ -46,7 +46,8 @@ package struct Lint {
             + self.unreadKeys
             + self.unreadReferences + self.unreadExamples + self.unjudgedCredentials
             + self.unreachableUpstreams
-            + self.uselessPermissions + self.uselessQuestions + self.unansweredQuestions + self.uselessAbsentSNI
+            + self.uselessPermissions + self.uselessDenials + self.unknownUsers + self.uselessQuestions
+            + self.unansweredQuestions + self.uselessAbsentSNI
             + self.resolvedNames
             + self.openPorts + self.openGateways
             + self.unjudgedNames + self.listenCertificate + self.missingPublicSuffixes
@@ -172,7 +173,7 @@ package struct Lint {
             return [self.warning(.start, "destinations", "nothing is allowed: default is deny and allow is empty")]
         }
         return destinations.allow.enumerated().compactMap { index, pattern in
-            guard let deny = destinations.deny.first(where: { $0.pattern.covers(pattern.pattern) }) else { return nil }
+            guard let deny = destinations.deny.first(where: { $0.covers(pattern) }) else { return nil }
             return self.warning(
                 destinations.places["destinations.allow[\(index)]"] ?? .start, "destinations.allow[\(index)]",
                 "\"\(pattern)\" is never allowed: destinations.deny has \"\(deny)\", and denials come first")
@@ -214,6 +215,7 @@ extension RouteConfiguration {
             && Self.covers(self.match.methods, later.match.methods) { $0 == $1 }
             && self.match.headers.allSatisfy { header in later.match.headers.contains { header.covers($0) } }
             && Self.covers(self.match.schemes, later.match.schemes, all: [.http, .https]) { $0 == $1 }
+            && self.match.clients.covers(later.match.clients)
     }
 
     /// True if each of `later` is covered by one of `earlier`; empty lists stand for everything.

@@ -30,15 +30,16 @@ extension Policy {
     ///   unless `isolate.other_tcp` is `allow`. Default: a CONNECT with any content.
     package func decideTunnel(_ query: RouteQuery, _ kind: TunnelKind = TunnelKind()) -> Decision {
         let isOpaque = kind.isOpaque
-        let deciding = self.routes.firstDecidingTunnels(to: query.authority, query.headers)
+        let deciding = self.routes.firstDecidingTunnels(to: query.authority, query.headers, of: query.client)
         // CONNECT has no path that could be read in two ways, so this never throws.
         let route = deciding ?? (try? self.routes.first(matching: query)).flatMap { $0 }
         let isIntercepted = !isOpaque && self.interceptedTunnels.first(query.authority) { _ in true } != nil
         let isVerified = self.verifiesTunnels(to: query.authority)
         let way = self.parents.way(to: query.authority, .https)
-        var destination = self.destinations.judge(query.authority, goingBy: way)
+        let client = self.destinations.rights(of: query.client)
+        var destination = self.destinations.judge(query.authority, goingBy: way, for: client)
         self.judge(query.authority.port, by: self.connectPorts, &destination)
-        if isOpaque, self.destinations.letsAnyProtocol(to: query.authority) {
+        if isOpaque, self.destinations.letsAnyProtocol(to: query.authority, for: client) {
             // The rule is about just such tunnels.
         } else if isOpaque, kind.isCaptured, self.configuration.isolation.otherTCP == .deny {
             destination.add(
@@ -60,7 +61,8 @@ extension Policy {
         return Decision(
             route: route, scheme: query.scheme, authority: query.authority, path: query.path,
             destination: destination, reportedRule: reported, way: way, trust: mode == .verify ? trust : nil,
-            isIntercepted: mode == .intercept, trustIfRelayed: mode == .intercept && isVerified ? trust : nil)
+            rights: self.addressRights(client, for: query.authority, goingBy: way), isIntercepted: mode == .intercept,
+            trustIfRelayed: mode == .intercept && isVerified ? trust : nil)
     }
 
     /// True if destinations of tunnels to this host must prove their identity, unless a route says otherwise.
@@ -100,9 +102,11 @@ extension Policy {
     ///
     /// - Parameters:
     ///   - name: the name as the client spells it; nil if it gives none.
+    ///   - client: the names of the client that asked for the tunnel.
     ///   - isIntercepted: true if the handshake is with this proxy, which then sends requests to the host of the CONNECT.
     package func refusal(
-        ofServerName name: String?, inTunnelTo authority: Authority, isIntercepted: Bool = false
+        ofServerName name: String?, inTunnelTo authority: Authority, of client: ProxyIdentity,
+        isIntercepted: Bool = false
     ) -> String? {
         let address = IPAddress(authority.host)
         guard let name else {
@@ -121,7 +125,8 @@ extension Policy {
         guard let address, let named, IPAddress(named.host) == nil else {
             return "its ClientHello names \(name), not \(authority.host); a CONNECT for each host keeps them apart"
         }
-        let decision = self.destinations.judge(address: address, port: authority.port, asked: named)
+        let decision = self.destinations.judge(
+            address: address, port: authority.port, asked: named, for: self.destinations.rights(of: client))
         if case .asked(let rule) = decision {
             return
                 "its ClientHello names \(name), which waits for an answer, by \(rule); a CONNECT to the name is asked about"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PintleMessage
+package import PintleSession
 package import PintleTrust
 
 /// A whole configuration, checked and compiled: immutable, and replaced by one assignment.
@@ -87,6 +88,21 @@ package final class Policy: Sendable {
         self.tunnelsWithoutSNI = HostIndex(configuration.destinations.absentSNI)
     }
 
+    /// The clients that rules are for, each as often as there are rules for it.
+    package var namedClients: [NamedClients] {
+        let destinations = self.configuration.destinations
+        return (destinations.allow + destinations.deny).compactMap(\.clients)
+            + self.configuration.routes.compactMap(\.match.clients)
+    }
+
+    /// True if a rule is for named clients.
+    package var namesClients: Bool { self.destinations.namesClients || self.routes.nameClients }
+
+    /// The names of a client by which rules are chosen; none, at no cost, if no rule is for named clients.
+    package func ruledIdentity(_ client: @autoclosure () -> ProxyIdentity) -> ProxyIdentity {
+        self.namesClients ? client() : ProxyIdentity()
+    }
+
     /// True if there are tunnels that are intercepted, which needs a certificate authority.
     package var intercepts: Bool {
         !self.configuration.interception.hosts.isEmpty
@@ -132,14 +148,22 @@ package final class Policy: Sendable {
             path = query.path
         }
         let way = self.parents.way(to: authority, scheme)
-        var destination = self.destinations.judge(authority, goingBy: way)
+        let client = self.destinations.rights(of: query.client)
+        var destination = self.destinations.judge(authority, goingBy: way, for: client)
         // The port of an upstream is always allowed, since the operator has written it.
         if route?.configuration.upstream == nil { self.judge(authority.port, by: self.ports, &destination) }
         let trust = scheme == .https ? self.trust.choose(for: authority, route: route) : nil
         let reported = trust.flatMap { self.judgeUnpinned($0, &destination) }
         return Decision(
             route: route, scheme: scheme, authority: authority, path: path, destination: destination,
-            reportedRule: reported, way: way, trust: trust)
+            reportedRule: reported, way: way, trust: trust,
+            rights: self.addressRights(client, for: authority, goingBy: way))
+    }
+
+    /// The rights by which the addresses of a host are judged. An upstream proxy resolves names itself.
+    func addressRights(_ client: ClientRights, for authority: Authority, goingBy way: RequestWay) -> ClientRights {
+        if case .parent = way { return .none }
+        return self.destinations.addressRights(client, for: authority)
     }
 
     /// Judges a port after its host.
@@ -168,6 +192,9 @@ package final class Decision: Sendable {
     package let way: RequestWay
     /// The trust policy; nil if nothing is verified, as for http.
     package let trust: TrustChoice?
+    /// The rights of the client by which the origin's address is judged. Requests with other rights get neither its connection nor
+    /// its response.
+    package let rights: ClientRights
     /// True if the request asks for a tunnel in which the client is shown a certificate of the proxy's own.
     package let isIntercepted: Bool
     /// The trust policy that verifies the destination if a tunnel that should be intercepted is relayed, because its clients
@@ -182,7 +209,7 @@ package final class Decision: Sendable {
         self.init(
             route: asking.route, scheme: asking.scheme, authority: asking.authority, path: asking.path,
             destination: .allowed(by: grant), reportedRule: asking.reportedRule, way: asking.way, trust: asking.trust,
-            isIntercepted: asking.isIntercepted, trustIfRelayed: asking.trustIfRelayed)
+            rights: asking.rights, isIntercepted: asking.isIntercepted, trustIfRelayed: asking.trustIfRelayed)
     }
 
     /// The decision about a request that its route answers itself. Nothing is looked up, and nothing is sent anywhere; so rules
@@ -191,12 +218,12 @@ package final class Decision: Sendable {
         self.init(
             route: route, scheme: query.scheme, authority: query.authority, path: query.path,
             destination: .allowed(by: DecidingRule("\(route.description), respond")), reportedRule: nil, way: .straight,
-            trust: nil)
+            trust: nil, rights: .none)
     }
 
     init(
         route: Route?, scheme: Scheme, authority: Authority, path: String, destination: DestinationDecision,
-        reportedRule: String?, way: RequestWay, trust: TrustChoice?, isIntercepted: Bool = false,
+        reportedRule: String?, way: RequestWay, trust: TrustChoice?, rights: ClientRights, isIntercepted: Bool = false,
         trustIfRelayed: TrustChoice? = nil
     ) {
         self.route = route
@@ -207,6 +234,7 @@ package final class Decision: Sendable {
         self.reportedRule = destination.denial == nil ? destination.reported ?? reportedRule : nil
         self.way = way
         self.trust = trust
+        self.rights = rights
         self.isIntercepted = isIntercepted
         self.trustIfRelayed = trustIfRelayed
     }

@@ -227,7 +227,7 @@ package final class ActiveConfiguration: Sendable {
     /// The cache settings for a request; nil if its route caches nothing and merges no requests.
     func cacheUse(_ decision: Decision) -> CacheUse? {
         guard let route = decision.route else { return nil }
-        return self.caching.use(route, under: decision.trust, by: self.parent(of: decision))
+        return self.caching.use(route, under: decision.trust, by: self.parent(of: decision), for: decision.rights)
     }
 
     /// The cache lookup for a request; nil if the cache has no part in it.

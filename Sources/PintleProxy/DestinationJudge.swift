@@ -9,18 +9,19 @@ internal import PintleSystem
 
 /// Judges the resolved address before dialling, by the destination rules (invariant 3 of the design), and prevents connections
 /// of the proxy to itself.
-struct DestinationJudge: AddressJudge {
+struct DestinationJudge: ClientAddressJudge {
     let rules: DestinationRules
     let own: OwnAddresses
     /// Counts the decisions of rules about addresses. Those about names are counted with their exchanges.
     let counters: RuleCounters
 
-    func refusal(dialling address: SocketAddress, asked host: Authority) -> String? {
+    func refusal(dialling address: SocketAddress, asked host: Authority, by client: ClientRights) -> String? {
         guard let ip = IPAddress(address), let port = address.port else { return "it is neither IPv4 nor IPv6" }
         if self.own.contains(ip, address) { return "\(ip) with port \(port) is where this proxy listens" }
         guard self.rules.judgesAddresses else { return nil }
-        let decision = self.rules.judge(address: ip, port: UInt16(truncatingIfNeeded: port), asked: host)
-        if let rule = decision.rule, decision.reported == nil, rule != self.rules.judge(host).rule {
+        let decision = self.rules.judge(
+            address: ip, port: UInt16(truncatingIfNeeded: port), asked: host, for: client)
+        if let rule = decision.rule, decision.reported == nil, rule != self.rules.judge(host, for: client).rule {
             self.counters.count(rule)
         }
         return decision.objection.map { "\(ip) is denied by \($0)" }

@@ -25,7 +25,7 @@ final class TrustUses: Sendable {
 
     /// The most uses that are remembered. Beyond it all are forgotten, and recurring ones are noted again.
     private static let remembered = 4096
-    /// The most bytes of path and matched fields; longer requests are not remembered.
+    /// The most bytes of path, matched fields and names of the client; longer requests are not remembered.
     private static let longestQuery = 1024
 
     private let uses = Locked<[Key: Use]>([:])
@@ -34,9 +34,9 @@ final class TrustUses: Sendable {
 
     /// Notes a request, unless it relies on no verification, or a similar one is noted.
     func note(_ query: RouteQuery, _ decision: Decision, isTunnel: Bool = false) {
-        guard let choice = decision.trust, query.path.utf8.count + query.headers.byteCount <= Self.longestQuery else {
-            return
-        }
+        guard let choice = decision.trust,
+            query.path.utf8.count + query.headers.byteCount + query.client.byteCount <= Self.longestQuery
+        else { return }
         let key = Key(
             authority: decision.authority, trust: choice.index, route: decision.route?.index, isTunnel: isTunnel)
         self.uses.withLock { uses in

@@ -2,6 +2,7 @@
 
 import PintleMessage
 import PintlePolicy
+import PintleSession
 import Testing
 
 struct AccessTests {
@@ -14,7 +15,7 @@ struct AccessTests {
 
     private static func judge(_ yaml: String, _ authority: String) throws -> DestinationDecision {
         let authority = try #require(Authority(authority, defaultPort: 443))
-        return try policy(yaml).destinations.judge(authority)
+        return try policy(yaml).destinations.judge(authority, for: .none)
     }
 
     @Test(arguments: [
@@ -53,7 +54,7 @@ struct AccessTests {
         let asked = try #require(Authority(host, defaultPort: 443))
         let address = try #require(IPAddress(address))
         #expect(rules.judgesAddresses)
-        #expect(rules.judge(address: address, port: 443, asked: asked) == expected)
+        #expect(rules.judge(address: address, port: 443, asked: asked, for: .none) == expected)
     }
 
     @Test func `by default every destination is allowed and no address is judged`() throws {
@@ -68,7 +69,7 @@ struct AccessTests {
         let metadata = try #require(IPAddress("169.254.169.254"))
         let rules = try policy(yaml).destinations
         #expect(
-            rules.judge(address: metadata, port: 80, asked: Authority(host: "a.example", port: 80))
+            rules.judge(address: metadata, port: 80, asked: Authority(host: "a.example", port: 80), for: .none)
                 == .denied(by: "destinations.deny[0] \"169.254.0.0/16\""))
     }
 

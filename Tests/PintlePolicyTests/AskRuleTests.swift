@@ -2,6 +2,7 @@
 
 import PintleMessage
 import PintlePolicy
+import PintleSession
 import Testing
 
 /// `destinations.ask`, `destinations: {default: ask}` and `ask`.
@@ -32,13 +33,13 @@ struct AskRuleTests {
     func `questions come after denials and permissions, and are about names alone`(
         authority: String, expected: DestinationDecision
     ) throws {
-        #expect(try policy(Self.lists).destinations.judge(try Self.authority(authority)) == expected)
+        #expect(try policy(Self.lists).destinations.judge(try Self.authority(authority), for: .none) == expected)
     }
 
     @Test func `a star asks about every name and no address`() throws {
         let rules = try policy("destinations: {default: deny, ask: [\"*\"]}").destinations
-        #expect(rules.judge(try Self.authority("a.example")) == .asked(by: "destinations.ask[0] \"*\""))
-        #expect(rules.judge(try Self.authority("[::1]")) == .denied(by: "destinations.default"))
+        #expect(rules.judge(try Self.authority("a.example"), for: .none) == .asked(by: "destinations.ask[0] \"*\""))
+        #expect(rules.judge(try Self.authority("[::1]"), for: .none) == .denied(by: "destinations.default"))
     }
 
     @Test(arguments: [
@@ -51,14 +52,14 @@ struct AskRuleTests {
     ) throws {
         let address = try #require(IPAddress(address))
         let rules = try policy(Self.lists).destinations
-        #expect(rules.judge(address: address, port: 443, asked: try Self.authority(host)) == expected)
+        #expect(rules.judge(address: address, port: 443, asked: try Self.authority(host), for: .none) == expected)
     }
 
     @Test func `a private address is not dialled for a name that was allowed by an answer`() throws {
         let rules = try policy("destinations: {ask: [a.example], private_addresses: deny}").destinations
         let address = try #require(IPAddress("10.0.0.1"))
         #expect(
-            rules.judge(address: address, port: 443, asked: try Self.authority("a.example"))
+            rules.judge(address: address, port: 443, asked: try Self.authority("a.example"), for: .none)
                 == .prohibited(by: "destinations.private_addresses deny: 10.0.0.0/8 is private use"))
     }
 
@@ -122,11 +123,12 @@ struct AskRuleTests {
 
     @Test func `a handshake in a tunnel to an address may not name a host that asks`() throws {
         let policy = try policy("destinations: {allow: [\"192.0.2.0/24\"], ask: [a.example], default: deny}")
-        let reason = policy.refusal(ofServerName: "a.example", inTunnelTo: try Self.authority("192.0.2.1"))
+        let reason = policy.refusal(
+            ofServerName: "a.example", inTunnelTo: try Self.authority("192.0.2.1"), of: ProxyIdentity())
         #expect(reason == nil, "the address is allowed by a network")
         let other = try PintlePolicyTests.policy("destinations: {ask: [a.example]}")
         #expect(
-            other.refusal(ofServerName: "a.example", inTunnelTo: try Self.authority("192.0.2.1"))
+            other.refusal(ofServerName: "a.example", inTunnelTo: try Self.authority("192.0.2.1"), of: ProxyIdentity())
                 == "its ClientHello names a.example, which waits for an answer, by destinations.ask[0] \"a.example\"; "
                 + "a CONNECT to the name is asked about")
     }

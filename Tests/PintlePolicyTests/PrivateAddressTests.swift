@@ -2,13 +2,14 @@
 
 import PintleMessage
 import PintlePolicy
+import PintleSession
 import Testing
 
 struct PrivateAddressTests {
     private func judge(_ yaml: String, _ host: String, dialling address: String) throws -> DestinationDecision {
         let asked = try #require(Authority(host, defaultPort: 443))
         let address = try #require(IPAddress(address), "\(address)")
-        return try policy(yaml).destinations.judge(address: address, port: asked.port, asked: asked)
+        return try policy(yaml).destinations.judge(address: address, port: asked.port, asked: asked, for: .none)
     }
 
     private static let denying = "destinations: {private_addresses: deny}"
@@ -50,7 +51,8 @@ struct PrivateAddressTests {
         #expect(try self.judge(Self.denying, "a.example", dialling: address) == expected)
         let literal = try #require(IPAddress(address))
         let asked = Authority(host: "\(literal)", port: 443)
-        #expect(try policy(Self.denying).destinations.judge(asked) == expected, "known before it is dialled")
+        #expect(
+            try policy(Self.denying).destinations.judge(asked, for: .none) == expected, "known before it is dialled")
     }
 
     @Test(arguments: [

@@ -2,6 +2,7 @@
 
 import PintleMessage
 import PintlePolicy
+import PintleSession
 import Testing
 
 /// `destinations` under `enforcement: report`.
@@ -66,7 +67,7 @@ struct ReportedDestinationTests {
             "destinations: {enforcement: report, default: deny, deny: [\"10.0.0.0/8\"], allow: [\"192.0.2.0/24\"]}")
         let host = try #require(Authority("b.example:80", defaultPort: nil))
         func judged(_ address: String) throws -> DestinationDecision {
-            policy.destinations.judge(address: try #require(IPAddress(address)), port: 80, asked: host)
+            policy.destinations.judge(address: try #require(IPAddress(address)), port: 80, asked: host, for: .none)
         }
         #expect(try judged("10.0.0.1").denial == "destinations.deny[0] \"10.0.0.0/8\"")
         #expect(try judged("198.51.100.1").reported == "destinations.default")
@@ -129,7 +130,7 @@ struct ReportedDestinationTests {
     ) throws {
         let address = try #require(IPAddress(address))
         let decision = try self.policy(rules).destinations.judge(
-            address: address, port: 80, asked: Authority(host: host, port: 80))
+            address: address, port: 80, asked: Authority(host: host, port: 80), for: .none)
         #expect(decision.denial == nil && decision.reported == rule)
     }
 
@@ -142,7 +143,7 @@ struct ReportedDestinationTests {
                 == .prohibited(by: DecidingRule(reason)))
         let loopback = try #require(IPAddress("127.0.0.1"))
         let dialled = policy.destinations.judge(
-            address: loopback, port: 80, asked: Authority(host: "localhost", port: 80))
+            address: loopback, port: 80, asked: Authority(host: "localhost", port: 80), for: .none)
         #expect(dialled == .prohibited(by: DecidingRule(reason)))
         let port = "destinations.ports auto: 80, 443 and above 1023 only, because 0.0.0.0:3128 is not loopback"
         let mail = try policy.decide(try query("GET", "http://b.example:25/"))

@@ -243,10 +243,12 @@ struct DestinationSpellingTests {
     ) throws {
         let policy = try policy("destinations: {default: deny, allow: [api.example, db, \"10.0.0.0/8\"]}")
         let authority = try #require(Authority("\(host):443", defaultPort: nil))
-        let refusal = policy.refusal(ofServerName: nil, inTunnelTo: authority, isIntercepted: isIntercepted)
+        let refusal = policy.refusal(
+            ofServerName: nil, inTunnelTo: authority, of: ProxyIdentity(), isIntercepted: isIntercepted)
         #expect((refusal == nil) == passes, "\(refusal ?? "")")
         #expect(refusal?.contains("or write require_sni_match: {allow_absent: [\"\(authority)\"]}") ?? true)
-        let other = policy.refusal(ofServerName: "other.example", inTunnelTo: authority, isIntercepted: isIntercepted)
+        let other = policy.refusal(
+            ofServerName: "other.example", inTunnelTo: authority, of: ProxyIdentity(), isIntercepted: isIntercepted)
         #expect((other == nil) == (host == "10.0.0.1"))
     }
 
@@ -261,9 +263,9 @@ struct DestinationSpellingTests {
             "destinations: {default: deny, allow: [\"*\"], require_sni_match: {allow_absent: [\"db:443\", \"*.corp.example\"]}}"
         )
         let authority = try #require(Authority(target, defaultPort: nil))
-        #expect((policy.refusal(ofServerName: name, inTunnelTo: authority) == nil) == passes)
+        #expect((policy.refusal(ofServerName: name, inTunnelTo: authority, of: ProxyIdentity()) == nil) == passes)
         let told = try Explanation(policy, RequestHead(method: "CONNECT", target: .authority(authority))).lines
-        let mayLackName = policy.refusal(ofServerName: nil, inTunnelTo: authority) == nil
+        let mayLackName = policy.refusal(ofServerName: nil, inTunnelTo: authority, of: ProxyIdentity()) == nil
         #expect(
             told.map(\.description).contains(
                 "server name  a ClientHello in the tunnel must name \(authority.host)\(mayLackName ? " or nothing" : ""), by "
@@ -285,7 +287,8 @@ struct DestinationSpellingTests {
     @Test(arguments: [("0x7f.1", true), ("127.1", true), ("127.0.0.2", false), ("0x7f.2", false)])
     func `LOOK-17 server names are read so, too`(name: String, passes: Bool) throws {
         let authority = try #require(Authority("127.0.0.1:443", defaultPort: nil))
-        #expect((try policy("").refusal(ofServerName: name, inTunnelTo: authority) == nil) == passes)
+        #expect(
+            (try policy("").refusal(ofServerName: name, inTunnelTo: authority, of: ProxyIdentity()) == nil) == passes)
     }
 
     @Test(arguments: [

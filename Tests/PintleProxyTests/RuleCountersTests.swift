@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleMessage
+import PintleSession
 import Testing
 
 @testable import PintlePolicy
@@ -47,7 +48,7 @@ struct RuleCountersTests {
         ("a.example", "destinations.allow[0] \"a.example\""), ("b.example", "destinations.default"),
     ])
     func `a decision has the place of its rule, so that no text is looked up`(host: String, name: String) throws {
-        let rule = try #require(self.policy.destinations.judge(Authority(host: host, port: 80)).rule)
+        let rule = try #require(self.policy.destinations.judge(Authority(host: host, port: 80), for: .none).rule)
         let place = try #require(rule.place)
         #expect(rule.description == name && self.policy.rules[place].name == name)
         self.counters.count(rule)

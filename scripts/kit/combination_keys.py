@@ -19,6 +19,7 @@ LEFT = {
     "recordings.path": "is for routes with replay", "route.replay": "answers from recordings, which the frame has none of",
     "route.respond": "stands in the place of an origin, and of all other keys of its route",
     "interception.ca": "is fixed", "trust.hosts": "is fixed", "trust.roots": "is fixed",
+    "route.match.users": "needs clients that authenticate", "route.match.tags": "needs clients with names",
     "route.name": "is fixed", "route.match.hosts": "is fixed", "route.trust": "is fixed",
 }
 

@@ -18,7 +18,8 @@ struct ExchangeDetail {
         let head = RequestHead(
             method: shown.record.method ?? "", target: exchange.target, fields: exchange.requestFields)
         // Bytes that were not a request have no reasons.
-        let reasons = head.method.isEmpty ? [] : ExplanationAnswer(program).members(head)
+        let reasons =
+            head.method.isEmpty ? [] : ExplanationAnswer(program).members(head, of: ProxyIdentity(exchange.record))
         self.text = JSONText.object(
             [
                 ("record", JSONText.record(shown)),

@@ -37,7 +37,7 @@ package struct ExchangeExplanation: Sendable {
         if let method = record.method {
             let head = RequestHead(method: method, target: exchange.target, fields: exchange.requestFields)
             lines += ["", "The configuration in force treats such a request as follows:"]
-            lines += Self.reasons(head, program, isCaptured: record.isCaptured)
+            lines += Self.reasons(head, of: ProxyIdentity(record), program, isCaptured: record.isCaptured)
         }
         self.lines = lines
     }
@@ -64,10 +64,12 @@ package struct ExchangeExplanation: Sendable {
         ].compactMap { $0 }
     }
 
-    private static func reasons(_ head: RequestHead, _ program: any AdminProgram, isCaptured: Bool) -> [String] {
+    private static func reasons(
+        _ head: RequestHead, of client: ProxyIdentity, _ program: any AdminProgram, isCaptured: Bool
+    ) -> [String] {
         let redaction = program.redaction
         do throws(Problem) {
-            return try Explanation(program.active.policy, head, isCaptured: isCaptured).lines.map {
+            return try Explanation(program.active.policy, head, of: client, isCaptured: isCaptured).lines.map {
                 Explanation.Line(topic: $0.topic, text: redaction.text($0.text)).description
             }
         } catch {
@@ -75,4 +77,9 @@ package struct ExchangeExplanation: Sendable {
             return [Explanation.Line(topic: "answer", text: text).description]
         }
     }
+}
+
+extension ProxyIdentity {
+    /// The names of the client of an exchange.
+    init(_ record: ExchangeRecord) { self.init(user: record.user, tag: record.tag) }
 }

@@ -16,7 +16,7 @@ struct ExplanationAnswer {
         (self.policy, self.file, self.redaction) = (program.active.policy, program.configurationFile, program.redaction)
     }
 
-    /// `method`, `url`, and `header` for each field, as `Name: value`.
+    /// `method`, `url`, `user`, `tag`, and `header` for each field, as `Name: value`.
     func text(_ query: AdminQuery) throws(AdminGate.Refusal) -> [UInt8] {
         let method = query["method"] ?? "GET"
         guard FieldSyntax.isName(method), let url = query["url"], let target = Self.target(url, of: method) else {
@@ -34,7 +34,13 @@ struct ExplanationAnswer {
             }
             head.fields.append(String(parts[0]), String(parts[1].drop { $0 == " " }))
         }
-        return JSONText.value(.object(self.members(head)))
+        let client: ProxyIdentity
+        do throws(Malformed) {
+            client = try self.policy.identity(user: query["user"], tag: query["tag"])
+        } catch {
+            throw AdminGate.Refusal(status: 400, title: "Not a client", detail: error.reason)
+        }
+        return JSONText.value(.object(self.members(head, of: client)))
     }
 
     private static func target(_ url: String, of method: String) -> RequestTarget? {
@@ -44,8 +50,8 @@ struct ExplanationAnswer {
     }
 
     /// The reasons for the treatment of a request; see ``ExplanationDocument``.
-    func members(_ head: RequestHead) -> [(String, Parameter?)] {
-        ExplanationDocument(self.policy, head, file: self.file, redaction: self.redaction).members
+    func members(_ head: RequestHead, of client: ProxyIdentity) -> [(String, Parameter?)] {
+        ExplanationDocument(self.policy, head, of: client, file: self.file, redaction: self.redaction).members
     }
 }
 

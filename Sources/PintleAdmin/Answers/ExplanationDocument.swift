@@ -17,9 +17,11 @@ package struct ExplanationDocument {
     ///
     /// - Parameters:
     ///   - file: the main file of the policy; nil without one.
+    ///   - client: the names of the client. Default: none.
     ///   - isCaptured: true for the CONNECT of a connection that was captured.
     package init(
-        _ policy: Policy, _ head: RequestHead, isCaptured: Bool = false, file: String?, redaction: Redaction
+        _ policy: Policy, _ head: RequestHead, of client: ProxyIdentity = ProxyIdentity(), isCaptured: Bool = false,
+        file: String?, redaction: Redaction
     ) {
         func members(
             _ outcome: ExplainedOutcome, _ decision: Decision?, _ why: [Explanation.Line], sent: Parameter?
@@ -31,11 +33,11 @@ package struct ExplanationDocument {
             ]
         }
         do throws(Problem) {
-            let explanation = try Explanation(policy, head, isCaptured: isCaptured)
+            let explanation = try Explanation(policy, head, of: client, isCaptured: isCaptured)
             self.outcome = explanation.outcome
             self.members = members(
                 explanation.outcome, explanation.decision, explanation.lines,
-                sent: Self.sent(head, policy, redaction))
+                sent: Self.sent(head, of: client, policy, redaction))
         } catch {
             self.outcome = .refused(error)
             let text = "\(error.status) \(error.name.title): \(error.detail)"
@@ -72,9 +74,11 @@ package struct ExplanationDocument {
         ])
     }
 
-    private static func sent(_ head: RequestHead, _ policy: Policy, _ redaction: Redaction) -> Parameter? {
+    private static func sent(
+        _ head: RequestHead, of client: ProxyIdentity, _ policy: Policy, _ redaction: Redaction
+    ) -> Parameter? {
         guard let framing = try? head.bodyFraming(),
-            let sent = RequestPlan(head, framing, by: policy).sentHead(from: head, mask: Redaction.mask)
+            let sent = RequestPlan(head, framing, by: policy, of: client).sentHead(from: head, mask: Redaction.mask)
         else { return nil }
         return SentAnswer(sent, redaction).parameter
     }

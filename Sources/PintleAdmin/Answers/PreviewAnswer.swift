@@ -58,7 +58,7 @@ struct PreviewAnswer {
     private static func request(of exchange: ObservedExchange) -> PlanComparison.Request {
         let head = RequestHead(
             method: exchange.record.method ?? "", target: exchange.target, fields: exchange.requestFields)
-        var request = PlanComparison.Request(head)
+        var request = PlanComparison.Request(head, of: ProxyIdentity(exchange.record))
         request.body = exchange.bodies?.wholeRequest(of: exchange)
         return request
     }

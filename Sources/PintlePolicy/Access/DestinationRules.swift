@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PintleMessage
+package import PintleSession
 
 /// The decision on a connection to a destination, with the rule that made it.
 package enum DestinationDecision: Sendable, Equatable {
@@ -65,15 +66,22 @@ package enum DestinationDecision: Sendable, Equatable {
 /// With `enforcement: report` a broken rule only reports, and no question is asked. The exception is `private_addresses: auto`,
 /// which still refuses: it protects a proxy that other machines can reach, and no operator has written it to try it out. With
 /// `destinations.enforcement: report` all rules about addresses still refuse.
+///
+/// Entries for named clients hold for these alone. A client comes in as its ``ClientRights``, the entries that hold for it, and
+/// not as its names: so clients with equal rights are judged alike.
 package struct DestinationRules: Sendable {
     private let deny: RuleList
     private let allow: RuleList
     private let ask: RuleList
+    /// The clients of entries that are not for all, each once. Their places are the numbers of ``ClientRights``.
+    private let namedClients: [NamedClients]
+    /// The numbers of those that entries with networks are for.
+    private let clientsOfNetworks: Set<Int>
     private let fallback: DestinationDecision
     /// The rule that denies private addresses, as in `destinations.private_addresses deny`; nil if they are allowed.
     private let privateDenial: String?
     /// The rules `tcp://HOST:PORT` of `allow`.
-    private let opaque: HostIndex
+    private let opaque: RuleList
     /// True if a name is looked up because a rule about networks could allow its addresses.
     private let resolvesNames: Bool
     /// True if broken rules are only reported, apart from those about addresses.
@@ -96,13 +104,18 @@ package struct DestinationRules: Sendable {
         self.areReported = (configuration.enforcement ?? enforcement) == .report
         self.addressesAreReported = configuration.enforcement == nil && enforcement == .report
         self.privateDenialIsReported = self.addressesAreReported && configuration.privateAddresses == .deny
+        var named: [NamedClients] = []
         // The order of `Policy.rules`.
-        self.deny = RuleList("destinations.deny", configuration.deny, from: first)
-        self.allow = RuleList("destinations.allow", configuration.allow, from: first + configuration.deny.count)
+        self.deny = RuleList("destinations.deny", configuration.deny, from: first, &named)
+        self.allow = RuleList("destinations.allow", configuration.allow, from: first + configuration.deny.count, &named)
         let listed = configuration.deny.count + configuration.allow.count
         self.ask = RuleList(
-            "destinations.ask", configuration.ask.map { DestinationEntry($0) }, from: first + listed, asks: true)
-        self.opaque = HostIndex(configuration.allow.map(\.pattern).filter(\.takesAnyProtocol))
+            "destinations.ask", configuration.ask.map { DestinationEntry($0) }, from: first + listed, &named, asks: true
+        )
+        self.opaque = RuleList(
+            "destinations.allow", configuration.allow.filter(\.pattern.takesAnyProtocol), from: first, &named)
+        self.namedClients = named
+        self.clientsOfNetworks = Set(self.deny.clientsOfNetworks + self.allow.clientsOfNetworks)
         self.resolvesNames = configuration.resolvesNames
         let reason = DecidingRule(
             Self.defaultKey, place: first + listed + configuration.ask.count, asks: configuration.fallback == .ask)
@@ -128,17 +141,40 @@ package struct DestinationRules: Sendable {
         self.deny.hosts.hasNetworks || self.allow.hosts.hasNetworks || self.privateDenial != nil
     }
 
+    // MARK: Clients
+
+    /// True if an entry is for named clients.
+    var namesClients: Bool { !self.namedClients.isEmpty }
+
+    /// The rights of a client.
+    package func rights(of client: ProxyIdentity) -> ClientRights {
+        // Without entries for named clients nothing is compared.
+        if self.namedClients.isEmpty { return .none }
+        return ClientRights(rules: self.namedClients.indices.filter { self.namedClients[$0].contains(client) })
+    }
+
+    /// The part of a client's rights that can decide about the addresses of `host`. By them these are judged as by all rights.
+    func addressRights(_ rights: ClientRights, for host: Authority) -> ClientRights {
+        if self.namedClients.isEmpty || !self.judgesAddresses { return .none }
+        var deciding = self.clientsOfNetworks
+        self.deny.addClients(of: host, to: &deciding)
+        self.allow.addClients(of: host, to: &deciding)
+        return ClientRights(rules: rights.rules.filter(deciding.contains))
+    }
+
+    // MARK: Names and addresses
+
     /// Judges the host of a request, before it is resolved. A literal address is also judged by the rules about addresses.
-    package func judge(_ authority: Authority) -> DestinationDecision {
-        let denied = self.deny.first(authority).map(self.broken)
+    package func judge(_ authority: Authority, for client: ClientRights) -> DestinationDecision {
+        let denied = self.deny.first(authority, client).map(self.broken)
         if let denied, denied.denial != nil { return denied }
         let address = IPAddress(authority.host)
-        let breach = address.flatMap { self.breach(by: $0, authority.port, asked: authority) }
+        let breach = address.flatMap { self.breach(by: $0, authority.port, asked: authority, client) }
         if let breach, breach.denial != nil { return breach }
         if let broken = denied ?? breach { return broken }
-        if let permission = self.allow.first(authority) { return .allowed(by: permission) }
-        if address != nil { return self.fallbackForAddresses }
-        if let question = self.ask.first(authority) {
+        if let permission = self.allow.first(authority, client) { return .allowed(by: permission) }
+        if address != nil { return self.fallbackForAddresses(authority) }
+        if let question = self.ask.first(authority, client) {
             return self.areReported ? .reported(by: question) : .asked(by: question)
         }
         switch self.fallback {
@@ -146,7 +182,9 @@ package struct DestinationRules: Sendable {
         case .allowed, .asked: return self.fallback
         case .denied, .prohibited, .reported, .byAddress: break
         }
-        guard self.allow.hosts.hasNetworks else { return self.fallback }
+        guard self.allow.hasNetworks(for: client) else {
+            return self.fallback(unlessFor: self.allow.firstForAnyone(authority))
+        }
         guard self.resolvesNames else {
             return self.broken(
                 DecidingRule("\(Self.defaultKey), and destinations.resolve is off, so the name is not looked up"))
@@ -155,20 +193,35 @@ package struct DestinationRules: Sendable {
     }
 
     /// The decision on an address that no list names. Addresses are never asked about.
-    private var fallbackForAddresses: DestinationDecision {
-        guard case .asked(let rule) = self.fallback else { return self.fallback }
+    private func fallbackForAddresses(_ authority: Authority) -> DestinationDecision {
+        guard case .asked(let rule) = self.fallback else {
+            return self.fallback(unlessFor: self.allow.firstForAnyone(authority))
+        }
         return .denied(by: DecidingRule("\(rule), and an address is never asked about", place: rule.place))
     }
 
-    /// True if a rule lets every protocol through to this destination (`tcp://HOST:PORT`).
-    package func letsAnyProtocol(to authority: Authority) -> Bool {
-        self.opaque.first(authority) { _ in true } != nil
+    /// The default; if it refuses, with the permission that the destination has for other clients.
+    private func fallback(unlessFor other: @autoclosure () -> DecidingRule?) -> DestinationDecision {
+        guard self.namesClients, let permission = other() else { return self.fallback }
+        func denial(_ rule: DecidingRule) -> DecidingRule {
+            DecidingRule("\(rule), and \(permission) is for other clients", place: rule.place)
+        }
+        switch self.fallback {
+        case .denied(let rule): return .denied(by: denial(rule))
+        case .reported(let rule): return .reported(by: denial(rule))
+        case .allowed, .prohibited, .asked, .byAddress: return self.fallback
+        }
+    }
+
+    /// True if a rule lets every protocol of the client through to this destination (`tcp://HOST:PORT`).
+    package func letsAnyProtocol(to authority: Authority, for client: ClientRights) -> Bool {
+        self.opaque.first(authority, client) != nil
     }
 
     /// Judges the host of a request that goes this way. An upstream proxy resolves names itself, so a name that only a rule
     /// about addresses could allow is refused there.
-    func judge(_ authority: Authority, goingBy way: RequestWay) -> DestinationDecision {
-        let decision = self.judge(authority)
+    func judge(_ authority: Authority, goingBy way: RequestWay, for client: ClientRights) -> DestinationDecision {
+        let decision = self.judge(authority, for: client)
         guard case .byAddress = decision, case .parent = way else { return decision }
         return self.broken(
             DecidingRule("\(Self.defaultKey), and upstream_proxy resolves the name, so no address can be judged"))
@@ -176,18 +229,24 @@ package struct DestinationRules: Sendable {
 
     /// Judges the address that is about to be dialled; never `.byAddress`.
     ///
-    /// - Parameter host: the host that the request names, which may be a name with any address.
-    package func judge(address: IPAddress, port: UInt16, asked host: Authority) -> DestinationDecision {
-        let decision = self.judge(host)
+    /// - Parameters:
+    ///   - host: the host that the request names, which may be a name with any address.
+    ///   - client: the rights of the client, or the part of them that can decide about the addresses of `host`.
+    package func judge(
+        address: IPAddress, port: UInt16, asked host: Authority, for client: ClientRights
+    ) -> DestinationDecision {
+        let decision = self.judge(host, for: client)
         if decision.denial != nil { return decision }
-        if let breach = self.breach(by: address, port, asked: host) {
+        if let breach = self.breach(by: address, port, asked: host, client) {
             return breach.denial == nil && decision.reported != nil ? decision : breach
         }
         switch decision {
         case .allowed, .denied, .prohibited, .reported: return decision
         // An address that a rule allows needs no answer; any other is dialled only after one.
-        case .asked: return self.allow.first(address, port).map { .allowed(by: $0) } ?? decision
-        case .byAddress: return self.allow.first(address, port).map { .allowed(by: $0) } ?? self.fallback
+        case .asked: return self.allow.first(address, port, client).map { .allowed(by: $0) } ?? decision
+        case .byAddress:
+            return self.allow.first(address, port, client).map { .allowed(by: $0) }
+                ?? self.fallback(unlessFor: self.allow.firstForAnyone(address, port))
         }
     }
 
@@ -197,36 +256,40 @@ package struct DestinationRules: Sendable {
     }
 
     /// The decision if a rule about addresses is broken; nil if none is.
-    private func breach(by address: IPAddress, _ port: UInt16, asked host: Authority) -> DestinationDecision? {
-        let denied: DestinationDecision? = self.denial(of: address, port).map { rule in
+    private func breach(
+        by address: IPAddress, _ port: UInt16, asked host: Authority, _ client: ClientRights
+    ) -> DestinationDecision? {
+        let denied: DestinationDecision? = self.denial(of: address, port, client).map { rule in
             self.addressesAreReported ? .reported(by: rule) : .denied(by: rule)
         }
         if let denied, denied.denial != nil { return denied }
-        guard let rule = self.prohibition(of: address, port, asked: host) else { return denied }
+        guard let rule = self.prohibition(of: address, port, asked: host, client) else { return denied }
         let prohibition = DecidingRule(rule)
         return self.privateDenialIsReported ? denied ?? .reported(by: prohibition) : .prohibited(by: prohibition)
     }
 
     /// The rule of `deny` that holds the address, or an IPv4 address that it stands for: a translator on the way (NAT64, 6to4)
     /// connects to that one.
-    private func denial(of address: IPAddress, _ port: UInt16) -> DecidingRule? {
-        if let rule = self.deny.first(address, port) { return rule }
+    private func denial(of address: IPAddress, _ port: UInt16, _ client: ClientRights) -> DecidingRule? {
+        if let rule = self.deny.first(address, port, client) { return rule }
         guard self.deny.hosts.hasNetworks else { return nil }
-        return address.embeddedAddresses.lazy.compactMap { self.deny.first($0, port) }.first
+        return address.embeddedAddresses.lazy.compactMap { self.deny.first($0, port, client) }.first
     }
 
     /// The rule about private addresses that the address of `host` will have to satisfy; nil if there is none.
-    func addressRule(for host: Authority) -> String? {
-        guard IPAddress(host.host) == nil, !self.allow.lists(host) else { return nil }
+    func addressRule(for host: Authority, _ client: ClientRights) -> String? {
+        guard IPAddress(host.host) == nil, !self.allow.lists(host, client) else { return nil }
         return self.privateDenial.map { self.privateDenialIsReported ? "\($0), which is only reported" : $0 }
     }
 
     /// The reason why an address that is not globally reachable may not be dialled; nil if it may.
     ///
     /// A network, a name or a suffix in `allow` permits any address that it leads to. `*` does not.
-    private func prohibition(of address: IPAddress, _ port: UInt16, asked host: Authority) -> String? {
+    private func prohibition(
+        of address: IPAddress, _ port: UInt16, asked host: Authority, _ client: ClientRights
+    ) -> String? {
         guard let privateDenial, let reason = SpecialAddresses.reason(for: address) else { return nil }
-        if self.allow.first(address, port) != nil || self.allow.lists(host) { return nil }
+        if self.allow.first(address, port, client) != nil || self.allow.lists(host, client) { return nil }
         return "\(privateDenial): \(reason)"
     }
 }
@@ -237,11 +300,19 @@ private struct RuleList: Sendable {
     let rules: [DecidingRule]
     /// True for each pattern that says more than a port.
     private let isSpecific: [Bool]
+    /// The number of the clients that each rule is for; nil if it is for all.
+    private let clients: [Int?]
+    /// The numbers of rules about networks.
+    private let networks: [Int]
 
     /// - Parameters:
     ///   - first: the place of the first rule in ``Policy/rules``.
+    ///   - named: the clients that rules are for; those of this list are added.
     ///   - asks: true if the rules ask.
-    init(_ name: String, _ entries: [DestinationEntry], from first: Int, asks: Bool = false) {
+    init(
+        _ name: String, _ entries: [DestinationEntry], from first: Int, _ named: inout [NamedClients],
+        asks: Bool = false
+    ) {
         var hosts = HostIndex()
         for (number, entry) in entries.enumerated() { hosts.insert(entry.pattern, number: number) }
         self.hosts = hosts
@@ -250,16 +321,61 @@ private struct RuleList: Sendable {
                 "\(name)[\(index)] \"\(entry)\"", place: first + index, advice: entry.reason, asks: asks)
         }
         self.isSpecific = entries.map { $0.pattern.host != .any }
+        self.clients = entries.map { entry in entry.clients.map { named.place(of: $0) } }
+        self.networks = entries.indices.filter { entries[$0].pattern.network != nil }
     }
 
-    func first(_ authority: Authority) -> DecidingRule? {
-        self.hosts.first(authority) { _ in true }.map { self.rules[$0] }
+    private func holds(_ number: Int, for client: ClientRights) -> Bool {
+        guard let clients = self.clients[number] else { return true }
+        return client.rules.contains(clients)
+    }
+
+    func first(_ authority: Authority, _ client: ClientRights) -> DecidingRule? {
+        self.hosts.first(authority) { self.holds($0, for: client) }.map { self.rules[$0] }
     }
 
     /// True if a pattern other than `*` matches.
-    func lists(_ authority: Authority) -> Bool { self.hosts.first(authority) { self.isSpecific[$0] } != nil }
+    func lists(_ authority: Authority, _ client: ClientRights) -> Bool {
+        self.hosts.first(authority) { self.isSpecific[$0] && self.holds($0, for: client) } != nil
+    }
 
-    func first(_ address: IPAddress, _ port: UInt16) -> DecidingRule? {
-        self.hosts.firstNetwork(containing: address, port: port).map { self.rules[$0] }
+    func first(_ address: IPAddress, _ port: UInt16, _ client: ClientRights) -> DecidingRule? {
+        self.hosts.firstNetwork(containing: address, port: port) { self.holds($0, for: client) }.map { self.rules[$0] }
+    }
+
+    /// The first rule for the host if clients are disregarded.
+    func firstForAnyone(_ authority: Authority) -> DecidingRule? {
+        self.hosts.first(authority) { _ in true }.map { self.rules[$0] }
+    }
+
+    /// The first rule for the address if clients are disregarded.
+    func firstForAnyone(_ address: IPAddress, _ port: UInt16) -> DecidingRule? {
+        self.hosts.firstNetwork(containing: address, port: port) { _ in true }.map { self.rules[$0] }
+    }
+
+    /// True if a rule about networks holds for the client.
+    func hasNetworks(for client: ClientRights) -> Bool {
+        self.networks.contains { self.holds($0, for: client) }
+    }
+
+    /// The numbers of the clients that rules about networks are for.
+    var clientsOfNetworks: [Int] { self.networks.compactMap { self.clients[$0] } }
+
+    /// Adds the numbers of the clients that rules with the host are for.
+    func addClients(of host: Authority, to numbers: inout Set<Int>) {
+        // No number is taken, so that all are looked at.
+        _ = self.hosts.first(host) { number in
+            if let clients = self.clients[number] { numbers.insert(clients) }
+            return false
+        }
+    }
+}
+
+extension [NamedClients] {
+    /// The place of the clients, which are added if they are new.
+    fileprivate mutating func place(of clients: NamedClients) -> Int {
+        if let place = self.firstIndex(of: clients) { return place }
+        self.append(clients)
+        return self.count - 1
     }
 }

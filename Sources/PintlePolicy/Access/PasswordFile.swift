@@ -52,6 +52,9 @@ package struct PasswordFile: Sendable, Equatable {
         self.decoy = "$2b$\(digits)$" + String(repeating: ".", count: 53)
     }
 
+    /// The names of the users, sorted.
+    var names: [String] { self.hashes.keys.sorted() }
+
     /// True if the file names the user.
     package func has(user: String) -> Bool { self.hashes[user] != nil }
 

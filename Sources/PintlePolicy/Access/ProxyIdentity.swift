@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// The names that a client gives with Proxy-Authorization.
-package struct ProxyIdentity: Sendable, Hashable {
+package struct ProxyIdentity: Sendable, Hashable, CustomStringConvertible {
     /// A user of `clients.basic_auth`, who has proved to be that.
     package var user: String?
     /// A word of the client's own choice, by which its exchanges can be found: `suite-42` of `alice+suite-42`, or the whole name if
@@ -11,6 +13,39 @@ package struct ProxyIdentity: Sendable, Hashable {
     package init(user: String? = nil, tag: String? = nil) {
         self.user = user
         self.tag = tag
+    }
+
+    /// The length of the names together.
+    package var byteCount: Int { (self.user?.utf8.count ?? 0) + (self.tag?.utf8.count ?? 0) }
+
+    /// `user alice with tag ci`, or `a client without a name`.
+    package var description: String {
+        switch (self.user, self.tag) {
+        case (nil, nil): "a client without a name"
+        case (let user?, nil): "user \(user.showable(keepingLines: false))"
+        case (nil, let tag?): "tag \(tag.showable(keepingLines: false))"
+        case (let user?, let tag?):
+            "user \(user.showable(keepingLines: false)) with tag \(tag.showable(keepingLines: false))"
+        }
+    }
+}
+
+extension Policy {
+    /// The names of a client that a person gives, to ask about its requests.
+    ///
+    /// - Throws: the reason if no client has such names under this configuration.
+    package func identity(user: String?, tag: String?) throws(Malformed) -> ProxyIdentity {
+        guard let users = self.configuration.clients.basicAuth?.users else {
+            if user != nil { throw Malformed("no client has a user: the configuration has no clients.basic_auth") }
+            return ProxyIdentity(tag: tag)
+        }
+        if let user, !users.has(user: user) {
+            throw Malformed("clients.basic_auth has no user \"\(user.excerpt)\"\(user.hint(of: users.names))")
+        }
+        if tag != nil, user == nil {
+            throw Malformed("a client with a tag has a user, too, by clients.basic_auth; name one")
+        }
+        return ProxyIdentity(user: user, tag: tag)
     }
 }
 

@@ -103,6 +103,8 @@ package struct DestinationsConfiguration: Sendable, Equatable {
 /// A rule in a list of destinations.
 package struct DestinationEntry: Sendable, Equatable, CustomStringConvertible {
     package let pattern: HostPattern
+    /// The clients that it is for. Default nil: every client.
+    package var clients: NamedClients?
     /// Words for those that are denied it, such as the way to do without it.
     package var reason: String?
 
@@ -123,7 +125,7 @@ package struct AccessPlaces: Sendable, Equatable {
 
     /// - Parameter rule: a name, which further words may follow, as in `destinations.deny[0] "*.ads.example"`.
     package internal(set) subscript(_ rule: String) -> SourcePosition? {
-        get { self.positions[String(rule.prefix { $0 != " " })] }
+        get { self.positions[String(rule.prefix { $0 != " " && $0 != "," })] }
         set { self.positions[rule] = newValue }
     }
 }

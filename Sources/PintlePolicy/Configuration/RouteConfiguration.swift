@@ -73,6 +73,8 @@ package struct RouteMatch: Sendable, Equatable {
     package var schemes: [Scheme] = []
     /// Fields that a request must have, all of them. Default none.
     package var headers: [HeaderPattern] = []
+    /// The clients whose requests match. Default nil: every client.
+    package var clients: NamedClients?
 
     package init() {}
 }

@@ -9,6 +9,7 @@ enum AccessReader {
         }
         clients.places = AccessPlaces("clients.allow", map["allow"])
         clients.basicAuth = map["basic_auth"]?.map(.basicAuth).flatMap(Self.basicAuth)
+        map.node.context.hasUsers = map["basic_auth"] != nil
         if let capture = listeners.first(where: { $0.use == .capture }) {
             map["basic_auth"]?.report("clients of \(capture) do not know of the proxy, and show it no password")
         }
@@ -148,6 +149,10 @@ extension StrictNode {
 
     /// A list of patterns of names. A person cannot tell where an address leads; so rules decide about addresses.
     fileprivate func namePatterns() -> [HostPattern]? {
+        if let map = (self.isList ? self.list() ?? [] : [self]).first(where: \.isMap) {
+            map.report("a question is for every client; write the pattern alone, or name clients in allow and deny")
+            return nil
+        }
         guard let patterns = self.hostPatterns() else { return nil }
         for network in patterns where network.network != nil {
             self.report("\"\(network)\" is an address or a network, which is never asked about; allow or deny it")
@@ -155,25 +160,43 @@ extension StrictNode {
         return patterns
     }
 
-    /// A list of host patterns, each alone or as `{host: PATTERN, reason: TEXT}`.
+    /// A list of host patterns, each alone or as `{host: PATTERN, users: …, tags: …, reason: TEXT}`.
     fileprivate func deniedDestinations() -> [DestinationEntry]? {
-        if self.isEmptyList { return [] }
-        return self.values { node in
-            guard node.isMap else { return node.hostPattern().map { DestinationEntry($0) } }
-            guard let map = node.map(.deniedDestination) else { return nil }
-            guard let host = map["host"] else {
-                node.report("the key \"host\" is missing: the pattern of the hosts that are denied")
-                return nil
-            }
-            guard let pattern = host.hostPattern() else { return nil }
-            var denied = DestinationEntry(pattern)
-            map.read("reason", into: &denied.reason) { $0.sentence().map { .some($0) } }
-            return denied
+        self.destinations(.deniedDestination, "denied") { text throws(Malformed) in
+            try HostPattern(text)
+        } others: { map, entry in
+            map.read("reason", into: &entry.reason) { $0.sentence().map { .some($0) } }
         }
     }
 
-    private func hostPattern() -> HostPattern? {
-        self.parsed { text throws(Malformed) in try HostPattern(text) }
+    /// Like ``deniedDestinations()``, with `tcp://HOST:PORT` besides, and without reasons.
+    fileprivate func allowedDestinations() -> [DestinationEntry]? {
+        self.destinations(.allowedDestination, "allowed") { text throws(Malformed) in
+            try HostPattern(destination: text)
+        }
+    }
+
+    /// A list of patterns, each alone or in a map with these keys; an empty list means no host.
+    ///
+    /// - Parameter others: reads the keys that only one list has.
+    private func destinations(
+        _ keys: KeySet, _ participle: String, _ read: (String) throws(Malformed) -> HostPattern,
+        others: (StrictMap, inout DestinationEntry) -> Void = { _, _ in }
+    ) -> [DestinationEntry]? {
+        if self.isEmptyList { return [] }
+        return self.values { node in
+            guard node.isMap else { return node.parsed(read).map { DestinationEntry($0) } }
+            guard let map = node.map(keys) else { return nil }
+            guard let host = map["host"] else {
+                node.report("the key \"host\" is missing: the pattern of the hosts that are \(participle)")
+                return nil
+            }
+            guard let pattern = host.parsed(read) else { return nil }
+            var entry = DestinationEntry(pattern)
+            entry.clients = NamedClients(map)
+            others(map, &entry)
+            return entry
+        }
     }
 
     /// Words that fit into a reason phrase (RFC 9112 §4).
@@ -183,14 +206,6 @@ extension StrictNode {
                 throw Malformed("must be 1 to 200 printable ASCII characters, which fit into a status line")
             }
             return text
-        }
-    }
-
-    /// Like ``hostPatterns()``, with `tcp://HOST:PORT` besides.
-    fileprivate func allowedDestinations() -> [DestinationEntry]? {
-        if self.isEmptyList { return [] }
-        return self.values {
-            $0.parsed { text throws(Malformed) in DestinationEntry(try HostPattern(destination: text)) }
         }
     }
 }

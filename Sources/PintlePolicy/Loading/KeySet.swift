@@ -66,7 +66,8 @@ extension KeySet {
     static let ask = KeySet("ask", ["timeout", "waiting", "webhook"])
     static let askWebhook = KeySet("ask.webhook", ["url", "secret", "trust"])
     static let requireSNIMatch = KeySet("destinations.require_sni_match", ["allow_absent"])
-    static let deniedDestination = KeySet("destinations.deny[]", ["host", "reason"])
+    static let allowedDestination = KeySet("destinations.allow[]", ["host", "users", "tags"])
+    static let deniedDestination = KeySet("destinations.deny[]", ["host", "users", "tags", "reason"])
     static let activity = KeySet("activity", ["activation_delay", "completion_delay", "log_interval"])
     static let trust = KeySet(
         "trust.NAME",
@@ -90,7 +91,7 @@ extension KeySet {
     static let coalesce = KeySet("routes[].coalesce", ["max_active", "order"])
     static let contract = KeySet("contract", ["file", "requests"])
     static let routeContract = KeySet("routes[].contract", ["file", "requests"])
-    static let match = KeySet("routes[].match", ["hosts", "methods", "paths", "schemes", "headers"])
+    static let match = KeySet("routes[].match", ["hosts", "methods", "paths", "schemes", "headers", "users", "tags"])
     static let request = KeySet(
         "routes[].request",
         [
@@ -142,7 +143,7 @@ extension KeySet {
         .top, .listenTLS, .engine, .log, .tracing, .capture, .isolation, .credential, .credentialGrant, .limits,
         .clients, .basicAuth,
         .destinations,
-        .ask, .askWebhook, .requireSNIMatch, .deniedDestination,
+        .ask, .askWebhook, .requireSNIMatch, .allowedDestination, .deniedDestination,
         .activity,
         .trust,
         .clientCertificate, .tunnels, .interception, .interceptionCA, .contract, .route, .respond, .cors, .forwarded,

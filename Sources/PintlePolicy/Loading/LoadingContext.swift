@@ -3,9 +3,10 @@
 /// State shared by all nodes of one file while it is read: its name, its surroundings, and the problems found so far, in this
 /// file and in those that are read together with it.
 package final class LoadingContext {
-    /// The problems of all files of a configuration.
+    /// The problems of all files of a configuration, and facts that concern several sections of them.
     private final class Findings {
         var problems: [ConfigurationProblem] = []
+        var hasUsers = false
     }
 
     package let file: String
@@ -16,6 +17,11 @@ package final class LoadingContext {
     let listen: [ListenAddress]?
     private let findings: Findings
     package var problems: [ConfigurationProblem] { self.findings.problems }
+    /// True if clients authenticate as users; known once `clients` was read.
+    var hasUsers: Bool {
+        get { self.findings.hasUsers }
+        set { self.findings.hasUsers = newValue }
+    }
 
     package init(file: String, surroundings: LoaderEnvironment, listen: [ListenAddress]? = nil) {
         self.file = file

@@ -106,6 +106,7 @@ struct RouteReader {
             }
         }
         map.read("headers", into: &match.headers, Self.readHeaders)
+        match.clients = NamedClients(map)
         return match
     }
 

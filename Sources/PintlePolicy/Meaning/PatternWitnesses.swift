@@ -30,6 +30,12 @@ package struct PatternWitnesses: Sendable {
     /// Finds field values.
     package init(values patterns: [HeaderPattern]) { self.search(Array(Set(patterns.map(\.allTokens))), isPath: false) }
 
+    /// Finds names of clients; none if there are no patterns.
+    package init(names patterns: [Glob]) {
+        // A name that no pattern matches is like none.
+        if !patterns.isEmpty { self.search(Array(Set(patterns.map(\.allTokens))), isPath: false, mayBeEmpty: false) }
+    }
+
     // MARK: The search
 
     /// A state of the product: the positions in each pattern, and the part of the current segment so far.
@@ -40,7 +46,7 @@ package struct PatternWitnesses: Sendable {
         var segment = Segment.empty
     }
 
-    private mutating func search(_ patterns: [[PathPattern.Token]], isPath: Bool) {
+    private mutating func search(_ patterns: [[PathPattern.Token]], isPath: Bool, mayBeEmpty: Bool = true) {
         let generic = Self.genericByte(patterns)
         var start = State(positions: patterns.map { Self.withEmptyStars([0], $0) })
         var queue: [(state: State, text: [UInt8])] = []
@@ -57,7 +63,7 @@ package struct PatternWitnesses: Sendable {
             let (state, text) = queue[index]
             index += 1
             let accepted = zip(state.positions, patterns).map { $0.contains($1.count) }
-            if !found.contains(accepted) {
+            if !found.contains(accepted), mayBeEmpty || !text.isEmpty {
                 if let text = Self.valid(text, isPath) {
                     found.insert(accepted)
                     self.texts.append(text)

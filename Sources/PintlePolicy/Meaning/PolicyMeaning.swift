@@ -175,14 +175,24 @@ package struct SettingsComparison {
         init(_ pattern: HostPattern) { (self.host, self.port) = (pattern.host, pattern.port) }
     }
 
-    private static func patternsForAnyProtocol(_ destinations: DestinationsConfiguration) -> Set<HostPatternContent> {
-        Set(destinations.allow.map(\.pattern).filter(\.takesAnyProtocol).map(HostPatternContent.init))
+    /// An entry without its spelling and its reason.
+    private struct DestinationContent: Hashable {
+        let pattern: HostPatternContent
+        let clients: NamedClients?
+
+        init(_ entry: DestinationEntry) {
+            (self.pattern, self.clients) = (HostPatternContent(entry.pattern), entry.clients)
+        }
+    }
+
+    private static func patternsForAnyProtocol(_ destinations: DestinationsConfiguration) -> Set<DestinationContent> {
+        Set(destinations.allow.filter(\.pattern.takesAnyProtocol).map(DestinationContent.init))
     }
 
     /// The reasons of the denials that have one, by their patterns.
-    private static func reasons(_ destinations: DestinationsConfiguration) -> [HostPatternContent: String] {
+    private static func reasons(_ destinations: DestinationsConfiguration) -> [DestinationContent: String] {
         let pairs = destinations.deny.compactMap { denied in
-            denied.reason.map { (HostPatternContent(denied.pattern), $0) }
+            denied.reason.map { (DestinationContent(denied), $0) }
         }
         // The first denial that matches is the one that tells its reason.
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first })

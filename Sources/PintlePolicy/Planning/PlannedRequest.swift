@@ -278,6 +278,7 @@ extension RequestPlan.Body {
 extension TransferRequest {
     fileprivate init(_ decision: Decision) {
         self.init(method: "", scheme: decision.scheme, authority: decision.authority, path: decision.path)
+        self.rights = decision.rights
     }
 }
 

@@ -109,7 +109,7 @@ package struct RedirectTrail: Sendable {
             method: proposal.method, target: target, minorVersion: self.head.minorVersion, fields: fields)
         let kept = proposal.keepsBody ? self.body : nil
         let framing: BodyFraming = kept.map { BodyFraming.length(UInt64($0.bytes.readableBytes)) } ?? .none
-        let plan = RequestPlan(head, framing, by: self.plan.policy)
+        let plan = RequestPlan(head, framing, by: self.plan.policy, of: self.plan.client)
         if let kept { return Hop(head: head, plan: plan, body: .whole(kept.bytes, trailers: kept.trailers)) }
         if case .collect = plan.grantedStep {
             return Hop(head: head, plan: plan, body: .whole(ByteBuffer(), trailers: Fields()))

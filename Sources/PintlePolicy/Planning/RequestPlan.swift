@@ -39,11 +39,14 @@ package final class RequestPlan: Sendable {
     ///
     /// - Parameters:
     ///   - framing: the framing of the body that follows the head.
+    ///   - client: the names of the client. Default: none.
     ///   - tunnel: further properties of a tunnel.
     package convenience init(
-        _ head: RequestHead, _ framing: BodyFraming, by policy: Policy, tunnel: TunnelKind = TunnelKind()
+        _ head: RequestHead, _ framing: BodyFraming, by policy: Policy, of client: ProxyIdentity = ProxyIdentity(),
+        tunnel: TunnelKind = TunnelKind()
     ) {
-        var draft = Draft(policy: policy, framing: framing, tunnelKind: tunnel)
+        var draft = Draft(
+            policy: policy, framing: framing, client: policy.ruledIdentity(client), tunnelKind: tunnel)
         let step = draft.step(for: head)
         let answer: RouteAnswer? = if case .respond(let answer) = step { answer } else { nil }
         let rewriter: ResponseRewriter? =
@@ -100,6 +103,8 @@ package final class RequestPlan: Sendable {
     var forwarding: ForwardedRules { self.decision?.route?.configuration.request.forwarded ?? ForwardedRules() }
     /// True if the route's serializer makes the request anew.
     package var isSerialized: Bool { self.grounds.isSerialized }
+    /// The names of the client by which rules were chosen.
+    package var client: ProxyIdentity { self.grounds.client }
     var policy: Policy { self.grounds.policy }
     var framing: BodyFraming { self.grounds.framing }
     /// The route's changes to fields and bodies; nil without a route.
@@ -148,6 +153,7 @@ extension RequestPlan {
     private struct Draft: Sendable {
         let policy: Policy
         let framing: BodyFraming
+        let client: ProxyIdentity
         let tunnelKind: TunnelKind
         var query: RouteQuery?
         var decision: Decision?
@@ -194,6 +200,7 @@ extension RequestPlan {
         private mutating func forward(_ head: RequestHead, _ asked: consuming RouteQuery) -> Step {
             var query = consume asked
             query.headers = self.policy.routes.fields(of: head)
+            query.client = self.client
             self.query = query
             let decision: Decision
             do throws(Malformed) {
@@ -249,7 +256,7 @@ extension RequestPlan {
             }
             let query = RouteQuery(
                 method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy,
-                headers: self.policy.routes.fields(of: head))
+                headers: self.policy.routes.fields(of: head), client: self.client)
             let decision = self.policy.decideTunnel(query, self.tunnelKind)
             (self.query, self.decision) = (query, decision)
             return Problem(denying: decision).map { .refuse($0) } ?? .tunnel(to: authority)

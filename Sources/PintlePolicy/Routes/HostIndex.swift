@@ -57,10 +57,10 @@ package struct HostIndex: Sendable {
         return best
     }
 
-    /// The lowest number of a network that holds `address`; nil if none does.
-    package func firstNetwork(containing address: IPAddress, port: UInt16) -> Int? {
+    /// The lowest number that `accepts` takes and that has a network that holds `address`; nil if there is none.
+    package func firstNetwork(containing address: IPAddress, port: UInt16, where accepts: (Int) -> Bool) -> Int? {
         var best: Int?
-        self.scanNetworks(address, port, &best) { _ in true }
+        self.scanNetworks(address, port, &best, accepts)
         return best
     }
 

@@ -34,6 +34,7 @@ package final class Route: Sendable {
     private let methods: [String]
     private let paths: [PathPattern]
     private let headers: [HeaderPattern]
+    private let clients: NamedClients?
     private let acceptsHTTP: Bool
     let acceptsHTTPS: Bool
     private let ownNames: OwnNames
@@ -55,6 +56,7 @@ package final class Route: Sendable {
         self.methods = configuration.match.methods
         self.paths = configuration.match.paths
         self.headers = configuration.match.headers
+        self.clients = configuration.match.clients
         let schemes = configuration.match.schemes
         self.acceptsHTTP = schemes.isEmpty || schemes.contains(.http)
         self.acceptsHTTPS = schemes.isEmpty || schemes.contains(.https)
@@ -70,7 +72,7 @@ package final class Route: Sendable {
     func acceptsAllButPath(_ query: RouteQuery) -> Bool {
         guard query.scheme == .http ? self.acceptsHTTP : self.acceptsHTTPS else { return false }
         guard self.serves(query) else { return false }
-        guard self.acceptsHeaders(query.headers) else { return false }
+        guard self.acceptsHeaders(query.headers), self.clients.includes(query.client) else { return false }
         return self.acceptsMethod(of: query)
     }
 
@@ -126,6 +128,9 @@ extension Route {
         if let header = match.headers.first(where: { !$0.matches(query.headers) }) {
             return "it has no field like \"\(header)\""
         }
+        if let clients = match.clients, !clients.contains(query.client) {
+            return "\(query.client.description) is none of its \(clients)"
+        }
         if self.acceptsAllButPath(query) { return nil }
         if !self.configuration.servesGateway { return "it has no upstream, which a gateway request needs" }
         if query.form == .proxy {
@@ -159,10 +164,13 @@ package struct RouteQuery: Sendable, Equatable {
     package var isWebSocket: Bool
     /// The method of the request that a browser's preflight announces; nil if this is no preflight.
     package var announcedMethod: String?
+    /// The names of the client by which rules are chosen; see ``Policy/ruledIdentity(_:)``.
+    package var client: ProxyIdentity
 
     package init(
         method: String, scheme: Scheme, authority: Authority, path: String, form: Form = .proxy,
-        headers: Fields = Fields(), isWebSocket: Bool = false, announcedMethod: String? = nil
+        headers: Fields = Fields(), isWebSocket: Bool = false, announcedMethod: String? = nil,
+        client: ProxyIdentity = ProxyIdentity()
     ) {
         self.method = method
         self.scheme = scheme
@@ -172,5 +180,6 @@ package struct RouteQuery: Sendable, Equatable {
         self.headers = headers
         self.isWebSocket = isWebSocket
         self.announcedMethod = announcedMethod
+        self.client = client
     }
 }

@@ -35,7 +35,8 @@ package struct RouteSummary: CustomStringConvertible {
         let hosts = match.hosts.isEmpty ? "every host" : match.hosts.map(\.description).joined(separator: ",")
         let paths = match.paths.map(\.description).joined(separator: ",")
         let headers = match.headers.isEmpty ? "" : "with " + match.headers.map(\.description).joined(separator: ", ")
-        return [methods, schemes, hosts, paths, headers].filter { !$0.isEmpty }.joined(separator: " ")
+        let clients = match.clients.map { "of \($0)" } ?? ""
+        return [methods, schemes, hosts, paths, headers, clients].filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     private var destination: String {

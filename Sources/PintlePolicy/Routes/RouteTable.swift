@@ -11,6 +11,8 @@ package final class RouteTable: Sendable {
     private let hasPaths: Bool
     /// The names of all fields by which routes are chosen, in lower case.
     private let headerNames: [String]
+    /// True if a route is for named clients.
+    let nameClients: Bool
 
     /// - Parameter contracts: one for each of `configurations`, in the same order.
     init(_ configurations: [RouteConfiguration], contracts: [RouteContracts], ownNames: OwnNames) {
@@ -25,6 +27,7 @@ package final class RouteTable: Sendable {
         }
         self.index = index
         self.hasPaths = configurations.contains { !$0.match.paths.isEmpty }
+        self.nameClients = configurations.contains { $0.match.clients != nil }
         self.headerNames = Set(configurations.flatMap { $0.match.headers.map { $0.name.lowercased() } }).sorted()
     }
 
@@ -89,12 +92,17 @@ package final class RouteTable: Sendable {
     ///
     /// A tunnel to port 443 is for https; another may carry either scheme, since some clients open tunnels for http, too.
     ///
-    /// - Parameter fields: those of the CONNECT itself.
-    func firstDecidingTunnels(to authority: Authority, _ fields: Fields) -> Route? {
+    /// Requests inside have the client of the CONNECT; so a route for other clients has no part in it.
+    ///
+    /// - Parameters:
+    ///   - fields: those of the CONNECT itself.
+    ///   - client: the client of the CONNECT.
+    func firstDecidingTunnels(to authority: Authority, _ fields: Fields, of client: ProxyIdentity) -> Route? {
         let found = self.index.first(authority) { number in
             let route = self.routes[number]
             let isForScheme = authority.port == Scheme.https.defaultPort ? route.acceptsHTTPS : true
-            return isForScheme && route.configuration.decidesTunnels(withFields: route.acceptsHeaders(fields))
+            guard isForScheme, route.configuration.match.clients.includes(client) else { return false }
+            return route.configuration.decidesTunnels(withFields: route.acceptsHeaders(fields))
         }
         return found.map { self.routes[$0] }
     }

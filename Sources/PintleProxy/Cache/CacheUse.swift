@@ -27,8 +27,19 @@ final class CacheUse: Sendable {
     /// Returns a copy for requests through an upstream proxy. They have a partition of their own, because it may give other
     /// responses.
     func by(_ upstream: ProxyServer) -> CacheUse {
+        self.inPart("by \(upstream.scheme.rawValue)://\(upstream.authority)")
+    }
+
+    /// Returns a copy for requests of clients with certain rights. They have a partition of their own, because the address that the
+    /// response came from was judged for them.
+    func with(_ rights: ClientRights) -> CacheUse {
+        self.inPart("for \(rights.rules.map(String.init).joined(separator: ","))")
+    }
+
+    /// Returns a copy with a part of the partition.
+    private func inPart(_ name: String) -> CacheUse {
         CacheUse(
-            self.cache, self.mode, joins: self.joins, self.queue,
-            partition: "\(self.partition) by \(upstream.scheme.rawValue)://\(upstream.authority)", name: self.name)
+            self.cache, self.mode, joins: self.joins, self.queue, partition: "\(self.partition) \(name)",
+            name: self.name)
     }
 }

@@ -44,8 +44,9 @@ package struct Caching: Sendable {
         // Digests that distinguish the trust policies.
         let trusts = policy.securityPolicies.map(\.digest)
         // A destination that is not allowed any more must not be answered from the cache either.
-        let access =
-            "\(policy.configuration.destinations) \(policy.configuration.listen.contains(where: \.isExposed))"
+        let destinations = policy.configuration.destinations
+        let clients = (destinations.allow + destinations.deny).map { $0.clients?.description ?? "" }
+        let access = "\(destinations) \(clients) \(policy.configuration.listen.contains(where: \.isExposed))"
         let status = CacheStatus.Name(name)
         var queues: [String: (rules: CoalescingRules, queue: RouteQueue)] = [:]
         self.uses = routes.map { route in
@@ -72,10 +73,15 @@ package struct Caching: Sendable {
     /// True if a route caches responses; false if routes only merge requests in flight.
     var keepsAnswers: Bool { self.uses.contains { $0?.ofSystem.mode != nil } }
 
-    /// - Parameter upstream: the upstream proxy of the request, if any; others may give other responses.
-    func use(_ route: Route, under trust: TrustChoice?, by upstream: ProxyServer?) -> CacheUse? {
+    /// - Parameters:
+    ///   - upstream: the upstream proxy of the request, if any; others may give other responses.
+    ///   - rights: the client's rights to the address of the origin.
+    func use(
+        _ route: Route, under trust: TrustChoice?, by upstream: ProxyServer?, for rights: ClientRights
+    ) -> CacheUse? {
         guard route.index < self.uses.count, let use = self.uses[route.index]?[trust] else { return nil }
-        return upstream.map(use.by) ?? use
+        if let upstream { return use.by(upstream) }
+        return rights == .none ? use : use.with(rights)
     }
 }
 

@@ -201,14 +201,15 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private func complete(_ request: inout ReceivedRequest) -> Problem? {
         guard let enclosure else { return nil }
         let received = request
-        if let known = received.completed(for: enclosure.place) {
+        let client = self.worker.active.policy.ruledIdentity(enclosure.identity)
+        if let known = received.completed(for: enclosure.place, of: client) {
             request = known
             return nil
         }
         var head = received.head
         let problem = enclosure.complete(&head)
         request = ReceivedRequest(head, received.framing, isRecurrent: received.isRecurrent && problem == nil)
-        received.note(completed: request, for: enclosure.place)
+        received.note(completed: request, for: enclosure.place, of: client)
         return problem
     }
 

@@ -23,8 +23,8 @@ final class ReceivedRequest {
     let isRecurrent: Bool
     private var plan: (plan: RequestPlan, policy: Policy)?
     private var made: Result<PlannedRequest, Problem>?
-    /// The request as it was completed last inside an enclosure, and with which destination.
-    private var completed: (request: ReceivedRequest, place: EnclosurePlace)?
+    /// The request as it was completed last inside an enclosure, with which destination, and of which client.
+    private var completed: (request: ReceivedRequest, place: EnclosurePlace, client: ProxyIdentity)?
     /// The cache lookup, if it depends on the request alone and any stored response may answer.
     private(set) var question: CacheLookup?
 
@@ -42,13 +42,17 @@ final class ReceivedRequest {
     var deliversBody: Bool { self.framing != .none && !self.head.fields.hasToken("100-continue", in: .expect) }
 
     /// The plan for the request.
-    func plan(by policy: Policy) -> RequestPlan {
+    ///
+    /// - Parameter client: the names of its client: by its own Proxy-Authorization, or by its enclosure.
+    func plan(by policy: Policy, of client: ProxyIdentity) -> RequestPlan {
         if let known = self.plan {
             precondition(known.policy === policy, "BUG: a request is remembered beyond its configuration")
+            precondition(
+                known.plan.client == policy.ruledIdentity(client), "BUG: a request is remembered for another client")
             return known.plan
         }
         let plan = RequestPlan(
-            self.head, self.framing, by: policy, tunnel: TunnelKind(isCaptured: self.isCaptured))
+            self.head, self.framing, by: policy, of: client, tunnel: TunnelKind(isCaptured: self.isCaptured))
         if self.isRecurrent { self.plan = (plan, policy) }
         return plan
     }
@@ -77,15 +81,16 @@ final class ReceivedRequest {
         return made
     }
 
-    /// The request with the destination of an enclosure; nil if equal requests were not completed with it last.
-    func completed(for place: EnclosurePlace) -> ReceivedRequest? {
-        guard let completed, completed.place == place else { return nil }
+    /// The request with the destination of an enclosure; nil if equal requests were not completed last with it, and for this
+    /// client: its plan is for one client.
+    func completed(for place: EnclosurePlace, of client: ProxyIdentity) -> ReceivedRequest? {
+        guard let completed, completed.place == place, completed.client == client else { return nil }
         return completed.request
     }
 
     /// Remembers the completed request for equal requests. Does nothing for one that is not recurrent.
-    func note(completed request: ReceivedRequest, for place: EnclosurePlace) {
-        if request.isRecurrent { self.completed = (request, place) }
+    func note(completed request: ReceivedRequest, for place: EnclosurePlace, of client: ProxyIdentity) {
+        if request.isRecurrent { self.completed = (request, place, client) }
     }
 
     /// Remembers the cache lookup for equal requests.

@@ -86,7 +86,7 @@ final class Exchange: TransferDelegate {
 
     private func performPlan() {
         if self.active.service != nil { return self.collect() }
-        let plan = self.request.plan(by: self.active.policy)
+        let plan = self.request.plan(by: self.active.policy, of: self.report.identity)
         self.report.note(plan, in: self.active)
         if plan.followsRedirects { self.trail = RedirectTrail(self.request.head, plan) }
         self.perform(plan, nil)

@@ -74,7 +74,7 @@ final class ExchangeReport: ExchangeProgress {
     /// The heads as the client and the origin sent them; nil if no sink wants their fields.
     private(set) var heads: HeadBlock?
     /// The rules for the origin's address, which are checked when it is known; set only if they only report.
-    private var addressQuestion: (rules: DestinationRules, host: Authority)?
+    private var addressQuestion: (rules: DestinationRules, host: Authority, client: ClientRights)?
     /// The place of the exchange in a trace; nil if traces are off.
     var trace: ExchangeTrace?
     /// True once there is a trace. Asked instead of the trace itself, which is large.
@@ -151,14 +151,14 @@ final class ExchangeReport: ExchangeProgress {
         if let reason = decision.reportedBreach {
             self.noteReported(.destinationDenied, reason)
         } else if active.judgesAddressesAfterwards(decision) {
-            self.addressQuestion = (active.policy.destinations, decision.authority)
+            self.addressQuestion = (active.policy.destinations, decision.authority, decision.rights)
         }
     }
 
     /// Reports an address that would be denied if its rules were enforced; does nothing if it is allowed or unknown yet.
     private func judge(address: String) {
-        guard let (rules, host) = self.addressQuestion, let address = IPAddress(address),
-            let rule = rules.judge(address: address, port: host.port, asked: host).reported
+        guard let (rules, host, client) = self.addressQuestion, let address = IPAddress(address),
+            let rule = rules.judge(address: address, port: host.port, asked: host, for: client).reported
         else { return }
         self.addressQuestion = nil
         self.rule = DecidingRule(rule)

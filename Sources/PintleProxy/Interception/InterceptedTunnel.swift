@@ -87,7 +87,8 @@ final class InterceptedTunnel: RequestEnclosure {
         self.serverName = serverName
         let policy = self.active.policy
         if policy.configuration.destinations.requiresSNIMatch,
-            let reason = policy.refusal(ofServerName: serverName, inTunnelTo: self.authority, isIntercepted: true)
+            let reason = policy.refusal(
+                ofServerName: serverName, inTunnelTo: self.authority, of: self.identity, isIntercepted: true)
         {
             let isReported = policy.destinations.areReported
             let sentence = self.tell(reason, isReported: isReported)
@@ -114,7 +115,7 @@ final class InterceptedTunnel: RequestEnclosure {
     private func tell(_ reason: String, isReported: Bool) -> String? {
         let report = ExchangeReport(
             self.request, of: self.client, in: self.process, on: self.worker, inside: self)
-        report.note(self.request.plan(by: self.active.policy), in: self.active)
+        report.note(self.request.plan(by: self.active.policy, of: self.identity), in: self.active)
         report.note(hello: reason, isReported: isReported)
         report.close(isReported ? .completed : .failed, in: self.active)
         return report.error

@@ -30,7 +30,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
 
     private let tunnel: any UndecidedTunnel
     private lazy var plan = RequestPlan(
-        self.tunnel.request.head, .none, by: self.active.policy,
+        self.tunnel.request.head, .none, by: self.active.policy, of: self.tunnel.identity,
         tunnel: TunnelKind(isOpaque: true, isCaptured: self.tunnel.isCaptured))
     private var state = State.waiting
     /// The record of the tunnel; nil until the tunnel is known to be opaque.
@@ -67,7 +67,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         guard case .waiting = self.state, !self.tunnel.hasBegun else { return }
         // A CONNECT has judged the destination; a client that was captured did not ask for it.
         guard self.tunnel.isCaptured else { return self.connect() }
-        switch self.tunnel.request.plan(by: self.active.policy).step {
+        switch self.tunnel.request.plan(by: self.active.policy, of: self.tunnel.identity).step {
         case .refuse, .ask: self.judge("its client waits for the server to speak first") { $0.connect() }
         case .respond, .answer, .collect, .send, .tunnel: self.connect()
         }
@@ -107,7 +107,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         guard let decision = self.plan.decision else { preconditionFailure("BUG: nothing says where a tunnel goes") }
         let head = self.tunnel.request.head
         let fields = self.active.parent(of: decision) == nil ? Fields() : Forwarding.path(of: head, to: self.active.via)
-        var request = TunnelOpening.request(.http, to: self.tunnel.authority, by: decision.route, fields)
+        var request = TunnelOpening.request(.http, to: self.tunnel.authority, by: decision, fields)
         request.way = self.active.way(decision.way)
         (request.client, request.owner) = (self.tunnel.client?.forTransfers, self.tunnel.owner)
         request.limitsWaiting = true

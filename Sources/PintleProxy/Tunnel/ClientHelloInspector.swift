@@ -26,11 +26,14 @@ struct ClientHelloInspector {
     private(set) var hasNamelessHello = false
     private let policy: Policy
     private let authority: Authority
+    private let client: ProxyIdentity
     private let isReported: Bool
 
-    init(_ policy: Policy, tunnelTo authority: Authority) {
+    /// - Parameter client: the names of the client that asked for the tunnel.
+    init(_ policy: Policy, tunnelTo authority: Authority, of client: ProxyIdentity) {
         self.policy = policy
         self.authority = authority
+        self.client = client
         self.isReported = policy.destinations.areReported
     }
 
@@ -61,7 +64,7 @@ struct ClientHelloInspector {
 
     private func refusal(by finding: ClientHelloReader.Finding) -> String? {
         switch finding {
-        case .hello(let name): self.policy.refusal(ofServerName: name, inTunnelTo: self.authority)
+        case .hello(let name): self.policy.refusal(ofServerName: name, inTunnelTo: self.authority, of: self.client)
         case .malformed(let reason): reason
         case .undecided, .otherProtocol, .nothingNew: nil
         }

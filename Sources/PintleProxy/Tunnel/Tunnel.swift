@@ -77,7 +77,7 @@ final class Tunnel: ServedTunnel {
         (self.watch, self.filter) = (terms.watch, terms.filter)
         let policy = terms.active.policy
         if let authority = terms.authority, policy.configuration.destinations.requiresSNIMatch {
-            self.helloInspector = ClientHelloInspector(policy, tunnelTo: authority)
+            self.helloInspector = ClientHelloInspector(policy, tunnelTo: authority, of: terms.report.identity)
         }
         self.messages = terms.head.flatMap { MessageWatch($0, terms.report.messageKeepers) }
         self.worker = worker

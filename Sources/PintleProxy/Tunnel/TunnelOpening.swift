@@ -47,7 +47,7 @@ final class TunnelOpening {
     private let parent: ProxyServer?
     private let connectFields: Fields
     private let active: ActiveConfiguration
-    private let route: Route?
+    private let decision: Decision?
     private var state = State.fresh
     /// The verdict on the destination, if it was verified.
     private(set) var proof: Verdict?
@@ -65,7 +65,7 @@ final class TunnelOpening {
         self.parent = parent
         self.connectFields = fields
         self.active = active
-        self.route = plan.decision?.route
+        self.decision = plan.decision
     }
 
     /// Opens a tunnel for a CONNECT with this head, by the upstream proxy of its decision.
@@ -175,7 +175,7 @@ final class TunnelOpening {
     }
 
     private func request(_ scheme: Scheme) -> TransferRequest {
-        Self.request(scheme, to: self.authority, by: self.route, self.connectFields)
+        Self.request(scheme, to: self.authority, by: self.decision, self.connectFields)
     }
 
     /// The request for a connection that a tunnel can use.
@@ -184,12 +184,13 @@ final class TunnelOpening {
     ///   - scheme: https if the destination is to be verified on it.
     ///   - fields: the fields of the CONNECT to an upstream proxy.
     static func request(
-        _ scheme: Scheme, to authority: Authority, by route: Route?, _ fields: Fields
+        _ scheme: Scheme, to authority: Authority, by decision: Decision?, _ fields: Fields
     ) -> TransferRequest {
         var request = TransferRequest(method: "GET", scheme: scheme, authority: authority, path: "/")
         request.connectOnly = true
         request.connectFields = fields
-        if let route {
+        request.rights = decision?.rights ?? .none
+        if let route = decision?.route {
             request.connectTimeout = route.connectTimeout
             request.serviceType = route.serviceType
             request.interface = route.configuration.request.interface
@@ -197,5 +198,5 @@ final class TunnelOpening {
         return request
     }
 
-    private var patience: Duration { (self.route?.configuration.request ?? RequestRules()).connectTimeout }
+    private var patience: Duration { (self.decision?.route?.configuration.request ?? RequestRules()).connectTimeout }
 }

@@ -9,11 +9,13 @@ struct HostClasses {
     /// The hosts, as in a URL: an IPv6 address in brackets.
     let hosts: [String]
     private let policies: [Policy]
+    private let clients: [ProxyIdentity]
     private let patterns: [HostPattern]
     private let commonPorts: [UInt16]
 
-    init(_ policies: [Policy]) {
-        self.policies = policies
+    /// - Parameter clients: names of clients that stand for all.
+    init(_ policies: [Policy], _ clients: [ProxyIdentity]) {
+        (self.policies, self.clients) = (policies, clients)
         self.patterns = policies.flatMap(Self.patterns)
         var ports: Set<UInt16> = []
         for destinations in policies.map(\.configuration.destinations) {
@@ -57,15 +59,21 @@ struct HostClasses {
             patterns: self.patterns.indices.filter { self.patterns[$0].matches(authority) },
             isOwn: policies.map { $0.isOwnHost(authority.host) },
             ports: [port == 443] + policies.flatMap { [$0.ports.allows(port), $0.connectPorts.allows(port)] },
-            destinations: policies.map { policy in
-                switch policy.destinations.judge(authority) {
-                case .allowed: "allowed"
-                case .denied, .prohibited: "denied"
-                case .asked: "asked"
-                case .reported: "reported"
-                case .byAddress: "by address"
+            destinations: policies.flatMap { policy in
+                self.clients.map {
+                    Self.name(policy.destinations.judge(authority, for: policy.destinations.rights(of: $0)))
                 }
             })
+    }
+
+    private static func name(_ decision: DestinationDecision) -> String {
+        switch decision {
+        case .allowed: "allowed"
+        case .denied, .prohibited: "denied"
+        case .asked: "asked"
+        case .reported: "reported"
+        case .byAddress: "by address"
+        }
     }
 
     private static func spelled(_ address: IPAddress) -> String {

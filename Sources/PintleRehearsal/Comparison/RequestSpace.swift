@@ -14,7 +14,7 @@ struct RequestSpace {
     private static let mostForPort = 4096
 
     private let policies: [Policy]
-    private let limit: Int
+    private var limit: Int
     private var count = 0
     private var paths: [Set<PathPattern>: PatternWitnesses] = [:]
     /// True if each request that any table can tell from the others was tried.
@@ -23,14 +23,20 @@ struct RequestSpace {
     /// - Parameter limit: the number of requests after which only pairs of conditions are tried.
     init(_ policies: [Policy], limit: Int) { (self.policies, self.limit) = (policies, limit) }
 
-    /// Calls `body` with each request.
+    /// Calls `body` with each request, once for each client that a rule can tell from the others.
     mutating func forEach(_ take: (PlanComparison.Request) -> Void) {
+        let clients = ClientWitnesses(self.policies)
+        if !clients.isComplete { self.isExhausted = false }
+        self.limit /= clients.all.count
         func body(_ request: PlanComparison.Request) {
             var request = request
             request.isRepresentative = true
-            take(request)
+            for client in clients.all {
+                request.client = client
+                take(request)
+            }
         }
-        let classes = HostClasses(self.policies)
+        let classes = HostClasses(self.policies, clients.all)
         var seen: Set<HostClasses.Conditions> = []
         for host in classes.hosts {
             for port in classes.ports(of: host) {

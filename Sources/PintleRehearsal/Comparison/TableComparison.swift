@@ -106,7 +106,7 @@ package struct TableComparison: Sendable {
         var all = found.kinds.map { Self.row($0 == .unknown ? .request : $0, found, request, places) }
         let sides = [found.before, found.after]
         // Requests to one destination depend on its address alike.
-        let key = sides.flatMap { [$0.unresolved?.description ?? "", $0.decision] }
+        let key = sides.flatMap { [$0.unresolved?.description ?? "", $0.decision] } + ["\(request.client)"]
         guard sides.contains(where: { $0.unresolved != nil }), resolved.insert(key).inserted else { return all }
         for (address, difference) in comparison.differencesByAddress(found) {
             var request = request
@@ -122,9 +122,10 @@ package struct TableComparison: Sendable {
     ) -> PolicyDifference {
         let target = request.head.target.url ?? "*"
         let address = request.address.map { " at \($0)" } ?? ""
+        let client = request.client == ProxyIdentity() ? "" : " by \(request.client)"
         return PolicyDifference(
             kind: .plan(kind), before: .init(found.before, kind, places.0), after: .init(found.after, kind, places.1),
-            witness: "\(request.head.method) \(target)\(address)",
+            witness: "\(request.head.method) \(target)\(address)\(client)",
             fields: request.head.fields.pairs.map { "\($0.name): \($0.value)" })
     }
 }

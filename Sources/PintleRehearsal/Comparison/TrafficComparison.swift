@@ -72,7 +72,8 @@ package struct TrafficComparison {
     // MARK: One exchange
 
     private mutating func compare(_ exchange: RecordedExchange) -> PlanComparison.Difference {
-        var request = PlanComparison.Request(exchange.head)
+        var request = PlanComparison.Request(
+            exchange.head, of: ProxyIdentity(user: exchange.access.user, tag: exchange.access.tag))
         request.body = exchange.body
         request.address = exchange.address
         request.hiddenFields = self.completions.changedFields(of: exchange)
@@ -111,7 +112,7 @@ package struct TrafficComparison {
         }
         let sides = [found.before, found.after]
         guard sides.contains(where: { $0.unresolved != nil }), !found.kinds.contains(.unknown) else { return found }
-        let key = sides.flatMap { [$0.unresolved?.description ?? "", $0.decision] }
+        let key = sides.flatMap { [$0.unresolved?.description ?? "", $0.decision] } + ["\(request.client)"]
         let decides = self.byAddress[key] ?? !self.comparison.differencesByAddress(found).isEmpty
         if self.byAddress.count < Self.mostNames { self.byAddress[key] = decides }
         if decides { found.kinds.append(.unknown) }

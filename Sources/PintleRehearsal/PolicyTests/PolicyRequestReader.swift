@@ -90,8 +90,7 @@ enum PolicyRequestReader {
     }
 
     private static func client(_ node: StrictNode) -> PolicyTest.Client? {
-        guard let map = node.map(PolicyTestKeys.readClient) else { return nil }
-        map["tag"]?.report("no rule decides by the tag of a client, so that a test has none; leave the key out")
+        guard let map = node.map(PolicyTestKeys.client) else { return nil }
         var client = PolicyTest.Client()
         map.read("address", into: &client.address) { node in
             node.parsed { text throws(Malformed) in
@@ -100,6 +99,7 @@ enum PolicyRequestReader {
             }
         }
         map.read("user", into: &client.user) { node in node.nonEmptyString().map { .some($0) } }
+        map.read("tag", into: &client.tag) { node in node.nonEmptyString().map { .some($0) } }
         return client
     }
 }

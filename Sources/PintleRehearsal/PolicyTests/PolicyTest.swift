@@ -68,6 +68,8 @@ package struct PolicyTest: Sendable {
         package var address = IPAddress(v4: 0x7F00_0001)
         /// A user of `clients.basic_auth` with the right password.
         package var user: String?
+        /// The label that it adds to its name.
+        package var tag: String?
     }
 
     /// A response of the origin.

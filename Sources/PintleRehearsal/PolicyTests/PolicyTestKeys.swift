@@ -7,9 +7,7 @@ package enum PolicyTestKeys {
     package static let test = KeySet("", ["name", "request", "response", "chain", "expect", "violations"])
     package static let request = KeySet(
         "request", ["method", "url", "headers", "body", "json", "form", "client", "mode"])
-    package static let client = KeySet("request.client", ["address", "user"])
-    /// The keys of ``client``, and one that is refused with its reason.
-    static let readClient = KeySet(Self.client.path, Self.client.known + ["tag"])
+    package static let client = KeySet("request.client", ["address", "user", "tag"])
     package static let response = KeySet("response", ["status", "headers", "body", "json", "file"])
     package static let chain = KeySet("chain", ["file", "host", "at", "intermediates", "roots"])
     package static let expect = KeySet(

@@ -78,7 +78,10 @@ package struct PolicyTestRunner: Sendable {
 
     private func explanation(of request: PolicyTest.Request) -> [PolicyTestResult.Reason] {
         // A request that is refused before any rule has its problem for a reason, which the caller adds.
-        guard let explanation = try? Explanation(self.policy, request.head) else { return [] }
+        guard
+            let explanation = try? Explanation(
+                self.policy, request.head, of: request.client.identity(under: self.policy))
+        else { return [] }
         return explanation.lines.map {
             PolicyTestResult.Reason(text: $0.description, position: $0.place)
         }
@@ -104,7 +107,11 @@ private struct DemandComparison {
         let fact = demand.fact
         let found = self.chain?.facts[fact] ?? self.request?.facts[fact]
         let shown = self.request?.facts[fact] == found ? self.request?.shown(fact) : found
-        if fact == .rule, case .exact(let name) = demand.expected, let found, found.hasPrefix(name + " ") { return nil }
+        if fact == .rule, case .exact(let name) = demand.expected, let found,
+            found.hasPrefix(name + " ") || found.hasPrefix(name + ",")
+        {
+            return nil
+        }
         return self.difference(fact.rawValue, demand.position, demand.expected, found, shown, self.hint(demand))
     }
 

@@ -208,6 +208,10 @@ private struct WritableRequest {
             client.user = user
             members.append("user: \(user.quotedForYAML)")
         }
+        if let tag = access.tag {
+            client.tag = tag
+            members.append("tag: \(tag.quotedForYAML)")
+        }
         return (client, members)
     }
 }

@@ -52,7 +52,8 @@ package struct RequestRehearsal: Sendable {
             return
         }
         do throws(WireError) {
-            let plan = RequestPlan(request.head, try request.head.bodyFraming(), by: policy)
+            let plan = RequestPlan(
+                request.head, try request.head.bodyFraming(), by: policy, of: request.client.identity(under: policy))
             self.perform(plan, request, by: policy)
         } catch {
             self.answer(Problem(error))
@@ -255,5 +256,12 @@ package struct RequestRehearsal: Sendable {
     /// The body of the request that is made, in the form that may be shown.
     package var shownBody: String {
         self.shown.map { String(decoding: $0.body, as: UTF8.self) } ?? Redaction.mask
+    }
+}
+
+extension PolicyTest.Client {
+    /// The names that rules know it by: without `clients.basic_auth` no client has a user.
+    func identity(under policy: Policy) -> ProxyIdentity {
+        ProxyIdentity(user: policy.configuration.clients.basicAuth == nil ? nil : self.user, tag: self.tag)
     }
 }

@@ -57,6 +57,7 @@ extension RecordedExchange.Access {
         self.mode = members.text("mode")
         self.client = members.text("client")
         self.user = members.text("user")
+        self.tag = members.text("tag")
     }
 }
 

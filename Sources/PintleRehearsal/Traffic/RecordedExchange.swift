@@ -26,6 +26,8 @@ package struct RecordedExchange: Sendable, Equatable {
         package var client: String?
         /// The user that the client has proved to be.
         package var user: String?
+        /// The label that the client has added to its name.
+        package var tag: String?
     }
 
     /// The parts of the request that the record leaves out or masks.

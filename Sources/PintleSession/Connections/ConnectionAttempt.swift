@@ -87,7 +87,7 @@ final class ConnectionAttempt {
         if let timer { self.loop.arm(timer, at: self.start + time) }
         let target = DialTarget(
             authority: self.request.authority, proxy: self.proxy, client: self.request.client,
-            serviceType: self.request.serviceType,
+            rights: self.request.rights, serviceType: self.request.serviceType,
             interface: self.request.interface ?? self.pool.configuration.interface, timeLimit: time,
             lookupLimit: self.request.lookupTimeout)
         // Why unowned holds: `finish` cancels the dial.

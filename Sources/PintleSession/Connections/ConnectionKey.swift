@@ -13,6 +13,8 @@ struct ConnectionKey: Hashable {
     let serviceType: ServiceType?
     /// The network interface of the connection; nil for the session's default.
     let interface: String?
+    /// The rights for which the address was judged.
+    let rights: ClientRights
 }
 
 extension TransferRequest {
@@ -21,7 +23,7 @@ extension TransferRequest {
     func connectionKey(by proxy: ProxyLink?) -> ConnectionKey {
         ConnectionKey(
             scheme: self.scheme, authority: self.forwarder(proxy)?.authority ?? self.authority,
-            proxy: proxy, serviceType: self.serviceType, interface: self.interface)
+            proxy: proxy, serviceType: self.serviceType, interface: self.interface, rights: self.rights)
     }
 
     /// Returns the proxy that gets the request itself, in absolute form (RFC 9112 §3.2.2); nil if it goes to its origin,

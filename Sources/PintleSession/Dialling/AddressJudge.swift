@@ -12,6 +12,19 @@ public protocol AddressJudge: Sendable {
     func refusal(diallingProxy address: SocketAddress, asked host: Authority) -> String?
 }
 
+/// A judge with rules for certain clients.
+package protocol ClientAddressJudge: AddressJudge {
+    /// Decides about an address for a client with these rights.
+    func refusal(dialling address: SocketAddress, asked host: Authority, by client: ClientRights) -> String?
+}
+
+extension ClientAddressJudge {
+    /// Judges the address for a client for which no rule for certain clients holds.
+    package func refusal(dialling address: SocketAddress, asked host: Authority) -> String? {
+        self.refusal(dialling: address, asked: host, by: .none)
+    }
+}
+
 extension AddressJudge {
     /// Judges the proxy's address as one of `host`.
     public func refusal(diallingProxy address: SocketAddress, asked host: Authority) -> String? {

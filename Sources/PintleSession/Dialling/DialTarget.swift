@@ -11,6 +11,8 @@ struct DialTarget {
     var proxy: ProxyLink?
     /// The client for which names are looked up; its lookups are limited.
     var client: TransferClient?
+    /// The client's rights to addresses.
+    var rights = ClientRights.none
     /// The mark of the packets; nil for the session's default.
     var serviceType: ServiceType?
     /// The network interface to use; if nil, the routing table decides.
@@ -36,8 +38,10 @@ struct DialTarget {
 
     /// Returns the reason why an address may not be dialled; nil if it may.
     func refusal(of address: SocketAddress, by judge: any AddressJudge) -> String? {
-        self.proxy == nil
-            ? judge.refusal(dialling: address, asked: self.authority)
-            : judge.refusal(diallingProxy: address, asked: self.authority)
+        if self.proxy != nil { return judge.refusal(diallingProxy: address, asked: self.authority) }
+        guard self.rights != .none, let judge = judge as? any ClientAddressJudge else {
+            return judge.refusal(dialling: address, asked: self.authority)
+        }
+        return judge.refusal(dialling: address, asked: self.authority, by: self.rights)
     }
 }

@@ -76,6 +76,8 @@ package struct TransferRequest: Sendable {
     /// The client that asks; the limits per client keep one client from blocking a host's connections, or name lookups,
     /// for others. Default nil: the program itself.
     package var client: TransferClient?
+    /// The client's rights to addresses. Default: those of every client.
+    package var rights = ClientRights.none
     /// The owner of connections on which its client has logged in. Default nil: none, so that such connections are used
     /// once.
     package var owner: ConnectionOwner?

@@ -3,6 +3,7 @@
 internal import PintleActivity
 package import PintleMessage
 package import PintlePolicy
+internal import PintleSession
 
 /// The differences that another configuration makes for requests, by the plan that decides about live traffic.
 package struct PlanComparison: Sendable {
@@ -57,6 +58,8 @@ package struct PlanComparison: Sendable {
         package var wayRule: String?
         /// The destination, if its name has still to be resolved, and rules about addresses may then refuse it.
         package var unresolved: Authority?
+        /// The client's rights by which the address is judged.
+        var rights = ClientRights.none
         /// True if only the address decides, as no rule about names does.
         package var isUndecided = false
         /// The verdict on the response that came; nil if there is none, or if both configurations judge it by the same rules.
@@ -82,6 +85,8 @@ package struct PlanComparison: Sendable {
     /// A request, with circumstances that decide about some requests.
     package struct Request: Sendable {
         package var head: RequestHead
+        /// The names of the client.
+        package var client: ProxyIdentity
         /// The body; nil if it is not known.
         package var body: [UInt8]?
         /// The address that the name of the destination was resolved to; nil if it is not known.
@@ -96,7 +101,9 @@ package struct PlanComparison: Sendable {
         /// their effect on this request.
         package var isRepresentative = false
 
-        package init(_ head: RequestHead) { self.head = head }
+        package init(_ head: RequestHead, of client: ProxyIdentity = ProxyIdentity()) {
+            (self.head, self.client) = (head, client)
+        }
     }
 
     package let old: Policy
@@ -184,7 +191,9 @@ package struct PlanComparison: Sendable {
         guard found.before.unresolved != nil || found.after.unresolved != nil,
             found.before.decision != "deny" || found.after.decision != "deny"
         else { return [] }
-        let isAlike = found.before.unresolved == found.after.unresolved && found.before.decision == found.after.decision
+        let isAlike =
+            found.before.unresolved == found.after.unresolved && found.before.decision == found.after.decision
+            && found.before.rights == found.after.rights
         if isAlike, self.judgesAlike { return [] }
         return self.addresses.compactMap { address in
             let sides = (
@@ -200,7 +209,8 @@ extension PlanComparison.Side {
     /// The treatment if the name of the destination leads to this address.
     func resolved(to address: IPAddress, by policy: Policy) -> PlanComparison.Side {
         guard let authority = self.unresolved else { return self }
-        let judged = policy.destinations.judge(address: address, port: authority.port, asked: authority)
+        let judged = policy.destinations.judge(
+            address: address, port: authority.port, asked: authority, for: self.rights)
         var side = self
         (side.unresolved, side.isUndecided) = (nil, false)
         // The question comes before the name has an address.

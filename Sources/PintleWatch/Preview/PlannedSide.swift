@@ -24,7 +24,8 @@ struct PlannedSide {
     private var sent = Sent.nothing
 
     init(_ request: PlanComparison.Request, _ framing: BodyFraming, by policy: Policy, _ meaning: PolicyMeaning) {
-        self.plan = RequestPlan(request.head, framing, by: policy, tunnel: TunnelKind(isOpaque: request.isOpaque))
+        self.plan = RequestPlan(
+            request.head, framing, by: policy, of: request.client, tunnel: TunnelKind(isOpaque: request.isOpaque))
         (self.policy, self.meaning, self.isRepresentative) = (policy, meaning, request.isRepresentative)
         self.describe()
         if case .ask = self.plan.step { self.side.decision = "ask" }
@@ -74,7 +75,7 @@ struct PlannedSide {
             IPAddress(decision.authority.host) == nil
         else { return }
         if case .parent = decision.way { return }
-        self.side.unresolved = decision.authority
+        (self.side.unresolved, self.side.rights) = (decision.authority, decision.rights)
         if let address = request.address { self.side = self.side.resolved(to: address, by: self.policy) }
     }
 

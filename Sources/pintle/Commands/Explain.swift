@@ -34,6 +34,12 @@ struct Explain: ParsableCommand {
             "A header field of the request, as 'Name: value'; credentials as Name:env:NAME.", valueName: "field"))
     var headers: [String] = []
 
+    @Option(help: ArgumentHelp("The user of the client, one of clients.basic_auth.", valueName: "name"))
+    var user: String?
+
+    @Option(help: ArgumentHelp("The tag of the client, which it adds to its name.", valueName: "tag"))
+    var tag: String?
+
     @Flag(help: "The connection was captured: its client did not ask the proxy.")
     var captured = false
 
@@ -59,9 +65,11 @@ struct Explain: ParsableCommand {
         guard self.namesExchange else {
             throw ValidationError("Give a method and a URL, or the id of an exchange.")
         }
-        guard self.configuration.file == nil, self.headers.isEmpty, !self.captured else {
+        guard self.configuration.file == nil, self.headers.isEmpty, !self.captured, self.user == nil, self.tag == nil
+        else {
             throw ValidationError(
-                "An exchange is explained by the proxy that had it; leave out -c, --header and --captured.")
+                "An exchange is explained by the proxy that had it; leave out -c, --header, --user, --tag and --captured."
+            )
         }
     }
 
@@ -76,6 +84,10 @@ struct Explain: ParsableCommand {
         guard FieldSyntax.isName(self.method) else {
             throw CommandFailure(.usage, "pintle explain: \(self.method.debugDescription) is not a method, as in GET")
         }
+        guard !self.captured || (self.user == nil && self.tag == nil) else {
+            throw CommandFailure(
+                .usage, "pintle explain: a client that is captured shows no name; leave out --user and --tag")
+        }
         guard !self.captured || self.method == "CONNECT" else {
             throw CommandFailure(
                 .usage, "pintle explain: --captured is about a connection; give CONNECT and host:port with it")
@@ -89,7 +101,14 @@ struct Explain: ParsableCommand {
         }
         let (policy, origin) = try self.configuration.load()
         Output.error("configuration: \(origin)")
-        let outcome = try self.format.write(head, isCaptured: self.captured, by: policy, from: origin)
+        let client: ProxyIdentity
+        do throws(Malformed) {
+            client = try policy.identity(user: self.user, tag: self.tag)
+        } catch {
+            throw CommandFailure(.usage, "pintle explain: \(error.reason)")
+        }
+        let outcome = try self.format.write(
+            head, of: client, isCaptured: self.captured, by: policy, from: origin)
         guard outcome.isPass else { throw CommandFailure(.found, lines: []) }
     }
 

@@ -2,6 +2,7 @@
 
 import PintleMessage
 import PintlePolicy
+import PintleSession
 import PintleTesting
 
 @testable import pintle
@@ -40,7 +41,7 @@ extension Policy {
             throw TestFailure("no host")
         }
         return (isConnect ? self.connectPorts : self.ports).allows(port)
-            && self.destinations.judge(authority).denial == nil
-            && self.destinations.judge(address: address, port: port, asked: authority).denial == nil
+            && self.destinations.judge(authority, for: .none).denial == nil
+            && self.destinations.judge(address: address, port: port, asked: authority, for: .none).denial == nil
     }
 }

@@ -16,6 +16,13 @@ struct RandomConfiguration {
         "a.example", "b.example", "c.a.example", "*.example", "*.a.example", "*", "10.0.0.0/8", "10.1.0.0/16",
         "10.1.2.3", "a.example:8080", "*.example:80", "*:443", "2001:db8::/32", "b.example:443",
     ]
+    /// Entries of lists of destinations: some are for clients with a tag.
+    static let destinations =
+        Self.hosts.map { "\"\($0)\"" } + [
+            "{host: a.example, tags: [ci]}", "{host: \"*.example\", tags: [\"c*\"]}",
+            "{host: \"*\", tags: [ci, suite]}",
+            "{host: 10.0.0.0/8, tags: [ci]}", "{host: 10.1.0.0/16, tags: [\"*\"]}",
+        ]
     static let paths = ["/", "/a", "/a/**", "/a/*", "/**", "/a/b*", "*", "/b/*/c", "/**/c"]
     static let keys = [
         "request: {headers: {set: {X-A: one}}}", "request: {headers: {set: {X-A: two}}}",
@@ -30,7 +37,7 @@ struct RandomConfiguration {
     ]
     static let matches = [
         "methods: [GET]", "methods: [POST, PUT]", "schemes: [https]", "schemes: [http]", "headers: {X-Env: \"s*\"}",
-        "headers: {X-Env: \"stage\"}", "headers: {X-Env: \"*e\", X-Two: \"*\"}",
+        "tags: [ci]", "tags: [\"s*\", ci]", "headers: {X-Env: \"stage\"}", "headers: {X-Env: \"*e\", X-Two: \"*\"}",
     ]
     static let settings = [
         "destinations.default: deny", "destinations.private_addresses: deny", "destinations.ports: [80, 8080]",
@@ -48,8 +55,8 @@ struct RandomConfiguration {
         func some(_ words: [String], _ most: Int) -> [String] {
             Array(words.shuffled(using: &random).prefix(Int.random(in: 0...most, using: &random)))
         }
-        self.deny = some(Self.hosts, 3)
-        self.allow = some(Self.hosts, 3)
+        self.deny = some(Self.destinations, 3)
+        self.allow = some(Self.destinations, 3)
         self.sections = some(Self.settings, 2) + some(Self.tops, 1)
         self.trust = [("one", some(Self.hosts, 2)), ("two", some(Self.hosts, 1))].filter {
             Set($0.hosts).count == $0.hosts.count
@@ -85,8 +92,8 @@ struct RandomConfiguration {
             words[Int.random(in: 0..<words.count, using: &random)]
         }
         switch Int.random(in: 0..<6, using: &random) {
-        case 0: change(&self.deny) { word(Self.hosts, &$0) }
-        case 1: change(&self.allow) { word(Self.hosts, &$0) }
+        case 0: change(&self.deny) { word(Self.destinations, &$0) }
+        case 1: change(&self.allow) { word(Self.destinations, &$0) }
         case 2: change(&self.sections) { word(Self.settings + Self.tops, &$0) }
         case 3: self.trust.swapAt(0, self.trust.count - 1)
         default:
@@ -108,8 +115,8 @@ struct RandomConfiguration {
                 lines.append(section)
             }
         }
-        destinations.append("  deny: [\(self.deny.map { "\"\($0)\"" }.joined(separator: ", "))]")
-        destinations.append("  allow: [\(self.allow.map { "\"\($0)\"" }.joined(separator: ", "))]")
+        destinations.append("  deny: [\(self.deny.joined(separator: ", "))]")
+        destinations.append("  allow: [\(self.allow.joined(separator: ", "))]")
         lines += ["destinations:"] + destinations + ["trust:"]
         var claimed: Set<String> = []
         for policy in self.trust {
@@ -127,7 +134,9 @@ struct RandomConfiguration {
     }
 
     /// A request that rules of these words tell from others.
-    static func request(using random: inout SeededGenerator) -> (head: RequestHead, address: IPAddress) {
+    static func request(
+        using random: inout SeededGenerator
+    ) -> (head: RequestHead, client: ProxyIdentity, address: IPAddress) {
         func one<Element>(_ elements: [Element]) -> Element {
             elements[Int.random(in: 0..<elements.count, using: &random)]
         }
@@ -164,6 +173,7 @@ struct RandomConfiguration {
         var method = one(["GET", "POST", "PUT", "HEAD", "BREW"])
         if case .authority = target { method = "CONNECT" }
         if case .origin = target { fields.append("Host", authority.description) }
-        return (RequestHead(method: method, target: target, fields: fields), address)
+        let client = ProxyIdentity(tag: one([nil, nil, "ci", "cx", "suite", "other"]))
+        return (RequestHead(method: method, target: target, fields: fields), client, address)
     }
 }

@@ -202,6 +202,30 @@ import Testing
         #expect(sides.contains { $0.rule == "destinations.allow[1] \"b.example\"" && $0.place == "more.yaml:3:11" })
     }
 
+    @Test func `rules for named clients are compared with clients that they tell apart`() throws {
+        let tagged = "version: 1\ndestinations: {default: deny, allow: [{host: a.example, tags: [\"suite-*\", ci]}]}\n"
+        for (other, kind, client) in [
+            ("[\"suite-*\"]", PlanComparison.Kind.denied, "by tag ci"), ("[\"*\"]", .allowed, "by tag x"),
+        ] {
+            let found = try Self.compare(tagged, tagged.replacing("[\"suite-*\", ci]", with: other))
+            #expect(found.differences.map(\.kind) == [.plan(kind)], "\(found.differences)")
+            #expect(found.differences.first?.witness.hasSuffix(client) == true, "\(found.differences)")
+        }
+        #expect(try Self.compare(tagged, tagged.replacing("[\"suite-*\", ci]", with: "[ci, \"suite-*\"]")).isSame)
+        let open = tagged.replacing(", tags: [\"suite-*\", ci]", with: "")
+        #expect(try Self.compare(tagged, open).differences.map(\.kind) == [.plan(.allowed)])
+        let routes = "version: 1\nroutes: [{name: a, match: {tags: [ci]}}, {name: b}]\n"
+        let found = try Self.compare(routes, routes.replacing("[ci]", with: "[cd]"))
+        #expect(found.differences.allSatisfy { $0.kind == .plan(.route) } && found.differences.count == 2)
+    }
+
+    @Test func `rules for addresses are compared for each client`() throws {
+        let rules = "version: 1\ndestinations: {deny: [{host: 10.0.0.0/8, tags: [ci]}]}\n"
+        let found = try Self.compare(rules, rules.replacing("10.0.0.0/8", with: "10.0.0.0/9"))
+        #expect(found.differences.map(\.kind) == [.plan(.allowed)], "\(found.differences)")
+        #expect(found.differences.first?.witness.hasSuffix("by tag ci") == true, "\(found.differences)")
+    }
+
     @Test func `more combinations than can be tried are never called the same`() throws {
         let paths = (0..<40).map { "\"/**/\($0)/**\"" }.joined(separator: ", ")
         let route = "version: 1\nroutes: [{name: a, match: {paths: [\(paths)]}}, {name: b, match: {methods: [GET]}}]\n"

@@ -18,8 +18,10 @@ import Testing
     }
 
     /// The decision about one request, by the plan alone.
-    private static func decision(_ policy: Policy, _ head: RequestHead, _ address: IPAddress) throws -> String {
-        let plan = RequestPlan(head, try head.bodyFraming(), by: policy)
+    private static func decision(
+        _ policy: Policy, _ head: RequestHead, _ client: ProxyIdentity, _ address: IPAddress
+    ) throws -> String {
+        let plan = RequestPlan(head, try head.bodyFraming(), by: policy, of: client)
         if case .refuse = plan.step { return "refused" }
         guard let decision = plan.decision else { return "answered" }
         var words = [
@@ -31,7 +33,7 @@ import Testing
             words.append(policy.parents.parents[number].url)
         } else if IPAddress(decision.authority.host) == nil, policy.destinations.judgesAddresses {
             let judged = policy.destinations.judge(
-                address: address, port: decision.authority.port, asked: decision.authority)
+                address: address, port: decision.authority.port, asked: decision.authority, for: decision.rights)
             if judged.denial != nil { return "refused" }
             isReported = isReported || judged.reported != nil
         }
@@ -65,11 +67,13 @@ import Testing
             if found.isSame { same += 1 } else { different += 1 }
             guard found.isSame else { continue }
             for _ in 0..<20 {
-                let (head, address) = RandomConfiguration.request(using: &random)
-                let decisions = (try Self.decision(left, head, address), try Self.decision(right, head, address))
+                let (head, client, address) = RandomConfiguration.request(using: &random)
+                let decisions = (
+                    try Self.decision(left, head, client, address), try Self.decision(right, head, client, address)
+                )
                 #expect(
                     decisions.0 == decisions.1,
-                    "seed \(seed): \(head) at \(address)\n--- old\n\(old.yaml)\n--- new\n\(new.yaml)")
+                    "seed \(seed): \(head) by \(client) at \(address)\n--- old\n\(old.yaml)\n--- new\n\(new.yaml)")
             }
         }
         #expect(different > Self.pairs / 4 && same > Self.pairs / 20, "\(different) different, \(same) same")

@@ -43,6 +43,13 @@ import Testing
         try Self.compare(old, new, [(method, url)], fill).rows.first?.kinds ?? []
     }
 
+    @Test func `rules for named clients are tried with those of the record`() throws {
+        let rules = "destinations: {deny: [{host: a.example, tags: [ci]}]}"
+        for (tag, kinds) in [("ci", [PlanComparison.Kind.denied]), ("other", []), (nil, [])] {
+            #expect(try Self.kinds("", rules, "GET", "http://a.example/") { $0.tag = tag } == kinds)
+        }
+    }
+
     @Test func `exchanges that would be decided otherwise are told with rules and lines`() throws {
         let (rows, found) = try Self.compare(
             "", "destinations:\n  deny: [a.example]\n",

@@ -63,10 +63,6 @@ struct PolicyTestReaderTests {
             "- name: a\n  chain: {file: nowhere.pem, host: a.test}\n  expect: {trusted: true}", "2:17", "nowhere.pem"
         ),
         ("- name: a\n  request: {url: /x}\n  expect: {route: r}", "2:18", "add headers: {Host: name}"),
-        (
-            "- name: a\n  request: {url: \"http://a.test/\", client: {tag: suite}}\n  expect: {route: r}", "2:50",
-            "no rule decides by the tag of a client, so that a test has none; leave the key out"
-        ),
         ("{name: a}", "1:1", "must be a list of tests, not a map; a configuration is named with -c"),
         (
             "- name: a\n  request: {url: \"http://a.test/\"}\n  chain: {file: a.pem, host: a.test}\n  expect: {pin: none}",

@@ -231,6 +231,27 @@ struct PolicyTestRunnerTests {
         #expect(runner.coverage.count(of: .contracts) == (1, 3))
     }
 
+    @Test func `rules for named clients are tested with users and tags`() throws {
+        var stage = PolicyTestStage(
+            policy: """
+                clients: {basic_auth: {users: users}}
+                destinations: {default: deny, allow: [{host: a.example, users: [alice], tags: ["suite-*"]}]}
+                """,
+            tests: """
+                - name: her suite
+                  request: {url: "http://a.example/", client: {user: alice, tag: suite-1}}
+                  expect: {decision: allow, rule: "destinations.allow[0]"}
+                - name: another suite
+                  request: {url: "http://a.example/", client: {user: alice, tag: other}}
+                  expect: {decision: deny, rule: destinations.default}
+                - name: no tag
+                  request: {method: CONNECT, url: "a.example:443", client: {user: alice}}
+                  expect: {decision: deny, rule: destinations.default}
+                """)
+        stage.files["users"] = "alice:$2y$05$abcdefghijklmnopqrstuuSFJ7NPVyGjIgWjpGyPV6Cd6ZMR5xE1a"
+        #expect(try stage.differences().isEmpty)
+    }
+
     @Test func `coverage tells which parts no test reached`() throws {
         let stage = self.stage(
             """

@@ -15,20 +15,21 @@ enum ExplainFormat: String, ExpressibleByArgument, CaseIterable {
     ///
     /// - Returns: the end of the request.
     func write(
-        _ head: RequestHead, isCaptured: Bool, by policy: Policy, from origin: ConfigurationOrigin
+        _ head: RequestHead, of client: ProxyIdentity, isCaptured: Bool, by policy: Policy,
+        from origin: ConfigurationOrigin
     ) throws(CommandFailure) -> ExplainedOutcome {
         switch self {
-        case .text: try Self.writeText(head, isCaptured: isCaptured, by: policy)
-        case .json: try Self.writeDocument(head, isCaptured: isCaptured, by: policy, from: origin)
+        case .text: try Self.writeText(head, of: client, isCaptured: isCaptured, by: policy)
+        case .json: try Self.writeDocument(head, of: client, isCaptured: isCaptured, by: policy, from: origin)
         }
     }
 
     private static func writeText(
-        _ head: RequestHead, isCaptured: Bool, by policy: Policy
+        _ head: RequestHead, of client: ProxyIdentity, isCaptured: Bool, by policy: Policy
     ) throws(CommandFailure) -> ExplainedOutcome {
         let explanation: Explanation
         do throws(Problem) {
-            explanation = try Explanation(policy, head, isCaptured: isCaptured)
+            explanation = try Explanation(policy, head, of: client, isCaptured: isCaptured)
         } catch {
             throw CommandFailure(
                 .found, "pintle explain: answered with \(error.status) \(error.name.title): \(error.detail)")
@@ -38,13 +39,15 @@ enum ExplainFormat: String, ExpressibleByArgument, CaseIterable {
     }
 
     private static func writeDocument(
-        _ head: RequestHead, isCaptured: Bool, by policy: Policy, from origin: ConfigurationOrigin
+        _ head: RequestHead, of client: ProxyIdentity, isCaptured: Bool, by policy: Policy,
+        from origin: ConfigurationOrigin
     ) throws(CommandFailure) -> ExplainedOutcome {
         let redaction: Redaction = policy.configuration.log.redact ? .on : .off
         let explanation = ExplanationDocument(
-            policy, head, isCaptured: isCaptured, file: origin.path, redaction: redaction)
+            policy, head, of: client, isCaptured: isCaptured, file: origin.path, redaction: redaction)
         let request = Parameter.object([
             ("method", .string(head.method)), ("url", head.target.url.map { .string(redaction.url($0)) }),
+            ("user", client.user.map { .string($0) }), ("tag", client.tag.map { .string($0) }),
             ("captured", isCaptured ? .bool(true) : nil),
         ])
         let document = Parameter.object(

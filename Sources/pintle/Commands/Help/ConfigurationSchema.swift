@@ -110,7 +110,7 @@ struct ConfigurationSchema {
         case "off": return ["off"]
         case "port": return ["port"]
         case "hostPattern", "deniedDestination": return ["host pattern"]
-        case "destinationPattern": return ["destination pattern"]
+        case "destinationPattern", "allowedDestination": return ["destination pattern"]
         default: break
         }
         let schema = self.followed(schema)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Findings about rules for named clients.
+extension Lint {
+    /// Warns of denials for named clients that an earlier denial covers.
+    var uselessDenials: [LintFinding] {
+        let destinations = self.configuration.destinations
+        return destinations.deny.enumerated().compactMap { index, entry in
+            guard entry.clients != nil, let earlier = destinations.deny[..<index].first(where: { $0.covers(entry) })
+            else { return nil }
+            let name = "destinations.deny[\(index)]"
+            return self.warning(
+                destinations.places[name] ?? .start, name,
+                "\"\(entry)\" is never used: \"\(earlier)\" comes first, and denies it to the same clients")
+        }
+    }
+
+    /// Warns of names that no user of `clients.basic_auth` has.
+    var unknownUsers: [LintFinding] {
+        guard let users = self.configuration.clients.basicAuth?.users.names else { return [] }
+        let destinations = self.configuration.destinations
+        var rules: [(name: String, position: SourcePosition, clients: NamedClients?)] = []
+        for (list, entries) in [("destinations.allow", destinations.allow), ("destinations.deny", destinations.deny)] {
+            rules += entries.enumerated().map { index, entry in
+                let name = "\(list)[\(index)]"
+                return ("\(name).users", destinations.places[name] ?? .start, entry.clients)
+            }
+        }
+        rules += self.configuration.routes.enumerated().map { index, route in
+            ("routes[\(index)].match.users", route.position, route.match.clients)
+        }
+        return rules.flatMap { name, position, clients in
+            (clients?.users ?? []).compactMap { user in
+                guard !users.contains(where: { user.matches($0) }) else { return nil }
+                let words = user.isExact ? "is no user of clients.basic_auth" : "matches no user of clients.basic_auth"
+                let hint = user.isExact ? user.description.hint(of: users) : ""
+                return self.warning(position, name, "\"\(user)\" \(words)\(hint)")
+            }
+        }
+    }
+}
+
+extension DestinationEntry {
+    /// True if this decides about all requests that `other` would decide about, as far as that is obvious.
+    func covers(_ other: DestinationEntry) -> Bool {
+        self.pattern.covers(other.pattern) && self.clients.covers(other.clients)
+    }
+}
