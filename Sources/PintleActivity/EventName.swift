@@ -32,6 +32,9 @@ package enum EventName: String, Sendable, CaseIterable {
     case certificateRefused = "interception.certificate_refused"
     /// Routes answer in the place of their origins, or show faults.
     case simulation
+    /// The server of a list of hosts did not answer with a list. Logged once for each new failure; the last good text stays in
+    /// force.
+    case listUnusable = "list.unusable"
     /// A question about a destination was opened or closed.
     case ask
 

@@ -30,6 +30,12 @@ package enum LogKeys {
     package static let hint = "hint"
     /// An error.
     package static let error = "error"
+    /// The name of a list of hosts.
+    package static let list = "list"
+    /// A URL.
+    package static let url = "url"
+    /// The time at which the text of a list was last sent or confirmed; `never` without a text.
+    package static let confirmed = "confirmed"
 
     /// The name of the engine thread.
     package static let loop = "loop"

@@ -10,13 +10,15 @@ extension Lint {
     var resolvedNames: [LintFinding] {
         let destinations = self.configuration.destinations
         guard destinations.fallback == .deny, destinations.resolvesNames,
-            let index = destinations.allow.firstIndex(where: { $0.pattern.network != nil })
+            let index = destinations.allow.firstIndex(where: self.hasNetworks)
         else { return [] }
+        let rule = destinations.allow[index]
         return [
             self.warning(
                 destinations.places["destinations.allow[\(index)]"] ?? .start, "destinations.allow[\(index)]",
-                "\"\(destinations.allow[index])\" is a network, so every name that no rule names is looked up before it is "
-                    + "denied, which tells the name to others; destinations.resolve: off denies it at once")
+                "\(rule.quoted) \(rule.list == nil ? "is a network" : "has a network"), so every name that no rule names is looked up "
+                    + "before it is denied, which tells the name to others; destinations.resolve: off denies it at once"
+            )
         ]
     }
 
@@ -50,17 +52,15 @@ extension Lint {
     var uselessQuestions: [LintFinding] {
         let destinations = self.configuration.destinations
         // Questions are for every client.
-        let (deny, allow) = (
-            destinations.deny.filter { $0.clients == nil }.map(\.pattern),
-            destinations.allow.filter { $0.clients == nil }.map(\.pattern)
-        )
+        let deny = destinations.deny.filter { $0.clients == nil }
+        let allow = destinations.allow.filter { $0.clients == nil }
         return destinations.ask.enumerated().compactMap { index, pattern in
             let name = "destinations.ask[\(index)]"
             let message: String
-            if let earlier = deny.first(where: { $0.covers(pattern) }) {
-                message = "is never asked about: destinations.deny has \"\(earlier)\", and denials come first"
-            } else if let earlier = allow.first(where: { $0.covers(pattern) }) {
-                message = "is never asked about: destinations.allow has \"\(earlier)\", and permissions come first"
+            if let earlier = self.rule(covering: pattern, in: deny) {
+                message = "is never asked about: destinations.deny has \(earlier), and denials come first"
+            } else if let earlier = self.rule(covering: pattern, in: allow) {
+                message = "is never asked about: destinations.allow has \(earlier), and permissions come first"
             } else {
                 return nil
             }

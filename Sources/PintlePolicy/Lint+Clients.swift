@@ -11,7 +11,7 @@ extension Lint {
             let name = "destinations.deny[\(index)]"
             return self.warning(
                 destinations.places[name] ?? .start, name,
-                "\"\(entry)\" is never used: \"\(earlier)\" comes first, and denies it to the same clients")
+                "\(entry.quoted) is never used: \(earlier.quoted) comes first, and denies it to the same clients")
         }
     }
 
@@ -43,6 +43,12 @@ extension Lint {
 extension DestinationEntry {
     /// True if this decides about all requests that `other` would decide about, as far as that is obvious.
     func covers(_ other: DestinationEntry) -> Bool {
-        self.pattern.covers(other.pattern) && self.clients.covers(other.clients)
+        let hosts =
+            switch (self.subject, other.subject) {
+            case (.pattern(let pattern), .pattern(let other)): pattern.covers(other)
+            case (.list(let name), .list(let other)): name == other
+            case (.pattern, .list), (.list, .pattern): false
+            }
+        return hosts && self.clients.covers(other.clients)
     }
 }

@@ -39,10 +39,12 @@ package struct Lint {
 
     /// Notes first, in the order of the file, then warnings.
     package var findings: [LintFinding] {
-        self.parentNotes + self.reportedDestinations + self.unpinnedNotes + self.routeNotes + self.shadowedRoutes
+        self.parentNotes + self.reportedDestinations + self.unpinnedNotes + self.listNotes + self.routeNotes
+            + self.shadowedRoutes
             + self.unverifiedRoutes + self.weakPins
             + self.expiringPins
-            + self.unusedTrust + self.namelessTrust + self.unverifiedTunnels + self.tunnelsPastRoutes + self.reportOnly
+            + self.unusedTrust + self.unusedLists + self.namelessTrust + self.unverifiedTunnels + self.tunnelsPastRoutes
+            + self.reportOnly
             + self.unreadKeys
             + self.unreadReferences + self.unreadExamples + self.unjudgedCredentials
             + self.unreachableUpstreams
@@ -145,13 +147,15 @@ package struct Lint {
     }
 
     private var unusedTrust: [LintFinding] {
-        let named = Set(self.configuration.routes.compactMap { $0.trust?.value })
+        let named = Set(
+            self.configuration.routes.compactMap { $0.trust?.value }
+                + self.configuration.lists.compactMap { $0.remote?.trust?.value })
         return self.configuration.trust.compactMap { policy in
             guard policy.hosts.isEmpty, policy.name != TrustConfiguration.defaultName, !named.contains(policy.name)
             else { return nil }
             return self.warning(
                 policy.position, "trust.\(policy.name)",
-                "is never used: it has no hosts, and no route names it")
+                "is never used: it has no hosts, and no route and no list name it")
         }
     }
 
@@ -172,11 +176,14 @@ package struct Lint {
         if destinations.fallback == .deny, destinations.allow.isEmpty, destinations.ask.isEmpty {
             return [self.warning(.start, "destinations", "nothing is allowed: default is deny and allow is empty")]
         }
-        return destinations.allow.enumerated().compactMap { index, pattern in
-            guard let deny = destinations.deny.first(where: { $0.covers(pattern) }) else { return nil }
+        return destinations.allow.enumerated().compactMap { index, allowed in
+            let denials = destinations.deny.filter { $0.clients.covers(allowed.clients) }
+            guard let pattern = allowed.pattern, let deny = self.rule(covering: pattern, in: denials) else {
+                return nil
+            }
             return self.warning(
                 destinations.places["destinations.allow[\(index)]"] ?? .start, "destinations.allow[\(index)]",
-                "\"\(pattern)\" is never allowed: destinations.deny has \"\(deny)\", and denials come first")
+                "\(allowed.quoted) is never allowed: destinations.deny has \(deny), and denials come first")
         }
     }
 

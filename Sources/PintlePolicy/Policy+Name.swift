@@ -13,7 +13,10 @@ extension Policy {
         // A route may lead requests for the name elsewhere.
         if self.routes.routes.contains(where: { self.leadsElsewhere(name, by: $0.configuration) }) { return nil }
         let destinations = self.configuration.destinations
-        let written = Set(destinations.patterns.compactMap(\.port))
+        let lists = self.configuration.hostLists
+        let written = destinations.lists.reduce(into: Set(destinations.patterns.compactMap(\.port))) { ports, name in
+            ports.formUnion(lists[name]?.ports ?? [])
+        }
         // A port that no pattern names stands for all such ports.
         let other = (1...UInt16.max).first { !written.contains($0) }
         var reason: String?

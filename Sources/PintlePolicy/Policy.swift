@@ -72,8 +72,8 @@ package final class Policy: Sendable {
         self.configuration = configuration
         self.clients = ClientRules(configuration.clients)
         self.destinations = DestinationRules(
-            configuration.destinations, listeners: configuration.listen, enforcement: configuration.enforcement,
-            from: configuration.clients.allow.count + 1)
+            configuration.destinations, lists: configuration.hostLists, listeners: configuration.listen,
+            enforcement: configuration.enforcement, from: configuration.clients.allow.count + 1)
         self.parents = ParentRules(configuration.upstreamProxy)
         self.connectPorts = .connecting(configuration.destinations.connectPorts, listeners: configuration.listen)
         self.ports = .requesting(configuration.destinations.ports, listeners: configuration.listen)

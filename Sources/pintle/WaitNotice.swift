@@ -9,9 +9,11 @@ struct WaitNotice {
     private let timer: any DispatchSourceTimer
 
     /// Begins to wait. Call ``end()`` when the wait is over.
-    init(_ sentence: String) {
+    ///
+    /// - Parameter tell: gets the sentence. Default: it goes to standard error.
+    init(_ sentence: String, telling tell: @escaping @Sendable (String) -> Void = { Output.error($0) }) {
         self.timer = DispatchSource.makeTimerSource()
-        self.timer.setEventHandler { Output.error(sentence) }
+        self.timer.setEventHandler { tell(sentence) }
         self.timer.schedule(deadline: .now() + Self.delay)
         self.timer.resume()
     }

@@ -90,6 +90,9 @@ struct ShippedFilesTests {
         } else if keys.path.hasPrefix("credentials.NAME") {
             start = try #require(definitions["credential"] as? [String: Any])
             steps = keys.path.split(separator: ".").dropFirst(2).map { $0 }
+        } else if keys.path.hasPrefix("lists.NAME") {
+            start = try #require(definitions["list"] as? [String: Any])
+            steps = keys.path.split(separator: ".").dropFirst(2).map { $0 }
         } else {
             start = schema
             steps = keys.path.split(separator: ".")

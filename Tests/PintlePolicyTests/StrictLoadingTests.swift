@@ -88,7 +88,7 @@ struct StrictLoadingTests {
             "pintle.yaml:2:1: unknown key \"colour\"; the keys here are version, listen, admin, enforcement, via, "
                 + "engine, log, limits, clients, destinations, activity, contract, trust, routes, tunnels, "
                 + "upstream_proxy, listen_tls, unpinned_hosts, include, interception, cache, admin_hosts, tracing, "
-                + "capture, tests, simulation, faults, recordings, isolate, credentials, ask"),
+                + "capture, tests, simulation, faults, recordings, isolate, credentials, ask, lists"),
         Case("unpined_hosts: deny", "pintle.yaml:2:1: unknown key \"unpined_hosts\"; did you mean \"unpinned_hosts\"?"),
         Case("<<: {}", "pintle.yaml:2:1: unknown key \"<<\": merge keys are not supported; repeat the lines"),
         Case("[a]: b", "pintle.yaml:2:1: a key must be text"),

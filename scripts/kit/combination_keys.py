@@ -13,7 +13,7 @@ LEFT = {
     "admin_hosts": "is about that door", "tracing": "needs a receiver",
     "isolate": "is about pintle run, and about connections that the kernel redirects",
     "credentials": "are for the command of pintle run", "ask": "bounds waits for an answer",
-    "destinations.ask": "waits for an answer",
+    "destinations.ask": "waits for an answer", "lists": "are files beside the rules that name them",
     "capture": "shows at the admin endpoint",
     "tests": "is read by other commands than serve", "faults": "are shown by pintle run --faults only",
     "recordings.path": "is for routes with replay", "route.replay": "answers from recordings, which the frame has none of",

@@ -95,10 +95,11 @@ package struct DestinationRules: Sendable {
     static let defaultKey = "destinations.default"
 
     /// - Parameters:
+    ///   - lists: the lists of hosts, by their names.
     ///   - enforcement: that of the whole configuration.
     ///   - first: the place of the first rule in ``Policy/rules``.
     init(
-        _ configuration: DestinationsConfiguration, listeners: [ListenAddress],
+        _ configuration: DestinationsConfiguration, lists: [String: HostList] = [:], listeners: [ListenAddress],
         enforcement: Enforcement = .enforce, from first: Int
     ) {
         self.areReported = (configuration.enforcement ?? enforcement) == .report
@@ -106,14 +107,16 @@ package struct DestinationRules: Sendable {
         self.privateDenialIsReported = self.addressesAreReported && configuration.privateAddresses == .deny
         var named: [NamedClients] = []
         // The order of `Policy.rules`.
-        self.deny = RuleList("destinations.deny", configuration.deny, from: first, &named)
-        self.allow = RuleList("destinations.allow", configuration.allow, from: first + configuration.deny.count, &named)
+        self.deny = RuleList("destinations.deny", configuration.deny, lists, from: first, &named)
+        self.allow = RuleList(
+            "destinations.allow", configuration.allow, lists, from: first + configuration.deny.count, &named)
         let listed = configuration.deny.count + configuration.allow.count
         self.ask = RuleList(
-            "destinations.ask", configuration.ask.map { DestinationEntry($0) }, from: first + listed, &named, asks: true
-        )
+            "destinations.ask", configuration.ask.map { DestinationEntry($0) }, [:], from: first + listed, &named,
+            asks: true)
         self.opaque = RuleList(
-            "destinations.allow", configuration.allow.filter(\.pattern.takesAnyProtocol), from: first, &named)
+            "destinations.allow", configuration.allow.filter { $0.pattern?.takesAnyProtocol == true }, [:], from: first,
+            &named)
         self.namedClients = named
         self.clientsOfNetworks = Set(self.deny.clientsOfNetworks + self.allow.clientsOfNetworks)
         self.resolvesNames = configuration.resolvesNames
@@ -138,7 +141,7 @@ package struct DestinationRules: Sendable {
 
     /// True if dialled addresses must be judged. If no rule is about addresses, the decision on the name is final.
     package var judgesAddresses: Bool {
-        self.deny.hosts.hasNetworks || self.allow.hosts.hasNetworks || self.privateDenial != nil
+        self.deny.hasNetworks || self.allow.hasNetworks || self.privateDenial != nil
     }
 
     // MARK: Clients
@@ -272,7 +275,7 @@ package struct DestinationRules: Sendable {
     /// connects to that one.
     private func denial(of address: IPAddress, _ port: UInt16, _ client: ClientRights) -> DecidingRule? {
         if let rule = self.deny.first(address, port, client) { return rule }
-        guard self.deny.hosts.hasNetworks else { return nil }
+        guard self.deny.hasNetworks else { return nil }
         return address.embeddedAddresses.lazy.compactMap { self.deny.first($0, port, client) }.first
     }
 
@@ -291,91 +294,5 @@ package struct DestinationRules: Sendable {
         guard let privateDenial, let reason = SpecialAddresses.reason(for: address) else { return nil }
         if self.allow.first(address, port, client) != nil || self.allow.lists(host, client) { return nil }
         return "\(privateDenial): \(reason)"
-    }
-}
-
-/// One list of host patterns with a rule for each.
-private struct RuleList: Sendable {
-    let hosts: HostIndex
-    let rules: [DecidingRule]
-    /// True for each pattern that says more than a port.
-    private let isSpecific: [Bool]
-    /// The number of the clients that each rule is for; nil if it is for all.
-    private let clients: [Int?]
-    /// The numbers of rules about networks.
-    private let networks: [Int]
-
-    /// - Parameters:
-    ///   - first: the place of the first rule in ``Policy/rules``.
-    ///   - named: the clients that rules are for; those of this list are added.
-    ///   - asks: true if the rules ask.
-    init(
-        _ name: String, _ entries: [DestinationEntry], from first: Int, _ named: inout [NamedClients],
-        asks: Bool = false
-    ) {
-        var hosts = HostIndex()
-        for (number, entry) in entries.enumerated() { hosts.insert(entry.pattern, number: number) }
-        self.hosts = hosts
-        self.rules = entries.enumerated().map { index, entry in
-            DecidingRule(
-                "\(name)[\(index)] \"\(entry)\"", place: first + index, advice: entry.reason, asks: asks)
-        }
-        self.isSpecific = entries.map { $0.pattern.host != .any }
-        self.clients = entries.map { entry in entry.clients.map { named.place(of: $0) } }
-        self.networks = entries.indices.filter { entries[$0].pattern.network != nil }
-    }
-
-    private func holds(_ number: Int, for client: ClientRights) -> Bool {
-        guard let clients = self.clients[number] else { return true }
-        return client.rules.contains(clients)
-    }
-
-    func first(_ authority: Authority, _ client: ClientRights) -> DecidingRule? {
-        self.hosts.first(authority) { self.holds($0, for: client) }.map { self.rules[$0] }
-    }
-
-    /// True if a pattern other than `*` matches.
-    func lists(_ authority: Authority, _ client: ClientRights) -> Bool {
-        self.hosts.first(authority) { self.isSpecific[$0] && self.holds($0, for: client) } != nil
-    }
-
-    func first(_ address: IPAddress, _ port: UInt16, _ client: ClientRights) -> DecidingRule? {
-        self.hosts.firstNetwork(containing: address, port: port) { self.holds($0, for: client) }.map { self.rules[$0] }
-    }
-
-    /// The first rule for the host if clients are disregarded.
-    func firstForAnyone(_ authority: Authority) -> DecidingRule? {
-        self.hosts.first(authority) { _ in true }.map { self.rules[$0] }
-    }
-
-    /// The first rule for the address if clients are disregarded.
-    func firstForAnyone(_ address: IPAddress, _ port: UInt16) -> DecidingRule? {
-        self.hosts.firstNetwork(containing: address, port: port) { _ in true }.map { self.rules[$0] }
-    }
-
-    /// True if a rule about networks holds for the client.
-    func hasNetworks(for client: ClientRights) -> Bool {
-        self.networks.contains { self.holds($0, for: client) }
-    }
-
-    /// The numbers of the clients that rules about networks are for.
-    var clientsOfNetworks: [Int] { self.networks.compactMap { self.clients[$0] } }
-
-    /// Adds the numbers of the clients that rules with the host are for.
-    func addClients(of host: Authority, to numbers: inout Set<Int>) {
-        // No number is taken, so that all are looked at.
-        _ = self.hosts.first(host) { number in
-            if let clients = self.clients[number] { numbers.insert(clients) }
-            return false
-        }
-    }
-}
-
-extension [NamedClients] {
-    /// The place of the clients, which are added if they are new.
-    fileprivate mutating func place(of clients: NamedClients) -> Int {
-        if let place = self.firstIndex(of: clients) { return place }
-        self.append(clients)
-        return self.count - 1
     }
 }

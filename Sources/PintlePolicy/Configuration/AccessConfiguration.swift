@@ -92,8 +92,10 @@ package struct DestinationsConfiguration: Sendable, Equatable {
     package var absentSNI: [HostPattern] = []
     /// The places of the written rules in the file.
     package var places = AccessPlaces()
-    /// The patterns of all lists.
-    package var patterns: [HostPattern] { (self.allow + self.deny).map(\.pattern) + self.ask }
+    /// The patterns of all rules that are no lists of hosts.
+    package var patterns: [HostPattern] { (self.allow + self.deny).compactMap(\.pattern) + self.ask }
+    /// The names of the lists of hosts that are rules, in their order.
+    package var lists: [String] { (self.allow + self.deny).compactMap(\.list) }
     /// True if requests may have to wait for an answer.
     package var asks: Bool { self.fallback == .ask || !self.ask.isEmpty }
 
@@ -102,16 +104,38 @@ package struct DestinationsConfiguration: Sendable, Equatable {
 
 /// A rule in a list of destinations.
 package struct DestinationEntry: Sendable, Equatable, CustomStringConvertible {
-    package let pattern: HostPattern
+    /// The hosts that a rule is about.
+    package enum Subject: Sendable, Hashable {
+        case pattern(HostPattern)
+        /// The list of hosts with this name.
+        case list(String)
+    }
+
+    package let subject: Subject
     /// The clients that it is for. Default nil: every client.
     package var clients: NamedClients?
     /// Words for those that are denied it, such as the way to do without it.
     package var reason: String?
 
-    init(_ pattern: HostPattern) { self.pattern = pattern }
+    init(_ subject: Subject) { self.subject = subject }
 
-    /// The pattern.
-    package var description: String { self.pattern.description }
+    init(_ pattern: HostPattern) { self.init(.pattern(pattern)) }
+
+    /// The pattern; nil for a list of hosts.
+    package var pattern: HostPattern? { if case .pattern(let pattern) = self.subject { pattern } else { nil } }
+    /// The name of the list of hosts; nil for a pattern.
+    package var list: String? { if case .list(let name) = self.subject { name } else { nil } }
+
+    /// The pattern, or the list: `list "ads"`.
+    package var description: String {
+        switch self.subject {
+        case .pattern(let pattern): pattern.description
+        case .list(let name): "list \"\(name)\""
+        }
+    }
+
+    /// The subject in a sentence, with quotation marks: `"*.ads.example"`, or `list "ads"`.
+    package var quoted: String { self.list == nil ? "\"\(self)\"" : self.description }
 }
 
 /// The places of rules about clients and destinations, by the names that decisions give them: `destinations.deny[0]`.

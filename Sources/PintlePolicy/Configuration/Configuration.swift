@@ -37,6 +37,8 @@ package struct Configuration: Sendable, Equatable {
     package var clients = ClientsConfiguration()
     /// The API description that messages to and from the servers it names must keep to, on every route.
     package var contract: ContractConfiguration?
+    /// Lists of hosts for rules about destinations, in the order of the files. Default none.
+    package var lists: [ListConfiguration] = []
     /// The destinations that the proxy may connect to.
     package var destinations = DestinationsConfiguration()
     /// The bounds of the questions of `destinations`.

@@ -150,7 +150,9 @@ extension StrictNode {
     /// A list of patterns of names. A person cannot tell where an address leads; so rules decide about addresses.
     fileprivate func namePatterns() -> [HostPattern]? {
         if let map = (self.isList ? self.list() ?? [] : [self]).first(where: \.isMap) {
-            map.report("a question is for every client; write the pattern alone, or name clients in allow and deny")
+            map.report(
+                "a question is about a pattern, and for every client; allow and deny take lists of hosts and name clients"
+            )
             return nil
         }
         guard let patterns = self.hostPatterns() else { return nil }
@@ -160,9 +162,10 @@ extension StrictNode {
         return patterns
     }
 
-    /// A list of host patterns, each alone or as `{host: PATTERN, users: …, tags: …, reason: TEXT}`.
+    /// A list of rules: host patterns, each alone or as `{host: PATTERN, users: …, tags: …, reason: TEXT}`, and lists of hosts as
+    /// `{list: NAME, …}`.
     fileprivate func deniedDestinations() -> [DestinationEntry]? {
-        self.destinations(.deniedDestination, "denied") { text throws(Malformed) in
+        self.destinations(.deniedDestination) { text throws(Malformed) in
             try HostPattern(text)
         } others: { map, entry in
             map.read("reason", into: &entry.reason) { $0.sentence().map { .some($0) } }
@@ -171,28 +174,23 @@ extension StrictNode {
 
     /// Like ``deniedDestinations()``, with `tcp://HOST:PORT` besides, and without reasons.
     fileprivate func allowedDestinations() -> [DestinationEntry]? {
-        self.destinations(.allowedDestination, "allowed") { text throws(Malformed) in
+        self.destinations(.allowedDestination) { text throws(Malformed) in
             try HostPattern(destination: text)
         }
     }
 
-    /// A list of patterns, each alone or in a map with these keys; an empty list means no host.
+    /// A list of rules, each a pattern alone or a map with these keys; an empty list means no host.
     ///
     /// - Parameter others: reads the keys that only one list has.
     private func destinations(
-        _ keys: KeySet, _ participle: String, _ read: (String) throws(Malformed) -> HostPattern,
+        _ keys: KeySet, _ read: (String) throws(Malformed) -> HostPattern,
         others: (StrictMap, inout DestinationEntry) -> Void = { _, _ in }
     ) -> [DestinationEntry]? {
         if self.isEmptyList { return [] }
         return self.values { node in
             guard node.isMap else { return node.parsed(read).map { DestinationEntry($0) } }
-            guard let map = node.map(keys) else { return nil }
-            guard let host = map["host"] else {
-                node.report("the key \"host\" is missing: the pattern of the hosts that are \(participle)")
-                return nil
-            }
-            guard let pattern = host.parsed(read) else { return nil }
-            var entry = DestinationEntry(pattern)
+            guard let map = node.map(keys), let subject = map.subject(read) else { return nil }
+            var entry = DestinationEntry(subject)
             entry.clients = NamedClients(map)
             others(map, &entry)
             return entry
@@ -207,5 +205,19 @@ extension StrictNode {
             }
             return text
         }
+    }
+}
+
+extension StrictMap {
+    /// The hosts that a rule is about: the pattern that `read` makes of `host`, or the list that `list` names.
+    fileprivate func subject(_ read: (String) throws(Malformed) -> HostPattern) -> DestinationEntry.Subject? {
+        switch (self["host"], self["list"]) {
+        case (let host?, nil): return host.parsed(read).map { .pattern($0) }
+        case (nil, let list?): return list.nonEmptyString().map { .list($0) }
+        case (nil, nil):
+            self.node.report("the key \"host\" is missing, a pattern, or \"list\", the name of a list of hosts")
+        case (_?, let list?): list.report("a rule is about a host or a list; make two rules of them")
+        }
+        return nil
     }
 }

@@ -56,6 +56,8 @@ struct ConfigurationReader {
         let maps = [top] + included.maps
         reader.configuration.trust = TrustReader.read(maps.compactMap { $0["trust"] })
         let trusted = reader.configuration
+        reader.configuration.lists = ListReader.read(maps.compactMap { $0["lists"] }, beside: trusted)
+        ListReader.checkUses(in: reader.configuration, root.context)
         top.read("ask", into: &reader.configuration.ask) { AskReader.read($0, beside: trusted) }
         top.read("credentials", into: &reader.configuration.credentials) { CredentialReader.read($0, beside: trusted) }
         reader.configuration.routes = RouteReader.read(

@@ -9,8 +9,7 @@ enum CredentialReader {
     static func read(_ node: StrictNode, beside configuration: Configuration) -> [CredentialConfiguration]? {
         guard let entries = node.entries() else { return nil }
         return entries.compactMap { entry in
-            guard !entry.key.isEmpty, entry.key.utf8.count <= 64, entry.key.utf8.allSatisfy(TrustReader.isNameByte)
-            else {
+            guard TrustReader.isName(entry.key) else {
                 entry.value.report("a name has 1 to 64 letters, digits and -._")
                 return nil
             }
@@ -91,31 +90,12 @@ enum CredentialReader {
     private static func readTrust(
         _ map: StrictMap, into credential: inout CredentialConfiguration, _ configuration: Configuration
     ) {
-        let standard = TrustConfiguration.defaultName
         guard let node = map["trust"] else {
             return map.node.report(
-                "the key \"trust\" is missing; it names the trust policy that the hosts must satisfy, and \(standard) is "
-                    + "the one for hosts without another")
+                "the key \"trust\" is missing; it names the trust policy that the hosts must satisfy, and "
+                    + "\(TrustConfiguration.defaultName) is the one for hosts without another")
         }
-        guard let name = node.nonEmptyString() else { return }
-        credential.trust = Located(name, at: node.position)
-        guard let trust = configuration.trust.first(where: { $0.name == name }) else {
-            // Without an entry of that name it is the system's trust.
-            if name == standard { return }
-            let names = configuration.trust.map(\.name) + [standard]
-            let hint = name.nearest(of: names).map { "; did you mean \($0)?" } ?? ""
-            return node.report("there is no trust policy \(name.excerpt)\(hint)")
-        }
-        let obstacle: String? =
-            if (trust.enforcement ?? configuration.enforcement) == .report {
-                "only reports what does not satisfy it"
-            } else if trust.allowInvalidCertificates, trust.pinning == .none {
-                "accepts every certificate"
-            } else if trust.expires != nil, trust.onExpiry == .report {
-                "only reports after its pins have expired"
-            } else {
-                nil
-            }
-        if let obstacle { node.report("\(name) \(obstacle), so that it cannot hold a credential back") }
+        let trust = node.enforcedTrust(configuration, otherwise: "so that it cannot hold a credential back")
+        if let trust { credential.trust = trust }
     }
 }

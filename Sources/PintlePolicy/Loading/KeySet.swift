@@ -23,11 +23,11 @@ extension KeySet {
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
             "include", "interception", "cache", "admin_hosts", "tracing", "capture", "tests",
-            "simulation", "faults", "recordings", "isolate", "credentials", "ask",
+            "simulation", "faults", "recordings", "isolate", "credentials", "ask", "lists",
         ])
     /// The keys of a file that another one includes.
     static let included = KeySet(
-        "", ["version", "include", "destinations", "trust", "routes"], elsewhere: KeySet.top.known)
+        "", ["version", "include", "destinations", "lists", "trust", "routes"], elsewhere: KeySet.top.known)
     static let includedDestinations = KeySet(
         "destinations", ["allow", "deny", "ask"], elsewhere: KeySet.destinations.known)
     static let listenTLS = KeySet("listen_tls", ["certificate", "key", "password"])
@@ -66,8 +66,9 @@ extension KeySet {
     static let ask = KeySet("ask", ["timeout", "waiting", "webhook"])
     static let askWebhook = KeySet("ask.webhook", ["url", "secret", "trust"])
     static let requireSNIMatch = KeySet("destinations.require_sni_match", ["allow_absent"])
-    static let allowedDestination = KeySet("destinations.allow[]", ["host", "users", "tags"])
-    static let deniedDestination = KeySet("destinations.deny[]", ["host", "users", "tags", "reason"])
+    static let allowedDestination = KeySet("destinations.allow[]", ["host", "list", "users", "tags"])
+    static let deniedDestination = KeySet("destinations.deny[]", ["host", "list", "users", "tags", "reason"])
+    static let list = KeySet("lists.NAME", ["file", "url", "trust", "every", "timeout"])
     static let activity = KeySet("activity", ["activation_delay", "completion_delay", "log_interval"])
     static let trust = KeySet(
         "trust.NAME",
@@ -143,7 +144,7 @@ extension KeySet {
         .top, .listenTLS, .engine, .log, .tracing, .capture, .isolation, .credential, .credentialGrant, .limits,
         .clients, .basicAuth,
         .destinations,
-        .ask, .askWebhook, .requireSNIMatch, .allowedDestination, .deniedDestination,
+        .ask, .askWebhook, .requireSNIMatch, .allowedDestination, .deniedDestination, .list,
         .activity,
         .trust,
         .clientCertificate, .tunnels, .interception, .interceptionCA, .contract, .route, .respond, .cors, .forwarded,

@@ -2,29 +2,53 @@
 
 /// Turns a configuration file into a checked configuration and a compiled policy.
 package enum PolicyLoader {
-    /// Finds, reads and compiles a configuration. Every command that needs one starts with this.
+    /// Finds, reads and compiles a configuration. Every command that needs one starts with this, and then fetches the lists that
+    /// are missing.
     ///
     /// - Parameters:
     ///   - flag: the value of `-c`, if given.
     ///   - listen: the listeners that replace those of the file; nil if the file decides.
     /// - Throws: all problems of the file, at once.
-    package static func load(
+    package static func draft(
         flag: String?, surroundings: LoaderEnvironment, listen: [ListenAddress]? = nil
-    ) throws(ConfigurationError) -> (policy: Policy, origin: ConfigurationOrigin) {
+    ) throws(ConfigurationError) -> (draft: PolicyDraft, origin: ConfigurationOrigin) {
         let origin = ConfigurationOrigin.locate(flag: flag, surroundings: surroundings)
         guard let path = origin.path else {
             var configuration = Configuration()
             if let listen { configuration.listen = listen }
-            return (try Policy(configuration, file: origin.description), origin)
+            // It names no file, so there is nothing to compile.
+            let draft = PolicyDraft(
+                configuration, file: origin.description, trust: [], contracts: CompiledContracts(routes: [], api: nil),
+                listenTLS: nil, machineName: surroundings.machineName)
+            return (draft, origin)
         }
         let bytes = try Self.read(path, surroundings)
-        return (try Self.policy(yaml: bytes, file: path, surroundings: surroundings, listen: listen), origin)
+        return (try Self.draft(yaml: bytes, file: path, surroundings: surroundings, listen: listen), origin)
     }
 
-    /// Reads, checks and compiles a configuration from memory. Problems of reading and compiling are reported together.
+    /// Finds, reads and compiles a configuration whose lists are all in files.
+    package static func load(
+        flag: String?, surroundings: LoaderEnvironment, listen: [ListenAddress]? = nil
+    ) throws(ConfigurationError) -> (policy: Policy, origin: ConfigurationOrigin) {
+        let (draft, origin) = try Self.draft(flag: flag, surroundings: surroundings, listen: listen)
+        return (try draft.policy(Self.fetchNothing), origin)
+    }
+
+    /// Reads, checks and compiles a configuration from memory. Its lists are all in files.
     package static func policy(
         yaml: [UInt8], file: String, surroundings: LoaderEnvironment, listen: [ListenAddress]? = nil
     ) throws(ConfigurationError) -> Policy {
+        try Self.draft(yaml: yaml, file: file, surroundings: surroundings, listen: listen).policy(Self.fetchNothing)
+    }
+
+    private static func fetchNothing(_ list: String) throws(Malformed) -> PolicyDraft.Fetched {
+        throw Malformed("the list was not fetched, since nothing is fetched here")
+    }
+
+    /// Reads, checks and compiles a configuration from memory. Problems of reading and compiling are reported together.
+    package static func draft(
+        yaml: [UInt8], file: String, surroundings: LoaderEnvironment, listen: [ListenAddress]? = nil
+    ) throws(ConfigurationError) -> PolicyDraft {
         let context = LoadingContext(file: file, surroundings: surroundings, listen: listen)
         guard let configuration = YAMLDocument.compose(yaml, context).map(ConfigurationReader.read) else {
             throw ConfigurationError(context.problems)
@@ -38,8 +62,8 @@ package enum PolicyLoader {
         }
         let listenTLS = ListenCompiler.compile(configuration) { context.report($0, path: $1, at: $2) }
         try context.throwProblems(log: configuration.log)
-        return Policy(
-            configuration, trust: trust, contracts: contracts, listenTLS: listenTLS,
+        return PolicyDraft(
+            configuration, file: file, trust: trust, contracts: contracts, listenTLS: listenTLS,
             machineName: surroundings.machineName)
     }
 

@@ -32,8 +32,12 @@ struct TrustReader {
     /// Returns the reason to refuse a name, if any: names become metric labels and parts of paths in messages.
     private static func refusal(ofName name: String) -> String? {
         if name == "system" { return "the name system is taken: it is what applies when no trust policy does" }
-        let isFit = name.utf8.count <= 64 && !name.isEmpty && name.utf8.allSatisfy(Self.isNameByte)
-        return isFit ? nil : "a name has 1 to 64 letters, digits and -._"
+        return Self.isName(name) ? nil : "a name has 1 to 64 letters, digits and -._"
+    }
+
+    /// True for a name that can be a label of metrics and a part of paths in messages.
+    static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(Self.isNameByte)
     }
 
     static func isNameByte(_ byte: UInt8) -> Bool {

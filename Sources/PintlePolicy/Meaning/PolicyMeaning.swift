@@ -88,6 +88,7 @@ extension Policy {
         parents.1?.position = .nowhere
         return tables(self) == tables(other) && heads(self) == heads(other) && parents.0 == parents.1
             && left.clients.allow == right.clients.allow && left.destinations == right.destinations
+            && left.hostLists == right.hostLists
             && left.listen == right.listen && left.tunnels == right.tunnels
             && left.interception.hosts == right.interception.hosts && left.unpinnedHosts == right.unpinnedHosts
             && left.enforcement == right.enforcement && left.via == right.via && self.ownHosts == other.ownHosts
@@ -151,6 +152,7 @@ package struct SettingsComparison {
         self.compare(
             "destinations.allow, tcp://", Self.patternsForAnyProtocol(names.0), Self.patternsForAnyProtocol(names.1))
         self.compare("destinations.deny, reason", Self.reasons(names.0), Self.reasons(names.1))
+        self.compare("lists", Self.sources(left), Self.sources(right))
         self.compare("ask", left.ask, right.ask)
         self.compare("tunnels.verify_ttl", left.tunnels.verifyTTL, right.tunnels.verifyTTL)
         switch (left.interception.authority, right.interception.authority) {
@@ -175,26 +177,47 @@ package struct SettingsComparison {
         init(_ pattern: HostPattern) { (self.host, self.port) = (pattern.host, pattern.port) }
     }
 
-    /// An entry without its spelling and its reason.
+    /// A rule without its spelling and its reason.
     private struct DestinationContent: Hashable {
-        let pattern: HostPatternContent
-        let clients: NamedClients?
+        private enum Subject: Hashable {
+            case pattern(HostPatternContent)
+            case list(String)
+        }
+
+        private let subject: Subject
+        private let clients: NamedClients?
 
         init(_ entry: DestinationEntry) {
-            (self.pattern, self.clients) = (HostPatternContent(entry.pattern), entry.clients)
+            switch entry.subject {
+            case .pattern(let pattern): self.subject = .pattern(HostPatternContent(pattern))
+            case .list(let name): self.subject = .list(name)
+            }
+            self.clients = entry.clients
         }
     }
 
     private static func patternsForAnyProtocol(_ destinations: DestinationsConfiguration) -> Set<DestinationContent> {
-        Set(destinations.allow.filter(\.pattern.takesAnyProtocol).map(DestinationContent.init))
+        Set(destinations.allow.filter { $0.pattern?.takesAnyProtocol == true }.map(DestinationContent.init))
     }
 
-    /// The reasons of the denials that have one, by their patterns.
+    /// The reasons of the denials that have one, by what they deny.
     private static func reasons(_ destinations: DestinationsConfiguration) -> [DestinationContent: String] {
         let pairs = destinations.deny.compactMap { denied in
             denied.reason.map { (DestinationContent(denied), $0) }
         }
         // The first denial that matches is the one that tells its reason.
+        return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The lists that other machines keep, by their names; without the times at which they were fetched, and the place of the
+    /// name of the trust policy.
+    private static func sources(_ configuration: Configuration) -> [String: ListConfiguration.Remote] {
+        let pairs = configuration.lists.compactMap { list -> (String, ListConfiguration.Remote)? in
+            guard var remote = list.remote else { return nil }
+            remote.confirmed = nil
+            remote.trust?.position = .nowhere
+            return (list.name, remote)
+        }
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 

@@ -5,29 +5,39 @@ internal import PintlePolicy
 
 /// Hosts that stand for all hosts as far as the patterns of two configurations can tell: each name that a pattern names, one
 /// below each suffix, one beside all of them, and the borders of each network.
+///
+/// Of long lists of hosts only the first entries are tried, those before others that the other configuration lacks.
 struct HostClasses {
     /// The hosts, as in a URL: an IPv6 address in brackets.
     let hosts: [String]
+    /// False if a list of hosts has entries that are not tried.
+    let isComplete: Bool
     private let policies: [Policy]
     private let clients: [ProxyIdentity]
     private let patterns: [HostPattern]
+    /// The lists of hosts that rules name, of all configurations.
+    private let lists: [HostList]
     private let commonPorts: [UInt16]
 
     /// - Parameter clients: names of clients that stand for all.
     init(_ policies: [Policy], _ clients: [ProxyIdentity]) {
         (self.policies, self.clients) = (policies, clients)
+        let listed = ListWitnesses(policies)
+        (self.lists, self.isComplete) = (listed.lists, listed.isComplete)
         self.patterns = policies.flatMap(Self.patterns)
         var ports: Set<UInt16> = []
         for destinations in policies.map(\.configuration.destinations) {
             for case .only(let listed) in [destinations.ports, destinations.connectPorts] { ports.formUnion(listed) }
         }
+        for list in listed.lists { ports.formUnion(list.ports) }
         // The first of equivalent ports is shown: the usual ones.
         self.commonPorts = [443, 80] + ports.subtracting([443, 80]).sorted()
-        let networks = self.patterns.compactMap(\.network)
+        let networks = self.patterns.compactMap(\.network) + listed.networks
         let isSpecial = policies.contains { $0.destinations.judgesAddresses }
         let addresses = IPAddress.witnesses(of: networks, isSpecial: isSpecial)
         var seen: Set<String> = []
-        self.hosts = (Self.names(self.patterns, policies) + addresses.map(Self.spelled))
+        let names = Self.names(self.patterns + listed.names, policies, besides: listed.lists)
+        self.hosts = (names + addresses.map(Self.spelled))
             .filter { seen.insert($0).inserted }
     }
 
@@ -47,6 +57,7 @@ struct HostClasses {
     /// The conditions that an authority meets. Two with the same conditions are alike to every table.
     struct Conditions: Hashable {
         fileprivate let patterns: [Int]
+        fileprivate let lists: [Bool]
         fileprivate let isOwn: [Bool]
         fileprivate let ports: [Bool]
         fileprivate let destinations: [String]
@@ -57,6 +68,7 @@ struct HostClasses {
         let port = authority.port
         return Conditions(
             patterns: self.patterns.indices.filter { self.patterns[$0].matches(authority) },
+            lists: self.lists.map { $0.first(authority) != nil },
             isOwn: policies.map { $0.isOwnHost(authority.host) },
             ports: [port == 443] + policies.flatMap { [$0.ports.allows(port), $0.connectPorts.allows(port)] },
             destinations: policies.flatMap { policy in
@@ -80,7 +92,9 @@ struct HostClasses {
         address.family == .v6 ? "[\(address)]" : "\(address)"
     }
 
-    private static func names(_ patterns: [HostPattern], _ policies: [Policy]) -> [String] {
+    private static func names(
+        _ patterns: [HostPattern], _ policies: [Policy], besides lists: [HostList]
+    ) -> [String] {
         var (exact, suffixes) = (Set<String>(), Set<String>())
         for pattern in patterns {
             switch pattern.host {
@@ -95,12 +109,13 @@ struct HostClasses {
         }
         let beside = Self.labels.lazy.map { "\($0).example" }.first { name in
             guard let authority = Authority(name, defaultPort: 443) else { return false }
-            return !patterns.contains { pattern in
-                guard case .any = pattern.host else {
-                    return (try? HostPattern(Self.withoutPort(pattern)))?.matches(authority) ?? true
+            return lists.allSatisfy { $0.first(authority) == nil }
+                && !patterns.contains { pattern in
+                    guard case .any = pattern.host else {
+                        return (try? HostPattern(Self.withoutPort(pattern)))?.matches(authority) ?? true
+                    }
+                    return false
                 }
-                return false
-            }
         }
         return exact.sorted() + below + [beside].compactMap(\.self)
     }

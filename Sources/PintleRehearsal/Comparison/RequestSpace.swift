@@ -37,6 +37,7 @@ struct RequestSpace {
             }
         }
         let classes = HostClasses(self.policies, clients.all)
+        if !classes.isComplete { self.isExhausted = false }
         var seen: Set<HostClasses.Conditions> = []
         for host in classes.hosts {
             for port in classes.ports(of: host) {

@@ -31,13 +31,13 @@ package struct PolicyCoverage: Sendable {
     init(_ policy: Policy) {
         let configuration = policy.configuration
         for (list, rules) in [
-            ("clients.allow", configuration.clients.allow.map(\.description)),
-            ("destinations.allow", configuration.destinations.allow.map(\.description)),
-            ("destinations.deny", configuration.destinations.deny.map(\.description)),
-            ("destinations.ask", configuration.destinations.ask.map(\.description)),
+            ("clients.allow", configuration.clients.allow.map { "\"\($0)\"" }),
+            ("destinations.allow", configuration.destinations.allow.map(\.quoted)),
+            ("destinations.deny", configuration.destinations.deny.map(\.quoted)),
+            ("destinations.ask", configuration.destinations.ask.map { "\"\($0)\"" }),
         ] {
             for (index, rule) in rules.enumerated() {
-                self.add(.rules, "\(list)[\(index)]", " \"\(rule)\"", configuration.place(ofRule: "\(list)[\(index)]"))
+                self.add(.rules, "\(list)[\(index)]", " \(rule)", configuration.place(ofRule: "\(list)[\(index)]"))
             }
         }
         self.add(.rules, "destinations.default", "", configuration.place(ofRule: "destinations.default"))

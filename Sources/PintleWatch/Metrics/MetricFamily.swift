@@ -17,6 +17,7 @@ package enum MetricFamily: String, CaseIterable {
     case configuration = "pintle_config"
     case lastReloadSuccessful = "pintle_config_last_reload_successful"
     case lastReloadSuccess = "pintle_config_last_reload_success_timestamp_seconds"
+    case listUpdated = "pintle_list_updated_timestamp_seconds"
     case build = "pintle_build"
 
     /// A type, by its name in OpenMetrics.
@@ -32,7 +33,8 @@ package enum MetricFamily: String, CaseIterable {
             .processSearches:
             .counter
         case .exchangeDuration: .histogram
-        case .activeExchanges, .upstreamConnections, .certificateExpiry, .lastReloadSuccessful, .lastReloadSuccess:
+        case .activeExchanges, .upstreamConnections, .certificateExpiry, .lastReloadSuccessful, .lastReloadSuccess,
+            .listUpdated:
             .gauge
         case .configuration, .build: .info
         }
@@ -42,7 +44,7 @@ package enum MetricFamily: String, CaseIterable {
     package var unit: String? {
         switch self {
         case .bytes: "bytes"
-        case .exchangeDuration, .certificateExpiry, .lastReloadSuccess: "seconds"
+        case .exchangeDuration, .certificateExpiry, .lastReloadSuccess, .listUpdated: "seconds"
         case .exchanges, .activeExchanges, .violations, .pinEvaluations, .cacheEvents, .simulated, .recordingsLost,
             .upstreamConnections, .processSearches, .configuration, .lastReloadSuccessful, .build:
             nil
@@ -64,6 +66,7 @@ package enum MetricFamily: String, CaseIterable {
         case .certificateExpiry: ["trust", "host"]
         case .configuration: ["revision"]
         case .lastReloadSuccessful, .lastReloadSuccess: []
+        case .listUpdated: ["list"]
         case .build: ["version"]
         }
     }
@@ -88,6 +91,7 @@ package enum MetricFamily: String, CaseIterable {
         case .lastReloadSuccessful:
             "1 if the last reload took effect; 0 if it failed and the configuration before is in force."
         case .lastReloadSuccess: "Time of the last reload that took effect, or of the start."
+        case .listUpdated: "Time at which the server of a list of hosts last sent or confirmed its text."
         case .build: "The version of the program."
         }
     }

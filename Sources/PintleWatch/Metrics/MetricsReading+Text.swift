@@ -40,10 +40,13 @@ extension MetricsReading {
         case .configuration: self.revision.map { [([$0], "1")] } ?? []
         case .lastReloadSuccessful: self.reload.map { [([], $0.isSuccessful ? "1" : "0")] } ?? []
         case .lastReloadSuccess:
-            self.reload.map { [([], Duration.milliseconds($0.lastSuccess.milliseconds).secondsText)] } ?? []
+            self.reload.map { [([], Self.seconds($0.lastSuccess))] } ?? []
+        case .listUpdated: self.lists.sorted { $0.key < $1.key }.map { ([$0.key], Self.seconds($0.value)) }
         case .build: self.version.map { [([$0], "1")] } ?? []
         }
     }
+
+    private static func seconds(_ time: Timestamp) -> String { Duration.milliseconds(time.milliseconds).secondsText }
 
     private var durations: [(labels: [String], value: DurationHistogram)] {
         (self.exchanges?.routes ?? [:]).sorted { $0.key < $1.key }.map { ([$0.key], $0.value.durations) }

@@ -66,6 +66,8 @@ package struct MetricsReading: Sendable {
     package var revision: String?
     /// The outcome of the last reload.
     package var reload: Reload?
+    /// The times at which the servers of lists of hosts last sent or confirmed their texts, by the names of the lists.
+    package var lists: [String: Timestamp] = [:]
     /// The version of the program.
     package var version: String?
 

@@ -9,11 +9,12 @@ internal import PintlePolicy
 internal import PintleRehearsal
 internal import PintleTape
 
-struct Check: ParsableCommand {
+struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Load, compile and lint a configuration, without network: what serve would run.",
         discussion: """
-            Exit code 0 without findings or with warnings only, 3 when the configuration is invalid.
+            Exit code 0 without findings or with warnings only, 3 when the configuration is invalid. Lists of hosts at URLs are \
+            fetched if their copies are old, as by every command; nothing else is connected to.
             With --sample the request goes to standard output as it would go upstream; exit code 1 when it would be \
             answered with a problem instead. What is only reported goes to standard error. Query values, credentials and \
             what the route puts into the request are shown as ***; with log.redact: off in the configuration everything \
@@ -69,14 +70,14 @@ struct Check: ParsableCommand {
         }
     }
 
-    func run() throws {
+    func run() async throws {
         if self.presets { return try Self.tellPresets() }
-        let (policy, origin) = try ConfigurationOptions.load(self.file ?? self.configuration.file)
+        let (policy, origin) = try await ConfigurationOptions.load(self.file ?? self.configuration.file)
         Output.error("configuration: \(origin)")
         for file in policy.configuration.includedFiles { Output.error("included: \(file)") }
         if let sample { return try self.run(sample: sample, policy) }
         if let against {
-            let (old, oldOrigin) = try ConfigurationOptions.load(against)
+            let (old, oldOrigin) = try await ConfigurationOptions.load(against)
             let comparison = CheckAgainst((old, oldOrigin.path), (policy, origin.path), format: self.format)
             guard let traffic else { return try comparison.compareTables() }
             return try comparison.compareTraffic(traffic)

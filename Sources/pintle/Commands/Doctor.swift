@@ -43,7 +43,7 @@ struct Doctor: AsyncParsableCommand {
         } catch {
             throw CommandFailure(.incomplete, "pintle doctor: there is no pipe for signals: \(error)")
         }
-        let (policy, origin) = try self.configuration.load()
+        let (policy, origin) = try await self.configuration.load()
         Output.error("configuration: \(origin)")
         let stage = try await DoctorStage(policy.configuration.interception, environment)
         var diagnoses: [Diagnosis] = []

@@ -6,7 +6,7 @@ internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
-struct Env: ParsableCommand {
+struct Env: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the environment that leads programs to a running proxy.",
         discussion: """
@@ -36,25 +36,25 @@ struct Env: ParsableCommand {
     @Flag(help: "Print what takes these variables away again. No configuration is read.")
     var unset = false
 
-    func run() throws {
+    func run() async throws {
         let inherited = Inherited.environment
         let format = self.shell ?? .standard(shell: inherited["SHELL"])
-        if format == .nft { return try Output.bytes(Array(try self.rules().utf8)) }
+        if format == .nft { return try Output.bytes(Array(try await self.rules().utf8)) }
         guard self.uid == nil, self.cgroup == nil else {
             throw CommandFailure(.usage, "pintle env: --uid and --cgroup belong to --shell nft")
         }
         let text =
             self.unset
             ? format.unsetting(ProxyEnvironment.names(trusting: Self.hasTrustFiles))
-            : format.setting(try self.environment(inherited).variables)
+            : format.setting(try await self.environment(inherited).variables)
         // Written unchanged: escapes for a terminal would become part of the values.
         try Output.bytes(text.systemBytes)
     }
 
-    private func rules() throws(CommandFailure) -> String {
+    private func rules() async throws(CommandFailure) -> String {
         if self.unset { return NetfilterRules.removal }
         let programs = try self.programs()
-        let (policy, origin) = try self.configuration.load()
+        let (policy, origin) = try await self.configuration.load()
         Output.error("configuration: \(origin)")
         do throws(Malformed) {
             return try NetfilterRules(programs, to: policy.configuration.listen).text
@@ -78,8 +78,8 @@ struct Env: ParsableCommand {
             .usage, "pintle env: --shell nft needs --uid or --cgroup, which say whose connections are redirected")
     }
 
-    private func environment(_ inherited: [String: String]) throws(CommandFailure) -> ProxyEnvironment {
-        let (policy, origin) = try self.configuration.load()
+    private func environment(_ inherited: [String: String]) async throws(CommandFailure) -> ProxyEnvironment {
+        let (policy, origin) = try await self.configuration.load()
         Output.error("configuration: \(origin)")
         let trust = try self.trust(policy, inherited)
         do throws(Malformed) {

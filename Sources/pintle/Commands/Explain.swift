@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import PintleMessage
 internal import PintlePolicy
 
-struct Explain: ParsableCommand {
+struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say what a configuration does with one request, and why, without network.",
         usage: "pintle explain [<options>] <method> <url>\npintle explain [--format <format>] [--pid <number>] <id>",
@@ -73,7 +73,7 @@ struct Explain: ParsableCommand {
         }
     }
 
-    func run() throws {
+    func run() async throws {
         guard let url else {
             let proxy = try RunningProxy(process: self.pid)
             guard try self.format.write(exchange: self.method, of: proxy) else {
@@ -99,7 +99,7 @@ struct Explain: ParsableCommand {
             let (name, value) = try reader.read(text)
             head.fields.append(name, value)
         }
-        let (policy, origin) = try self.configuration.load()
+        let (policy, origin) = try await self.configuration.load()
         Output.error("configuration: \(origin)")
         let client: ProxyIdentity
         do throws(Malformed) {

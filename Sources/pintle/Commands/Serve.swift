@@ -42,7 +42,8 @@ struct Serve: AsyncParsableCommand {
     var logFormat: String?
 
     /// Loads the current configuration file and applies the flags.
-    typealias Loading = @Sendable (ReadFiles) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin)
+    typealias Loading =
+        @Sendable (ReadFiles) async throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin)
 
     func run() async throws {
         do throws(CommandFailure) {
@@ -61,12 +62,13 @@ struct Serve: AsyncParsableCommand {
         // Done first, before a thread starts that could read the environment.
         let (manager, given) = (try ServiceManager.taken(), try GivenSockets.taken())
         let (file, flags) = (self.configuration.file, Flags(self, given: given.places))
-        let load: Loading = { files throws(CommandFailure) in
-            let (policy, origin) = try ConfigurationOptions.load(file, listen: try flags.places(), telling: files)
+        let load: Loading = { files async throws(CommandFailure) in
+            let (policy, origin) = try await ConfigurationOptions.load(
+                file, listen: try flags.places(), telling: files, flags.tell)
             return (try flags.over(policy, origin), origin)
         }
         let files = ReadFiles()
-        let (policy, origin) = try load(files)
+        let (policy, origin) = try await load(files)
         let service = Service(
             policy: policy, origin: origin, portFile: self.portFile, load: load, files: files, isWatching: self.watch,
             manager: manager, given: given.descriptors, needsAdmin: self.admin != nil || origin.path != nil)
@@ -117,6 +119,13 @@ private struct Flags: Sendable {
             }
         }
         return places.isEmpty ? nil : places
+    }
+
+    /// Logs a sentence about loading in the form of the log, which may not have begun yet.
+    func tell(_ sentence: String, _ format: LogConfiguration.Format) {
+        let format = self.logFormat.flatMap(LogConfiguration.Format.init) ?? format
+        let handler = LineLogHandler(format: format == .json ? .json : .text, level: .warning)
+        Logger(label: "pintle") { _ in handler }.warning("\(sentence)")
     }
 
     /// Applies the other flags to the policy.

@@ -5,11 +5,12 @@ internal import PintleLoop
 internal import PintleSystem
 internal import PintleTrust
 
-/// The digests of the files of a configuration, which tell others which configuration was in force.
+/// The digests of the files of a configuration, and of the lists that it fetches, which tell others which configuration was in
+/// force.
 ///
 /// Files of values (`file:PATH`) are left out, as are variables (`env:NAME`): short secrets could be guessed by their digests.
 struct ConfigurationDigest: Sendable {
-    /// The files by their paths, sorted, with their SHA-256 in hexadecimal.
+    /// The files by their paths, sorted, and then the lists by their URLs, with their SHA-256 in hexadecimal.
     let files: [(path: String, sha256: String)]
 
     /// - Throws: an error if a file has changed since it was read.
@@ -29,7 +30,7 @@ struct ConfigurationDigest: Sendable {
             }
             digests.append((path, bytes.hexadecimal))
         }
-        self.files = digests
+        self.files = digests + files.lists.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// The SHA-256 of all files, in hexadecimal: that of the lines which sha256sum(1) prints for them.

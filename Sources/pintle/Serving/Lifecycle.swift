@@ -46,6 +46,8 @@ final class Lifecycle: Sendable {
         case listeners
         /// Reloads and reports that signals ask for; those caught earlier wait for it.
         case signalRequests
+        /// Reloads after a change, as file changes do.
+        case listRefresh
         case fileWatch
         /// It precedes the control socket, because `pintle status` prints its link.
         case admin

@@ -8,9 +8,12 @@ internal import PintleSystem
 final class ReadFiles: Sendable {
     private let files = Locked<[String: FileMark]>([:])
     private let valueFiles = Locked<Set<String>>([])
+    private let fetchedLists = Locked<[String: String]>([:])
 
     /// The marks by path.
     var marks: [String: FileMark] { self.files.withLock { $0 } }
+    /// The SHA-256 in hexadecimal of the lists that other machines keep, by their URLs.
+    var lists: [String: String] { self.fetchedLists.withLock { $0 } }
     /// The paths of files that are the value of a key.
     var values: Set<String> { self.valueFiles.withLock { $0 } }
 
@@ -26,6 +29,9 @@ final class ReadFiles: Sendable {
 
     /// Records that a file is the value of a key.
     func noteValue(_ path: String) { self.valueFiles.withLock { _ = $0.insert(path) } }
+
+    /// Records a list that another machine keeps.
+    func note(list url: String, sha256: String) { self.fetchedLists.withLock { $0[url] = sha256 } }
 
     /// Records the names of the files in a folder, but not their contents.
     func noteListing(_ folder: String) {

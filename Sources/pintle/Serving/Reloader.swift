@@ -95,7 +95,7 @@ actor Reloader {
     }
 
     private func attempt(_ options: Options, _ files: ReadFiles) async throws(CommandFailure) -> ControlAnswer {
-        let (policy, origin) = try self.load(files)
+        let (policy, origin) = try await self.load(files)
         try Self.checkChanges(from: self.policy.configuration, to: policy.configuration)
         let counters = Counters(
             routes: policy.routes.routes.map(\.name), continuing: self.server.activity.counters)

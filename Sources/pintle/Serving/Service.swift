@@ -97,6 +97,8 @@ struct Service {
             server, policy: self.policy, manager: self.manager, threshold: threshold, load: self.load)
         let handling = Task { await Self.handle(requests, server, reloader) }
         try lifecycle.started(.signalRequests) { handling.cancel() }
+        let refresh = await self.refreshLists(reloader, server)
+        try lifecycle.started(.listRefresh) { refresh.stop() }
         if self.isWatching {
             let watch = try await self.watch(self.files, reloader, server)
             try lifecycle.started(.fileWatch) { watch.stop() }
@@ -169,6 +171,19 @@ struct Service {
         try lifecycle.started(.admin) { await admin.stop() }
         await reloader.tellOfFiles { program.reloaded(isInForce: $1) }
         return admin
+    }
+
+    /// Asks the servers of lists again, and reloads the configuration if a list changes. As after a change to a file, a
+    /// configuration that would refuse hosts that work does not take effect.
+    private func refreshLists(_ reloader: Reloader, _ server: ServingProxy) async -> ListRefresh {
+        let refresh = ListRefresh(
+            ListSource(store: .ofUser), server.lists, Scheduler(server.engine.loops[0]), logger: server.logger
+        ) {
+            _ = await reloader.reload(Reloader.Options())
+        }
+        await reloader.tellOfFiles { if $1 { refresh.follow(server.active.policy) } }
+        refresh.follow(self.policy)
+        return refresh
     }
 
     /// Reloads the configuration if its files change. No user has asked for it or can be asked back, so a configuration

@@ -26,6 +26,8 @@ final class ServingProxy: Sendable {
     let logger: Logger
     private let current: Locked<ActiveConfiguration>
     private let askWebhook: AskWebhook
+    /// The times of the lists that other machines keep.
+    let lists: ListTimes
 
     /// The current configuration.
     var active: ActiveConfiguration { self.current.withLock { $0 } }
@@ -81,7 +83,7 @@ final class ServingProxy: Sendable {
             throw CommandFailure(.incomplete, "\(error)")
         }
         (self.engine, self.activity, self.reachability) = (engine, activity, reachability)
-        (self.sinks, self.logger) = (sinks, logger)
+        (self.sinks, self.logger, self.lists) = (sinks, logger, ListTimes(policy))
         // The drain also removes the files of Unix sockets.
         try lifecycle.started(
             .listeners, drain: { [proxy] in await proxy.drain(patience: .nanoseconds($0.wholeNanoseconds)) })
@@ -116,6 +118,7 @@ final class ServingProxy: Sendable {
         }
         await self.proxy.replace(active: next)
         self.current.withLock { $0 = next }
+        self.lists.use(next.policy)
         if next.answers !== previous.answers { await previous.answers?.closeDisk() }
         // Also with unchanged settings: a folder that could not be opened before may be usable by now.
         await self.openCache()
@@ -159,14 +162,9 @@ final class ServingProxy: Sendable {
     private static func startActivity(
         _ configuration: Configuration, _ counters: Counters, _ engine: Engine, _ logger: Logger
     ) -> Activity {
-        let loop = engine.loops[0]
-        let scheduler = Scheduler { delay, work in
-            let task = loop.scheduleTask(in: .nanoseconds(delay.wholeNanoseconds), work)
-            return { task.cancel() }
-        }
         let activity = Activity(
-            counters: counters, settings: ActivitySettings(configuration.activity), scheduler: scheduler,
-            logger: logger)
+            counters: counters, settings: ActivitySettings(configuration.activity),
+            scheduler: Scheduler(engine.loops[0]), logger: logger)
         activity.start()
         return activity
     }
@@ -193,6 +191,16 @@ final class ServingProxy: Sendable {
             logger.warning("\(error.message)", metadata: [LogKeys.reason: "\(error.cause ?? "")"])
         }
         return reachability
+    }
+}
+
+extension Scheduler {
+    /// The timers of a loop.
+    init(_ loop: Loop) {
+        self.init { delay, work in
+            let task = loop.scheduleTask(in: .nanoseconds(delay.wholeNanoseconds), work)
+            return { task.cancel() }
+        }
     }
 }
 

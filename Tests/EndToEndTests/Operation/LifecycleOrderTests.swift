@@ -13,7 +13,7 @@ struct LifecycleOrderTests {
 
     private static let parts = [
         "signals", "exchangeLog", "engine", "activity", "reachability", "sessions", "askWebhook", "listeners",
-        "signalRequests",
+        "signalRequests", "listRefresh",
         "fileWatch", "controlSocket", "diskCache", "watchdog",
     ]
     private static let usual = parts.filter { !["fileWatch", "watchdog"].contains($0) }

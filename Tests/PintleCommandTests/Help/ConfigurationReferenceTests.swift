@@ -167,6 +167,7 @@ struct ConfigurationReferenceTests {
         ("trust.NAME.pins", .string("sha256/\(String(repeating: "A", count: 43))=")),
         ("trust.NAME.expires", "2100-01-01"),
     ]
+    private static let remoteList: [(String, Parameter)] = [("lists.NAME.url", "https://a.test/list.txt")]
     /// The keys that must stand beside those that begin with a prefix.
     private static let needs: [(prefix: String, values: [(String, Parameter)])] =
         Self.ofSimulations + [
@@ -176,6 +177,8 @@ struct ConfigurationReferenceTests {
             ("clients.basic_auth.", [("clients.basic_auth.users", "users")]),
             ("upstream_proxy.", [("upstream_proxy.url", "http://parent.test:3128")]),
             ("ask.webhook.", [("ask.webhook.url", "https://a.test/"), ("ask.webhook.secret", "0123456789abcdef")]),
+            ("lists.NAME.trust", Self.remoteList), ("lists.NAME.every", Self.remoteList),
+            ("lists.NAME.timeout", Self.remoteList),
             ("contract.", [("contract.file", "file.html")]),
             ("routes[].contract.", [("routes[].contract.file", "file.html")]),
             ("routes[].coalesce.", [("routes[].coalesce.max_active", 4)]),

@@ -73,6 +73,7 @@ extension MetricsReading {
         reading.certificates = [.init(trust: "payments", host: "api.pay.example:443", secondsLeft: -5)]
         reading.revision = "4f2a"
         reading.reload = Reload(isSuccessful: true, lastSuccess: Timestamp(milliseconds: 1_767_225_600_250))
+        reading.lists = ["partners": Timestamp(milliseconds: 1_767_225_600_000)]
         reading.version = "1.2.3"
         return reading
     }

@@ -90,6 +90,7 @@ import Testing
                 "pintle_config info - -",
                 "pintle_config_last_reload_successful gauge - -",
                 "pintle_config_last_reload_success_timestamp_seconds gauge seconds -",
+                "pintle_list_updated_timestamp_seconds gauge seconds -",
                 "pintle_build info - -",
             ])
         #expect(try said(self.hostileReading).count == MetricFamily.allCases.count)

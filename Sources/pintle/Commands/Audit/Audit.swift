@@ -96,7 +96,7 @@ struct Audit: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try self.settings()
-        let (policy, origin) = try self.configuration.load()
+        let (policy, origin) = try await self.configuration.load()
         Output.error("configuration: \(origin)")
         let list = try self.targets(policy)
         guard !list.targets.isEmpty else {

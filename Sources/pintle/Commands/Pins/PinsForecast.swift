@@ -6,7 +6,7 @@ internal import PintlePins
 internal import PintlePolicy
 internal import PintleTrust
 
-struct PinsForecast: ParsableCommand {
+struct PinsForecast: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forecast",
         abstract: "Tell for each policy the first date on which no pin is sure to match, without network.",
@@ -25,8 +25,8 @@ struct PinsForecast: ParsableCommand {
     @Option(help: "How it is written.")
     var format = Format.text
 
-    func run() throws {
-        let (policy, origin) = try self.configuration.load()
+    func run() async throws {
+        let (policy, origin) = try await self.configuration.load()
         Output.error("configuration: \(origin)")
         let seen = try self.audited.seen(of: origin).values.flatMap(\.certificates)
         let forecast = PinForecast(policy, now: .now, seen: seen)

@@ -5,7 +5,7 @@ internal import PintlePins
 internal import PintlePolicy
 internal import PintleTrust
 
-struct PinsLint: ParsableCommand {
+struct PinsLint: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint",
         abstract: "Look for what is wrong with the pins of a configuration, without network.",
@@ -17,8 +17,8 @@ struct PinsLint: ParsableCommand {
     @OptionGroup var configuration: ConfigurationOptions
     @OptionGroup var audited: AuditedKeys
 
-    func run() throws {
-        let (policy, origin) = try self.configuration.load()
+    func run() async throws {
+        let (policy, origin) = try await self.configuration.load()
         Output.error("configuration: \(origin)")
         let findings = PinLint(policy, now: .now, seen: try self.audited.seen(of: origin)).findings
         for finding in findings { try Output.prose(finding.line(file: origin.path ?? "embedded default").plainLine) }

@@ -22,9 +22,9 @@ enum PrivatePolicy {
     static func load(
         _ file: String?, isIsolated: Bool, intercepting hosts: [HostPattern], faults: [String] = [],
         tape: RunTape? = nil, isLearning: Bool = false, telling files: ReadFiles? = nil
-    ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
+    ) async throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
         let place = ListenAddress.loopback(port: isIsolated ? Self.isolatedPort : 0)
-        let (policy, origin) = try ConfigurationOptions.load(file, listen: [place], telling: files)
+        let (policy, origin) = try await ConfigurationOptions.load(file, listen: [place], telling: files)
         var configuration = policy.configuration
         // The command is the only client, counts as one on loopback, and has no password.
         configuration.clients = ClientsConfiguration()

@@ -148,7 +148,7 @@ struct Run: AsyncParsableCommand {
         if let learn { try RunLearning.check(learn) }
         if let obstacle = BuildServer(environment: inherited)?.obstacle { throw self.refusal(obstacle) }
         let files = ReadFiles()
-        let (policy, origin) = try PrivatePolicy.load(
+        let (policy, origin) = try await PrivatePolicy.load(
             self.configuration.file, isIsolated: self.isolate != nil, intercepting: try self.hosts(),
             faults: self.faults, tape: try self.tape(), isLearning: self.learn != nil,
             telling: key == nil ? nil : files)

@@ -7,7 +7,7 @@ internal import PintlePolicy
 internal import PintleSerialization
 internal import PintleTape
 
-struct TapesLint: ParsableCommand {
+struct TapesLint: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint",
         abstract: "Find secrets that were left in recordings, damage, and what is out of date.",
@@ -26,9 +26,10 @@ struct TapesLint: ParsableCommand {
     @Option(help: "How it is written.")
     var format = TapeFormat.text
 
-    func run() throws {
+    func run() async throws {
         var content = try self.tape.read()
-        let policy = try self.file.map { file throws(CommandFailure) in try ConfigurationOptions.load(file).policy }
+        var policy: Policy?
+        if let file { policy = try await ConfigurationOptions.load(file).policy }
         content.lint(olderThan: policy?.configuration.recordings.oldest(at: .now()))
         if let policy { RecordingContracts(policy).judge(&content) }
         switch self.format {

@@ -50,11 +50,11 @@ struct TestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let from { return try self.write(from) }
+        if let from { return try await self.write(from) }
         let reports = try self.reports()
         guard self.watch else {
             let files = ReadFiles()
-            guard try self.test(files, reports) else { throw CommandFailure(.found, lines: []) }
+            guard try await self.test(files, reports) else { throw CommandFailure(.found, lines: []) }
             return
         }
         try await self.follow(reports)
@@ -80,9 +80,11 @@ struct TestCommand: AsyncParsableCommand {
     ///
     /// - Parameter files: records everything on which the result depends.
     /// - Returns: true if every test has passed.
-    private func test(_ files: ReadFiles, _ reports: [ReportOption<TestReportFormat>]) throws(CommandFailure) -> Bool {
+    private func test(
+        _ files: ReadFiles, _ reports: [ReportOption<TestReportFormat>]
+    ) async throws(CommandFailure) -> Bool {
         let start = (moment: Timestamp.now(), clock: ContinuousClock.now)
-        let (policy, origin) = try ConfigurationOptions.load(self.configuration.file, telling: files)
+        let (policy, origin) = try await ConfigurationOptions.load(self.configuration.file, telling: files)
         Output.error("configuration: \(origin)")
         let surroundings = LoaderEnvironment.system(environment: Inherited.environment)
             .telling({ files.note($0) }, listings: { files.noteListing($0) })
@@ -108,8 +110,8 @@ struct TestCommand: AsyncParsableCommand {
 
     // MARK: Writing tests
 
-    private func write(_ record: String) throws(CommandFailure) {
-        let (policy, origin) = try self.configuration.load()
+    private func write(_ record: String) async throws(CommandFailure) {
+        let (policy, origin) = try await self.configuration.load()
         Output.error("configuration: \(origin)")
         var writer = PolicyTestWriter(policy)
         let summary: TrafficReader.Summary
@@ -138,7 +140,7 @@ struct TestCommand: AsyncParsableCommand {
             let files = ReadFiles()
             var isWhole = true
             do throws(CommandFailure) {
-                _ = try self.test(files, reports)
+                _ = try await self.test(files, reports)
             } catch {
                 guard error.code != .usage else { throw error }
                 isWhole = false

@@ -6,7 +6,7 @@ internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
-struct Verify: ParsableCommand {
+struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Judge a chain of certificates, without network.",
         discussion: """
@@ -42,7 +42,7 @@ struct Verify: ParsableCommand {
     @Option(help: ArgumentHelp("Judge the lines of standard input; the file is -.", valueName: "file"))
     var batch: String?
 
-    func run() throws {
+    func run() async throws {
         if let batch {
             guard batch == "-", self.chain == nil, self.roots == nil, self.host == nil, self.at == nil else {
                 throw CommandFailure(
@@ -50,7 +50,7 @@ struct Verify: ParsableCommand {
                     "pintle verify: --batch reads standard input, written as -, and each line has its own chain, "
                         + "roots, host and time")
             }
-            let demand = try self.demand()
+            let demand = try await self.demand()
             let verifier: OfflineVerifier
             do throws(TrustError) {
                 verifier = try OfflineVerifier(policy: demand.policy, reportsOnly: demand.reportsOnly)
@@ -64,7 +64,7 @@ struct Verify: ParsableCommand {
             throw CommandFailure(.usage, "pintle verify: name the chain with --chain FILE, or give --batch -")
         }
         let moment = try self.moment()
-        let demand = try self.demand()
+        let demand = try await self.demand()
         let verdict = try self.verdict(on: chain, demand, at: moment)
         for line in VerdictReport(verdict).lines { try Output.prose(line) }
         guard verdict.isTrusted else { throw CommandFailure(.found, lines: []) }
@@ -85,7 +85,7 @@ struct Verify: ParsableCommand {
         let reportsOnly: Bool
     }
 
-    private func demand() throws(CommandFailure) -> Demand {
+    private func demand() async throws(CommandFailure) -> Demand {
         guard let name = self.policy else {
             guard self.configuration.file == nil else {
                 throw CommandFailure(.usage, "pintle verify: name a policy of the configuration with --policy NAME")
@@ -95,7 +95,7 @@ struct Verify: ParsableCommand {
         guard self.pin.isEmpty else {
             throw CommandFailure(.usage, "pintle verify: --policy has pins of its own; leave out --pin")
         }
-        let (configured, origin) = try self.configuration.load()
+        let (configured, origin) = try await self.configuration.load()
         Output.error("configuration: \(origin)")
         let all = zip(configured.configuration.trust, configured.securityPolicies)
         guard let (trust, policy) = all.first(where: { $0.0.name == name }) else {

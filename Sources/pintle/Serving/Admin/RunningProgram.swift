@@ -104,6 +104,7 @@ final class RunningProgram: AdminProgram {
         reading.revision = self.active.revision
         reading.reload = MetricsReading.Reload(
             isSuccessful: configuration.isLastAttemptGood, lastSuccess: configuration.moment)
+        reading.lists = self.server.lists.all
         reading.version = self.version
         return reading
     }
@@ -139,9 +140,20 @@ final class RunningProgram: AdminProgram {
     }
 
     func compile(_ text: String) throws(ConfigurationError) -> Policy {
-        try PolicyLoader.policy(
+        let draft = try PolicyLoader.draft(
             yaml: Array(text.utf8), file: self.origin.path ?? "pintle.yaml",
             surroundings: .system(environment: Inherited.environment))
+        // A preview asks no server: it shows the lists as they were fetched last.
+        let source = ListSource(store: .ofUser)
+        let copies = draft.fetches.reduce(into: [String: ListClient.Text]()) { copies, fetch in
+            copies[fetch.name] = source.copy(of: fetch)
+        }
+        return try draft.policy { name throws(Malformed) in
+            guard let text = copies[name] else {
+                throw Malformed("a preview fetches no list, and there is no copy of this one; pintle check fetches it")
+            }
+            return PolicyDraft.Fetched(hosts: text.hosts, confirmed: text.copy.confirmed)
+        }
     }
 }
 

@@ -29,7 +29,7 @@ extension EventName {
         case .activityCounters, .loopTurns: "info"
         case .reachabilityChanged: "debug; warning if nothing can be reached, notice afterwards"
         case .exchangeLogFailed: "error"
-        case .exchangeLogIncomplete, .tracesIncomplete, .slowTurn: "warning"
+        case .exchangeLogIncomplete, .tracesIncomplete, .slowTurn, .listUnusable: "warning"
         case .handshakeFailed: "info; error if the proxy cannot do its own part"
         case .certificateRefused: "warning for the first of a host, then debug"
         case .ask: "info for a new question, notice for its answer"
@@ -56,6 +56,7 @@ extension EventName {
         case .handshakeFailed: [LogKeys.client, LogKeys.authority, LogKeys.reason]
         case .certificateRefused: [LogKeys.client, LogKeys.authority, LogKeys.reason, LogKeys.hint]
         case .simulation: [LogKeys.seed]
+        case .listUnusable: [LogKeys.list, LogKeys.url, LogKeys.reason, LogKeys.confirmed]
         case .ask: [LogKeys.authority, LogKeys.rule, LogKeys.reason]
         }
     }
@@ -90,6 +91,9 @@ extension EventName {
             "A client refused the certificate of an intercepted tunnel: it pins its server's keys, or does not know the "
                 + "authority. See `pintle ca trust`, and `interception.pass_through_on_alert`."
         case .simulation: "Routes answer in the place of their origins, or show faults; the seed repeats their choices."
+        case .listUnusable:
+            "The server of a list of hosts did not answer with a list that can be used, for the reason; the text of the time "
+                + "`confirmed` stays in force. Once for each new reason."
         case .ask: "A question about a destination was opened, or closed for the reason."
         }
     }

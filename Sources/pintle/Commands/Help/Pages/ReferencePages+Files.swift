@@ -39,6 +39,9 @@ extension ReferencePages {
         Self.entry("$XDG_STATE_HOME/pintle/run/PID.token", "`serve`", "The token of the admin endpoint, mode 0600."),
         Self.entry("$XDG_STATE_HOME/pintle/cache/", "`serve`", "Stored responses, unless `cache.path` says otherwise."),
         Self.entry(
+            "$XDG_STATE_HOME/pintle/lists/", "all commands that read the configuration",
+            "The last good texts of lists of hosts that other machines keep, mode 0600."),
+        Self.entry(
             "$XDG_STATE_HOME/pintle/audit.sqlite", "`audit`",
             "The history of audits, unless `--history` says otherwise."),
         Self.entry(

@@ -88,7 +88,7 @@ struct RunLearning: Sendable {
             return Result(line: "pintle run: --learn \(self.path): \(obstacle)", isWhole: false)
         }
         do throws(CommandFailure) {
-            _ = try ConfigurationOptions.load(self.path)
+            _ = try await ConfigurationOptions.load(self.path)
         } catch {
             // No traffic should lead to an invalid configuration; if it does, the user must know.
             let lines = ["pintle run: --learn \(self.path): what was learnt is not valid"] + error.lines
