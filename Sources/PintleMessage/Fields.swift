@@ -181,15 +181,6 @@ public struct Fields: Sendable {
         }
     }
 
-    /// Copies the section in its wire form, ``byteCount`` bytes.
-    package func copyBytes(to target: UnsafeMutableRawPointer) {
-        var end = target
-        self.forEachRun { run in
-            if let start = run.baseAddress { end.copyMemory(from: start, byteCount: run.count) }
-            end += run.count
-        }
-    }
-
     /// The size of the section in memory in bytes, without a pass over its lines.
     package var storedByteCount: Int { self.bytes.count + self.lines.count * MemoryLayout<Line>.stride }
 

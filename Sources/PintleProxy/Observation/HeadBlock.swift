@@ -110,6 +110,17 @@ final class HeadBlock {
     }
 }
 
+extension Fields {
+    /// Copies the section in its wire form, ``byteCount`` bytes.
+    fileprivate func copyBytes(to target: UnsafeMutableRawPointer) {
+        var end = target
+        self.forEachRun { run in
+            if let start = run.baseAddress { end.copyMemory(from: start, byteCount: run.count) }
+            end += run.count
+        }
+    }
+}
+
 extension KeptHeads {
     init(_ block: HeadBlock) { self.init(block.shape, copying: block.bytes) }
 }

@@ -115,6 +115,7 @@ package final class RecentExchanges: Sendable {
         /// Counts the exchanges that have come since the last time.
         mutating func countAll() {
             let last = self.numbers.upperBound - 1
+            // All are counted.
             guard self.counted < last else { return }
             let first = self.counted + 1
             self.counted = last
@@ -188,7 +189,8 @@ package final class RecentExchanges: Sendable {
 
     /// - Parameter count: counts exchanges. Called with each once, from any thread; it must neither wait nor compute long.
     package init(
-        exchanges: Int = 50_000, bytes: Int = 80 << 20, count: @escaping @Sendable ([CountedExchange]) -> Void = { _ in }
+        exchanges: Int = 50_000, bytes: Int = 80 << 20,
+        count: @escaping @Sendable ([CountedExchange]) -> Void = { _ in }
     ) {
         precondition(bytes <= UInt32.max, "BUG: places have 32 bits")
         (self.mostExchanges, self.mostBytes) = (exchanges, bytes)

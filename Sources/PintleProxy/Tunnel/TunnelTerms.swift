@@ -31,7 +31,7 @@ extension TunnelTerms {
         to authority: Authority?, _ report: ExchangeReport, _ active: ActiveConfiguration
     ) {
         self.init(
-            origin: handoff.connection.release(), head: head, early: handoff.early, filter: handoff.filter, watch: watch,
-            authority: authority, report: report, active: active)
+            origin: handoff.connection.release(), head: head, early: handoff.early, filter: handoff.filter,
+            watch: watch, authority: authority, report: report, active: active)
     }
 }

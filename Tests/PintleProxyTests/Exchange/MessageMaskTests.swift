@@ -97,7 +97,8 @@ struct MessageMaskTests {
 
     @Test(arguments: [
         ([0xC1, 0x01, 0x00] as [UInt8], "a frame with a reserved bit that means nothing"),
-        ([0x81, 0x81, 1, 2, 3, 4, 0], "a frame that is masked"), ([0x80, 0x00], "a fragment that continues no message"),
+        ([0x81, 0x81, 1, 2, 3, 4, 0], "a frame that is masked"),
+        ([0x80, 0x00], "a fragment that continues no message"),
     ])
     func `messages that cannot be told apart break the connection off`(bytes: [UInt8], reason: String) {
         #expect {

@@ -15,8 +15,8 @@ struct RecentExchangesTests {
     private func common(_ address: String = "192.0.2.1") -> CommonFacts {
         CommonFacts(
             client: .user(1000), process: nil, counters: self.counters[0], isRouted: true, verdict: nil,
-            violations: [.responseBody], trust: nil, rule: DecidingRule("destinations.default"), revision: "r", address: address,
-            tlsVersion: "", httpVersion: "1.1")
+            violations: [.responseBody], trust: nil, rule: DecidingRule("destinations.default"), revision: "r",
+            address: address, tlsVersion: "", httpVersion: "1.1")
     }
 
     private func ended(
