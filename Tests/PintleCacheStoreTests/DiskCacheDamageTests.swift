@@ -93,12 +93,14 @@ import Testing
             try await cache.store("u", [1, 2])
             try await cache.store("w", [1, 2])
             await cache.close()
-            let database = try DatabaseQueue(path: self.index)
-            try await database.write { try $0.execute(sql: "UPDATE OR IGNORE entry SET \(change) WHERE key = 'u'") }
-            let isChanged = try await database.read { try Int.fetchOne($0, sql: "SELECT changes()") }
-            try database.close()
+            let database = try Database(self.index)
+            let changed = try database.write { connection in
+                try connection.run("UPDATE OR IGNORE entry SET \(change) WHERE key = 'u'")
+                return connection.changes
+            }
+            database.close()
             let again = try await self.place.open()
-            if isChanged != 0 { #expect(try await again.entries(for: "u") == [], "\(change)") }
+            if changed != 0 { #expect(try await again.entries(for: "u") == [], "\(change)") }
             #expect(try await again.body("w") == [1, 2])
             try await again.removeAll()
             await again.close()
@@ -119,14 +121,14 @@ import Testing
         case "text": try Data("this is no database".utf8).write(to: file)
         case "zeros": try Data(count: 20_000).write(to: file)
         default:
-            let database = try DatabaseQueue(path: self.index)
-            try await database.write { database in
+            let database = try Database(self.index)
+            try database.write { connection in
                 let changes = [
                     "tables": "DROP TABLE tag", "rows": "DELETE FROM cache", "older": "PRAGMA user_version = 0",
                 ]
-                try database.execute(sql: try #require(changes[kind]))
+                try connection.runScript(try #require(changes[kind]))
             }
-            try database.close()
+            database.close()
         }
         let again = try await self.place.open()
         #expect(again.statistics == DiskCache.Statistics())

@@ -112,7 +112,7 @@ struct IncludeTests {
                 "include: a.yaml", ["conf/a.yaml": "listen: \"127.0.0.1:1\""],
                 [
                     "conf/a.yaml:1:1: \"listen\" stands in the main file; one that is included has version, include, "
-                        + "destinations, trust, routes"
+                        + "destinations, lists, trust, routes"
                 ]
             ),
             (

@@ -72,7 +72,7 @@ struct LintTests {
             try self.warnings(yaml) == [
                 "3:3: trust.single: has a single pin: when that key is replaced nothing gets through; add the pin of a "
                     + "backup key",
-                "4:3: trust.unused: is never used: it has no hosts, and no route names it",
+                "4:3: trust.unused: is never used: it has no hosts, and no route and no list name it",
                 "5:3: trust.soft: only reports: a chain without the pins still gets through",
             ])
     }

@@ -74,8 +74,8 @@ package struct HostList: Sendable {
     /// Adds a host behind the others.
     ///
     /// - Parameter name: in any case, and in the form that patterns have in other respects.
-    mutating func append(name: Slice<UnsafeRawBufferPointer>, line: Int) {
-        self.append(name.lazy.map(ASCII.lowercased), .exact, nil, line)
+    mutating func append(name: Slice<UnsafeRawBufferPointer>, _ form: Form, line: Int) {
+        self.append(name.lazy.map(ASCII.lowercased), form, nil, line)
     }
 
     private mutating func append(_ key: some Sequence<UInt8>, _ form: Form, _ port: UInt16?, _ line: Int) {
@@ -128,7 +128,8 @@ package struct HostList: Sendable {
 
     /// The first entry that matches an authority; nil if none does.
     package func first(_ authority: Authority) -> Int? {
-        if let address = IPAddress(authority.host) {
+        // The host of an entry about names is no address.
+        if self.hasNetworks, let address = IPAddress(authority.host) {
             return self.firstNetwork(containing: address, port: authority.port)
         }
         return self.first(name: authority.host, isExact: true, authority.port)

@@ -98,7 +98,8 @@ package struct HostListText {
     }
 
     private mutating func add(_ word: Word, _ line: Int) throws(Malformed) {
-        if Self.isPlainName(word) { return try self.append(name: word, line) }
+        let (form, name) = Self.parts(of: word)
+        if Self.isPlainName(name) { return try self.append(name: name, form, line) }
         let word = String(decoding: word, as: UTF8.self)
         let isTree = word.hasPrefix(".")
         let pattern = try HostPattern(isTree ? String(word.dropFirst()) : word)
@@ -118,7 +119,7 @@ package struct HostListText {
     private mutating func add(name word: Word, _ line: Int) throws(Malformed) {
         let name = String(decoding: word, as: UTF8.self)
         if Self.localNames.contains(name.lowercased()) { return }
-        if Self.isPlainName(word) { return try self.append(name: word, line) }
+        if Self.isPlainName(word) { return try self.append(name: word, .exact, line) }
         // Some files have `0.0.0.0 0.0.0.0`.
         if IPAddress(name) != nil { return }
         let pattern = try HostPattern(name)
@@ -128,7 +129,15 @@ package struct HostListText {
         try self.append(pattern, line)
     }
 
-    /// True for a host that is in the form of patterns but for its case: nearly all lines of long lists are such, and need not be
+    /// The form that the beginning of a word has, and the rest.
+    private static func parts(of word: Word) -> (HostList.Form, Word) {
+        let dot = UInt8(ascii: ".")
+        if word.first == dot { return (.tree, word.dropFirst()) }
+        if word.first == UInt8(ascii: "*"), word.dropFirst().first == dot { return (.suffix, word.dropFirst(2)) }
+        return (.exact, word)
+    }
+
+    /// True for a name that is in the form of patterns but for its case: nearly all lines of long lists have such, and need not be
     /// read as patterns, which takes much longer. Names whose last label begins with a digit may be addresses.
     private static func isPlainName(_ word: Word) -> Bool {
         guard word.count <= 253 else { return false }
@@ -149,8 +158,8 @@ package struct HostListText {
         return previous != dot && ASCII.lowercased(start) &- 0x61 < 26
     }
 
-    private mutating func append(name: Word, _ line: Int) throws(Malformed) {
-        self.list.append(name: name, line: line)
+    private mutating func append(name: Word, _ form: HostList.Form, _ line: Int) throws(Malformed) {
+        self.list.append(name: name, form, line: line)
         try self.checkCount()
     }
 

@@ -152,7 +152,6 @@ struct ListTests {
         ("empty", .text("# nothing\n"), "its text has no entry"),
         ("cut", .cut("ads.example\n"), "localhost"),
         ("redirect", .redirect("https://localhost/other"), "it answers with status 302"),
-        ("unrelated 304", .status(304), "it answers with status 304"),
         ("silent", .silence, "localhost"),
     ]
 
@@ -179,6 +178,13 @@ struct ListTests {
             return warning?.contains("because \(server.url) failed: ") == true && warning?.contains(reason) == true
         }
         #expect(try server.explain("ads.example").exitCode == 1)
+    }
+
+    @Test func `a status 304 is no answer to a request without a condition`() throws {
+        let server = try ListServer(.status(304))
+        let refused = try server.check(server.configuration())
+        #expect(refused.exitCode == 3)
+        #expect(refused.errors.contains { $0.contains("it answers with status 304") }, "\(refused.errors)")
     }
 
     @Test func `a wrong pin refuses, and nothing is asked`() throws {

@@ -192,10 +192,11 @@ struct NamedClientTests {
         let origin = try RawOrigin { connection in
             _ = try connection.readRequest()
             _ = try mayAnswer.wait(for: "the clients") { $0 }
-            try connection.send(response("done"))
+            try connection.send(response("done", fields: "Cache-Control: max-age=60\r\n"))
             _ = try connection.waitForEnd()
         }
-        let pintle = try self.pintle("destinations: {\(rules)}\nroutes: [{name: r, coalesce: {}}]")
+        let pintle = try self.pintle(
+            "destinations: {\(rules)}\nroutes: [{name: r, cache: {policy: protocol}, coalesce: {}}]")
         let hers = try (0..<2).map { _ in try pintle.connect() }
         for client in hers { try client.send(self.get(origin.port, of: Self.ana)) }
         try pintle.waitForCounter("active", 2)

@@ -115,7 +115,7 @@ struct ListLoadingTests {
     @Test func `each bad line of a file is a problem`() {
         let problems = self.problems("lists: {a: {file: bad.txt}}")
         #expect(problems.count == 2)
-        #expect(problems.allSatisfy { $0.hasPrefix("pintle.yaml:2:18: lists.a.file: the list bad.txt, line ") })
+        #expect(problems.allSatisfy { $0.hasPrefix("pintle.yaml:2:19: lists.a.file: the list bad.txt, line ") })
         #expect(problems[0].contains("line 2: not a host name") && problems[1].contains("line 4: a line has one host"))
     }
 
