@@ -305,16 +305,17 @@ struct NamedClientsTests {
         ),
         (
             "destinations: {ask: [{host: a.test, tags: [ci]}]}",
-            "pintle.yaml:2:22: destinations.ask[0]: a question is for every client; write the pattern alone, or name clients "
-                + "in allow and deny"
+            "pintle.yaml:2:22: destinations.ask[0]: a question is about a pattern, and for every client; allow and deny take "
+                + "lists of hosts and name clients"
         ),
         (
             "destinations: {allow: [{tags: [ci]}]}",
-            "pintle.yaml:2:24: destinations.allow[0]: the key \"host\" is missing: the pattern of the hosts that are allowed"
+            "pintle.yaml:2:24: destinations.allow[0]: the key \"host\" is missing, a pattern, or \"list\", the name "
+                + "of a list of hosts"
         ),
         (
             "destinations: {allow: [{host: a.test, reason: x}]}",
-            "pintle.yaml:2:39: destinations.allow[0]: unknown key \"reason\"; the keys here are host, users, tags"
+            "pintle.yaml:2:39: destinations.allow[0]: unknown key \"reason\"; the keys here are host, list, users, tags"
         ),
     ])
     func `what cannot be meant is refused`(yaml: String, problem: String) {

@@ -99,7 +99,8 @@ struct ListLoadingTests {
             ),
             (
                 "lists: {ads: {file: ads.txt}}\ndestinations: {ask: [{list: ads}]}",
-                "destinations.ask: a question is about a pattern; a list of hosts is allowed or denied as a whole"
+                "destinations.ask[0]: a question is about a pattern, and for every client; allow and deny take lists of hosts "
+                    + "and name clients"
             ),
         ])
     func `a mistake has its place and a remedy`(yaml: String, message: String) {
@@ -175,7 +176,9 @@ struct ListLoadingTests {
             return PolicyDraft.Fetched(hosts: list, confirmed: time)
         }
         let authority = try #require(Authority("x.example", defaultPort: 80))
-        #expect(policy.destinations.judge(authority).denial == "destinations.deny[0] list \"a\" line 1 \"x.example\"")
+        #expect(
+            policy.destinations.judge(authority, for: .none).denial
+                == "destinations.deny[0] list \"a\" line 1 \"x.example\"")
         #expect(policy.configuration.lists[0].remote?.confirmed == time)
         let error = #expect(throws: ConfigurationError.self) {
             try draft.policy { _ throws(Malformed) in throw Malformed("it is away") }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleMessage
-import PintlePolicy
+import PintleSession
 import Testing
+
+@testable import PintlePolicy
 
 /// Lists of hosts as rules about destinations.
 struct ListRuleTests {
@@ -20,7 +22,7 @@ struct ListRuleTests {
     }
 
     private func decision(_ policy: Policy, _ text: String) throws -> DestinationDecision {
-        policy.destinations.judge(try #require(Authority(text, defaultPort: 443)))
+        policy.destinations.judge(try #require(Authority(text, defaultPort: 443)), for: .none)
     }
 
     @Test(arguments: [
@@ -63,7 +65,7 @@ struct ListRuleTests {
         let address = try #require(IPAddress("10.2.3.4"))
         let other = try #require(Authority("other.example", defaultPort: 443))
         #expect(
-            policy.destinations.judge(address: address, port: 443, asked: other)
+            policy.destinations.judge(address: address, port: 443, asked: other, for: .none)
                 == .allowed(by: "destinations.allow[0] list \"good\" line 3 \"10.2.0.0/16\""))
     }
 
@@ -73,7 +75,7 @@ struct ListRuleTests {
         for text in ["10.1.9.9", "64:ff9b::a01:909", "::ffff:10.1.9.9"] {
             let address = try #require(IPAddress(text))
             #expect(
-                policy.destinations.judge(address: address, port: 443, asked: name).denial
+                policy.destinations.judge(address: address, port: 443, asked: name, for: .none).denial
                     == "destinations.deny[0] list \"ads\" line 4 \"10.1.0.0/16\"", "\(text)")
         }
         #expect(policy.destinations.judgesAddresses)
@@ -85,11 +87,40 @@ struct ListRuleTests {
         let address = try #require(IPAddress("192.168.1.1"))
         func denial(_ host: String) throws -> String? {
             let authority = try #require(Authority(host, defaultPort: 443))
-            return policy.destinations.judge(address: address, port: 443, asked: authority).denial
+            return policy.destinations.judge(address: address, port: 443, asked: authority, for: .none).denial
         }
         #expect(try denial("good.example") == nil)
         #expect(try denial("other.example") != nil)
         #expect(try self.decision(policy, "192.168.7.1").denial == nil)
+    }
+
+    @Test func `a list may be for named clients, in names, in addresses, and for private ones`() throws {
+        let policy = try self.policy(
+            "destinations: {default: deny, private_addresses: deny, allow: [{list: good, tags: [ci]}], "
+                + "deny: [{list: ads, tags: [guest]}]}")
+        let rules = policy.destinations
+        func allowing(_ host: String, _ dialled: String?, _ tag: String?) throws -> String? {
+            let authority = try #require(Authority(host, defaultPort: 443))
+            let rights = rules.rights(of: ProxyIdentity(tag: tag))
+            guard let dialled else { return rules.judge(authority, for: rights).rule?.description }
+            let address = try #require(IPAddress(dialled))
+            return rules.judge(address: address, port: 443, asked: authority, for: rights).rule?.description
+        }
+        let allowed = "destinations.allow[0] list \"good\" line"
+        #expect(try allowing("good.example", nil, "ci") == "\(allowed) 1 \"good.example\"")
+        #expect(try allowing("good.example", nil, nil)?.hasPrefix("destinations.default") == true)
+        #expect(try allowing("x.ads.example", nil, "ci") == "\(allowed) 2 \"*.ads.example\"")
+        #expect(
+            try allowing("x.ads.example", nil, "guest")
+                == "destinations.deny[0] list \"ads\" line 3 \"*.ads.example\"")
+        #expect(try allowing("other.example", "10.2.0.1", "ci") == "\(allowed) 3 \"10.2.0.0/16\"")
+        #expect(try allowing("other.example", "10.2.0.1", "other")?.hasPrefix("destinations.default") == true)
+        #expect(try allowing("good.example", "192.168.9.1", "ci")?.hasPrefix(allowed) == true)
+        #expect(try allowing("good.example", "192.168.9.1", nil)?.hasPrefix("destinations.default") == true)
+        // So a connection for one of them is never used for others.
+        let host = try #require(Authority("other.example", defaultPort: 443))
+        let (ci, none) = (rules.rights(of: ProxyIdentity(tag: "ci")), rules.rights(of: ProxyIdentity()))
+        #expect(rules.addressRights(ci, for: host) != rules.addressRights(none, for: host))
     }
 
     @Test func `a denial has the words of its rule, and report only reports`() throws {

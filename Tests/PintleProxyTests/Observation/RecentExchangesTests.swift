@@ -128,7 +128,8 @@ struct RecentExchangesTests {
         let common = CommonFacts(
             client: .address(IPAddress(v4: 0x7F00_0001)), process: nil, counters: self.counters[0], isRouted: true,
             verdict: nil, violations: [], trust: nil,
-            rule: policy.destinations.judge(Authority(host: "a.example", port: 80)).rule, revision: nil, address: "",
+            rule: policy.destinations.judge(Authority(host: "a.example", port: 80), for: .none).rule, revision: nil,
+            address: "",
             tlsVersion: "", httpVersion: "", rules: rules)
         for number in 1...500 {
             // It has no room even alone.
