@@ -21,7 +21,7 @@ package struct HostList: Sendable {
         case network
     }
 
-    private struct Entry: Sendable, Equatable {
+    private struct Entry: BitwiseCopyable, Sendable, Equatable {
         /// The place of the first byte of the key in ``bytes``.
         let start: UInt32
         let line: UInt32
@@ -222,6 +222,12 @@ package struct HostList: Sendable {
     }
 
     // MARK: Entries
+
+    /// Calls `body` with bytes that are those of equal lists alone, in parts.
+    package func withEntries(_ body: (UnsafeRawBufferPointer) -> Void) {
+        self.bytes.withUnsafeBytes(body)
+        self.entries.withUnsafeBytes(body)
+    }
 
     /// The line of an entry in its text, from 1.
     package func line(of number: Int) -> Int { Int(self.entries[number].line) }

@@ -44,9 +44,9 @@ package struct Caching: Sendable {
         // Digests that distinguish the trust policies.
         let trusts = policy.securityPolicies.map(\.digest)
         // A destination that is not allowed any more must not be answered from the cache either.
-        let destinations = policy.configuration.destinations
-        let clients = (destinations.allow + destinations.deny).map { $0.clients?.description ?? "" }
-        let access = "\(destinations) \(clients) \(policy.configuration.listen.contains(where: \.isExposed))"
+        let configuration = policy.configuration
+        let isExposed = configuration.listen.contains(where: \.isExposed)
+        let access = "\(StableText(configuration.destinations)) \(Self.lists(of: configuration)) \(isExposed)"
         let status = CacheStatus.Name(name)
         var queues: [String: (rules: CoalescingRules, queue: RouteQueue)] = [:]
         self.uses = routes.map { route in
@@ -59,7 +59,7 @@ package struct Caching: Sendable {
                 queues[route.name] = (rules, queue ?? RouteQueue(most: most, order: rules.order))
             }
             // The origin may answer otherwise if the route's rules change the request.
-            let party = Pin(spki: Array("\(route.configuration.request) \(access)".utf8)).description
+            let party = Pin(spki: Array("\(StableText(route.configuration.request)) \(access)".utf8)).description
             let queue = queues[route.name]?.queue
             func use(under trust: String) -> CacheUse {
                 CacheUse(cache, mode, joins: rules != nil, queue, partition: "\(party) \(trust)", name: status)
@@ -68,6 +68,16 @@ package struct Caching: Sendable {
                 ofPolicies: trusts.map(use), ofSystem: use(under: SecurityPolicy.default.digest))
         }
         self.queues = queues
+    }
+
+    /// The names of the lists of hosts that rules name, with digests of their entries.
+    private static func lists(of configuration: Configuration) -> [String] {
+        let hosts = configuration.hostLists
+        return configuration.destinations.lists.map { name in
+            let digest = RunningDigest()
+            hosts[name]?.withEntries { digest.take($0) }
+            return "\(name) \(digest.finish() ?? [])"
+        }
     }
 
     /// True if a route caches responses; false if routes only merge requests in flight.
