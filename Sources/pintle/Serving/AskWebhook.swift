@@ -124,7 +124,7 @@ extension AskWebhook.Receiver {
         let trust = index.map { policy.securityPolicies[$0] } ?? .default
         do {
             self.session = try Session(engine: engine, configuration: configuration, policy: trust)
-            self.client = try HTTPSession(self.session)
+            self.client = try HTTPSession(self.session, base: webhook.url.description)
         } catch {
             throw CommandFailure(.incomplete, "ask.webhook: \(error)")
         }

@@ -136,6 +136,35 @@ struct AskWebhookTests {
         try pintle.process.waitForLine("a warning") { $0.contains("ask.webhook: it answers with status 500") }
     }
 
+    @Test(arguments: [true, false])
+    func `a webhook over TLS is asked only if it shows the pinned key`(isPinned: Bool) throws {
+        let pki = TestPKI()
+        let root = try pki.root("Webhook Root")
+        let leaf = try pki.leaf("webhook", dns: ["localhost"], signedBy: root)
+        let pin = isPinned ? leaf.pin : try pki.root("Other Root").pin
+        let receiver = try self.receiver { question in
+            let body = Self.answer(try Self.id(question))
+            return response(body, fields: "Pintle-Signature: \(Self.signed(body))\r\n")
+        }
+        let terminator = try TLSTerminator(leaf, leadingTo: receiver.port)
+        let folder = try TemporaryFolder()
+        try folder.write(root.certificatePEM, to: "root.pem")
+        let pintle = try PintleProcess(
+            """
+            trust: {hook: {roots: [root.pem], pinning: public_key, pins: ["\(pin)"]}}
+            destinations: {default: deny, ask: [localhost]}
+            ask:
+              timeout: 2s
+              webhook: {url: "https://localhost:\(terminator.port)/ask?x=1", secret: "env:SECRET", trust: hook}
+            """, environment: ["SECRET": Self.secret], folder: folder)
+        let origin = try RawOrigin(answering: response("done"))
+        let result = try Curl.run(proxy: pintle.port, "http://localhost:\(origin.port)/a")
+        #expect(result.status == (isPinned ? 200 : 403), "\(result)")
+        #expect(receiver.requests.map(\.head.startLine) == (isPinned ? ["POST /ask?x=1 HTTP/1.1"] : []))
+        if isPinned { return }
+        try pintle.process.waitForLine("a warning") { $0.contains("ask.webhook: ") && $0.contains("pin") }
+    }
+
     @Test func `the command of a run does not get the secret`() throws {
         let stage = try RunStage("ask: {webhook: {url: \"https://ask.example/\", secret: \"env:SECRET\"}}")
         let process = try stage.run(environment: ["SECRET": Self.secret, "OTHER": "kept"], ["env"])
