@@ -2,6 +2,7 @@
 
 import PintleActivity
 import PintleMessage
+import PintleSession
 import PintleSystem
 import Testing
 
