@@ -73,8 +73,8 @@ struct ReferencePagesTests {
         func names(_ numbers: [Int32]) -> [String] { numbers.filter { $0 != SIGCHLD }.map(ReferencePages.name) }
         #expect(
             shown == [
-                names(Service.signals.map(\.rawValue)), names(SignalRelay.caught),
-                names(Fetcher.signals.map(\.rawValue)), names(TopWatch.signals), names(ClientRun.signals),
+                Service.signals.map { "\($0)" }, names(SignalRelay.caught),
+                Fetcher.signals.map { "\($0)" }, names(TopWatch.signals), names(ClientRun.signals),
             ])
         #expect(shown.joined().allSatisfy { $0.hasPrefix("SIG") })
     }

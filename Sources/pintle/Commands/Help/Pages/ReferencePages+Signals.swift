@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import UnixSignals
 
 extension ReferencePages {
     static var signals: ReferencePage {
