@@ -282,7 +282,7 @@ struct NamedClientsTests {
     @Test(arguments: [
         (
             "destinations: {allow: [{host: a.test, users: [alice]}]}",
-            "pintle.yaml:2:47: destinations.allow[0].users: no client has a user without clients.basic_auth; configure it, "
+            "pintle.yaml:2:46: destinations.allow[0].users: no client has a user without clients.basic_auth; configure it, "
                 + "or name tags"
         ),
         (
