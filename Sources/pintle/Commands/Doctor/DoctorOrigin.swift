@@ -21,21 +21,21 @@ struct DoctorOrigin: Sendable {
     init(_ context: TLSServerContext?) throws(SystemError) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .last }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let code = withUnsafeMutablePointer(to: &address) { place in
-            place.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
-                Glibc.bind(descriptor, place, size) == 0 && listen(descriptor, 16) == 0
-                    && getsockname(descriptor, place, &size) == 0 ? 0 : errno
+        // A struct sockaddr_in: the family, the port, and the address 127.0.0.1. The members of that type belong to whichever module
+        // has included it first.
+        var address: [UInt16] = [UInt16(AF_INET), 0, UInt16(0x7F00).bigEndian, UInt16(1).bigEndian, 0, 0, 0, 0]
+        var size = socklen_t(address.count * MemoryLayout<UInt16>.size)
+        let code = address.withUnsafeMutableBytes { bytes in
+            bytes.withMemoryRebound(to: sockaddr.self) { place in
+                Glibc.bind(descriptor, place.baseAddress, size) == 0 && listen(descriptor, 16) == 0
+                    && getsockname(descriptor, place.baseAddress, &size) == 0 ? 0 : errno
             }
         }
         guard code == 0 else {
             close(descriptor)
             throw SystemError(code)
         }
-        self.port = UInt16(bigEndian: address.sin_port)
+        self.port = UInt16(bigEndian: address[1])
         self.descriptor = descriptor
         try ThreadPool.shared.run { Self.serve(descriptor, context) }
     }
