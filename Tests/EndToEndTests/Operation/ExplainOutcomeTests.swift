@@ -119,7 +119,7 @@ struct ExplainOutcomeTests {
 
     @Test(arguments: [
         (["GET"], "Give a method and a URL, or the id of an exchange."),
-        (["1-1", "-H", "A: b"], "leave out -c, --header and --captured"),
+        (["1-1", "-H", "A: b"], "leave out -c, --header, --user, --tag and --captured"),
         (["GET", "http://a.test/", "--pid", "1"], "--pid is for an exchange"),
     ])
     func `a request and an exchange have options of their own`(arguments: [String], words: String) throws {
