@@ -13,8 +13,7 @@ struct LifecycleOrderTests {
 
     private static let parts = [
         "signals", "exchangeLog", "engine", "activity", "reachability", "sessions", "askWebhook", "listeners",
-        "signalRequests", "listRefresh",
-        "fileWatch", "controlSocket", "diskCache", "watchdog",
+        "signalRequests", "listRefresh", "fileWatch", "controlSocket", "diskCache", "watchdog",
     ]
     private static let usual = parts.filter { !["fileWatch", "watchdog"].contains($0) }
     private static let log = "{format: json, level: trace, exchanges: \"-\"}"
@@ -53,7 +52,7 @@ struct LifecycleOrderTests {
         Failure(message: "PINTLE_TURN_LIMIT=soon", code: 2, started: 2, environment: ["PINTLE_TURN_LIMIT": "soon"]),
         Failure(message: "pintle ca init", code: 4, started: 5, configuration: "interception: {hosts: [a.test]}"),
         Failure(
-            message: "--port-file /nowhere/port cannot be written", code: 4, started: 11,
+            message: "--port-file /nowhere/port cannot be written", code: 4, started: 12,
             arguments: ["--port-file", "/nowhere/port"]),
     ])
     func `a start that fails stops what it has started, in reverse`(failure: Failure) throws {

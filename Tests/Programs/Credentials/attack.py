@@ -356,7 +356,7 @@ def payloads(frames):
             data += payload
         opcodes.add(frames[0] & 0x7F)
         frames = frames[start + size :]
-    sys.stdout.buffer.write(b"messages: %s\ncontrols: %s\nkinds: %s\n" % (data, controls, str(sorted(opcodes)).encode()))
+    sys.stdout.buffer.write(b"\nmessages: %s\ncontrols: %s\nkinds: %s\n" % (data, controls, str(sorted(opcodes)).encode()))
 
 
 @attempt
