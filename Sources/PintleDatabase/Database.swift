@@ -12,7 +12,7 @@ package final class Database: Sendable {
         case writing
     }
 
-    /// Unchecked: the connection is used only by the thread that holds the lock around this value.
+    // @unchecked: the connection is used only by the thread that holds the lock around this value.
     private struct Guarded: @unchecked Sendable {
         /// Nil once the database is closed.
         var connection: DatabaseConnection?

@@ -62,7 +62,7 @@ final class DatabaseStatement {
             case .integer(let integer): sqlite3_bind_int64(self.handle, index, integer)
             case .real(let double): sqlite3_bind_double(self.handle, index, double)
             case .text(let text):
-                // With its length: a text may have zero bytes.
+                // SQLite is told the length, because a text may have zero bytes.
                 text.withCString { pintle_sqlite_bind_text(self.handle, index, $0, UInt64(text.utf8.count)) }
             // Without an address it would be null.
             case .blob(let bytes) where bytes.isEmpty: sqlite3_bind_zeroblob(self.handle, index, 0)

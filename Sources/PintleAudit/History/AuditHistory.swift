@@ -252,6 +252,7 @@ extension KeyObservation {
         self.init(
             policy: row.text("policy") ?? "", host: row.text("host") ?? "", address: row.text("address") ?? "",
             keys: row.text("keys") ?? "", verdict: row.text("verdict") ?? "")
+        // A server that could not be reached has shown no certificate.
         guard let pin = row.text("leaf_pin") else { return }
         self.leaf = Leaf(
             pin: pin, digest: row.text("leaf_digest") ?? "", serial: row.text("leaf_serial") ?? "",

@@ -248,6 +248,7 @@ final class CacheIndex: Sendable {
 
     /// Returns some of the free pages to the file system; does nothing if there are few.
     private static func shrink(_ connection: DatabaseConnection) throws {
+        // New entries soon need the few that are free.
         guard try connection.value("PRAGMA freelist_count").integer ?? 0 > 512 else { return }
         try connection.run("PRAGMA incremental_vacuum(256)")
     }

@@ -27,6 +27,7 @@ package struct HostList: Sendable {
         let line: UInt32
         /// Zero for every port.
         let port: UInt16
+        /// At most 253, the longest name.
         let length: UInt8
         let form: Form
     }
@@ -180,6 +181,7 @@ package struct HostList: Sendable {
 
     private func find(_ key: UnsafeRawBufferPointer, _ kind: Kind, _ port: UInt16?, _ best: inout Int?) {
         if let number = self.search(key, kind, 0).number { best = min(best ?? number, number) }
+        // No entry for this port has the key.
         guard let port, !self.ports.isEmpty, let number = self.search(key, kind, port).number else { return }
         best = min(best ?? number, number)
     }
@@ -294,5 +296,6 @@ extension HostList.Form {
 }
 
 extension UInt32 {
+    /// The places of a key. Far below the limits of `Int`: a text has at most ``HostListText/byteLimit``.
     fileprivate func range(of length: UInt8) -> Range<Int> { Int(self)..<Int(self) + Int(length) }
 }

@@ -100,6 +100,7 @@ struct YAMLComposer {
             }
         }
         let sorted = repeated.sorted()
+        // No key comes twice.
         guard let first = sorted.first, let place = places[first] else { return }
         throw .repeatedKeys(sorted, place)
     }

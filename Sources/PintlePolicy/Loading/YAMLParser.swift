@@ -74,7 +74,7 @@ final class YAMLParser {
 
     private static func scalar(_ event: yaml_event_t) -> YAMLNode.Scalar {
         let scalar = event.data.scalar
-        // With its length: an escape may stand for a zero byte.
+        // libyaml's length counts, and no zero byte at the end: an escape may stand for one within.
         return YAMLNode.Scalar(
             string: String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self),
             isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE)
