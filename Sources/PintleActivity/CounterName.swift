@@ -29,6 +29,16 @@ package enum MemoryCounterName: String, Sendable, CaseIterable {
     case refused = "held_bytes_refused"
 }
 
+/// A counter of questions about destinations, which all routes share.
+package enum QuestionCounterName: String, Sendable, CaseIterable {
+    case waiting = "questions_waiting"
+    case once = "questions_once"
+    case run = "questions_run"
+    case denied = "questions_denied"
+    case expired = "questions_expired"
+    case withdrawn = "questions_withdrawn"
+}
+
 extension Counts {
     /// The value of one counter.
     package subscript(name: CounterName) -> Int {
@@ -66,5 +76,24 @@ extension MemoryBudget.Reading {
         case .peak: self.peak
         case .refused: self.refusals
         }
+    }
+}
+
+extension QuestionCounts {
+    /// The value of one counter.
+    package subscript(name: QuestionCounterName) -> Int {
+        switch name {
+        case .waiting: self.waiting
+        case .once: self[end: .once]
+        case .run: self[end: .run]
+        case .denied: self[end: .denied]
+        case .expired: self[end: .expired]
+        case .withdrawn: self[end: .withdrawn]
+        }
+    }
+
+    /// The counters by the names that logs and endpoints use.
+    package var named: [(name: String, value: Int)] {
+        QuestionCounterName.allCases.map { ($0.rawValue, self[$0]) }
     }
 }

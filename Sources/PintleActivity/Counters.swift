@@ -27,6 +27,8 @@ package final class Counters: Sendable {
         package var routes: [Route]
         /// The memory held for buffered bodies and the like.
         package var memory = MemoryBudget.Reading()
+        /// The questions about destinations.
+        package var questions = QuestionCounts()
 
         /// Creates a snapshot and adds the routes up.
         package init(routes: [Route]) {
@@ -47,6 +49,8 @@ package final class Counters: Sendable {
     package let unrouted: RouteCounters
     /// The memory held for buffered bodies and the like, over all routes and all configurations of the process.
     package let memory: MemoryBudget
+    /// The questions about destinations, over all routes and all configurations of the process.
+    package let questions: QuestionCounters
 
     private let routes: [RouteCounters]
     /// The counters of `routes` without repetition, `unrouted`, and those that only earlier configurations had.
@@ -72,6 +76,7 @@ package final class Counters: Sendable {
         }
 
         self.memory = previous?.memory ?? MemoryBudget()
+        self.questions = previous?.questions ?? QuestionCounters()
         self.routes = names.map(counters)
         self.unrouted = counters(named: Self.noRoute)
         for route in previous?.all ?? [] { _ = counters(named: route.name) }
@@ -90,6 +95,7 @@ package final class Counters: Sendable {
     package func snapshot() -> Snapshot {
         var snapshot = Snapshot(routes: self.all.map { Snapshot.Route(name: $0.name, counts: $0.read()) })
         snapshot.memory = self.memory.read()
+        snapshot.questions = self.questions.read()
         return snapshot
     }
 }

@@ -111,6 +111,7 @@ extension Counters.Snapshot {
         for name in MemoryCounterName.allCases where self.memory[name] > 0 {
             metadata[name.rawValue] = .stringConvertible(self.memory[name])
         }
+        for (name, value) in self.questions.named where value > 0 { metadata[name] = .stringConvertible(value) }
         let routes: Logger.Metadata = self.routes.reduce(into: [:]) { routes, route in
             let counts = route.counts.metadata
             if !counts.isEmpty { routes[route.name] = .dictionary(counts) }

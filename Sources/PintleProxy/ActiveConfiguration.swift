@@ -89,7 +89,7 @@ package final class ActiveConfiguration: Sendable {
         (self.policy, self.revision, self.service) = (policy, revision, service)
         self.ruleCounters = RuleCounters(policy)
         self.ownAddresses = previous?.ownAddresses ?? OwnAddresses()
-        self.questions = previous?.questions ?? AskBoard(logger: logger)
+        self.questions = previous?.questions ?? AskBoard(counters.questions, logger: logger)
         self.via = configuration.via
         self.tracing = configuration.tracing.map { TraceRules($0) }
         // Without keepers nothing would show the bodies.

@@ -83,6 +83,24 @@ import Testing
         #expect(snapshot.overall.started == 2)
     }
 
+    @Test func `numbers of questions survive a reload, and have one name for each end`() {
+        let before = Counters(routes: [])
+        #expect(before.snapshot().questions == QuestionCounts())
+        var counts = QuestionCounts()
+        counts.waiting = 7
+        for (index, end) in QuestionEnd.allCases.enumerated() {
+            for _ in 0...index { counts.close(as: end) }
+        }
+        before.questions.set(counts)
+        let snapshot = Counters(routes: ["a"], continuing: before).snapshot()
+        #expect(snapshot.questions == counts)
+        #expect(
+            snapshot.questions.named.map { "\($0.name)=\($0.value)" } == [
+                "questions_waiting=7", "questions_once=1", "questions_run=2", "questions_denied=3",
+                "questions_expired=4", "questions_withdrawn=5",
+            ])
+    }
+
     @Test func `a finish without a start leaves active at zero`() {
         let counters = Counters(routes: [])
         counters.unrouted.finished(.failed, bytesUp: 0, bytesDown: 0)

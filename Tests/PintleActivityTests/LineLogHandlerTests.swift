@@ -56,6 +56,19 @@ import Testing
         #expect(pipe.text() == "2026-01-02T03:04:05.678Z info  activity.counters\n")
     }
 
+    @Test func `questions are logged beside the counters`() throws {
+        let counters = Counters(routes: [])
+        var questions = QuestionCounts()
+        questions.waiting = 2
+        questions.close(as: .withdrawn)
+        counters.questions.set(questions)
+        let pipe = try Pipe()
+        self.logger(pipe, .text).log(counters: counters.snapshot())
+        #expect(
+            pipe.text()
+                == "2026-01-02T03:04:05.678Z info  activity.counters questions_waiting=2 questions_withdrawn=1\n")
+    }
+
     @Test func `every kind of value has its place`() throws {
         let pipe = try Pipe()
         let metadata: Logger.Metadata = [

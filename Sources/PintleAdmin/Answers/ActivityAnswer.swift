@@ -21,7 +21,7 @@ struct ActivityAnswer {
                 ("listeners", .strings(program.places.map(\.description))),
                 ("connections", .integer(Int64(program.connections))),
                 ("held_bytes", .integer(Int64(snapshot.memory.held))),
-                ("counters", snapshot.overall.parameter), ("violations", snapshot.overall.violations.parameter),
+                ("counters", snapshot.parameter), ("violations", snapshot.overall.violations.parameter),
                 (
                     "kept",
                     .object([
@@ -44,13 +44,23 @@ extension CaptureStore.Usage {
     }
 }
 
+extension Counters.Snapshot {
+    /// The counters of all routes, with those that routes share.
+    fileprivate var parameter: Parameter {
+        var members = self.overall.members
+        for (name, value) in self.questions.named { members.append((name, .integer(Int64(value)))) }
+        return .object(members)
+    }
+}
+
 extension Counts {
     /// By the names of logs, with the number of violations.
-    var parameter: Parameter {
-        .object(
-            self.named.map { ($0.name, .integer(Int64($0.value))) } + [
-                ("violations", .integer(Int64(self.violations.total)))
-            ])
+    var parameter: Parameter { .object(self.members) }
+
+    fileprivate var members: [(String, Parameter?)] {
+        self.named.map { ($0.name, .integer(Int64($0.value))) } + [
+            ("violations", .integer(Int64(self.violations.total)))
+        ]
     }
 }
 

@@ -34,9 +34,11 @@ package final class AskBoard: Sendable {
     }
 
     private let state = Locked(State())
+    /// Written inside the lock only, so that the numbers never go back.
+    private let counters: QuestionCounters
     private let logger: Logger
 
-    init(logger: Logger) { self.logger = logger }
+    init(_ counters: QuestionCounters, logger: Logger) { (self.counters, self.logger) = (counters, logger) }
 
     // MARK: Places
 
@@ -90,6 +92,7 @@ package final class AskBoard: Sendable {
             case .waits(let deadline, let isNew):
                 state.waiters[waiter] = answered
                 state.version += 1
+                self.counters.set(state.book.counts)
                 return (.waits(Ticket(waiter: waiter, deadline: deadline)), isNew, state.observers)
             }
         }
@@ -107,12 +110,20 @@ package final class AskBoard: Sendable {
 
     /// Withdraws a request that has ended; does nothing if it has its outcome.
     func withdraw(_ ticket: Ticket) {
-        let observers = self.state.withLock { state -> [@Sendable () -> Void] in
+        let (closed, observers) = self.state.withLock { state -> (AskedQuestion?, [@Sendable () -> Void]) in
             state.waiters[ticket.waiter] = nil
-            guard state.book.withdraw(ticket.waiter) else { return [] }
-            state.version += 1
-            return state.observers
+            switch state.book.withdraw(ticket.waiter) {
+            case .unknown: return (nil, [])
+            case .othersWait:
+                state.version += 1
+                return (nil, state.observers)
+            case .closed(let question):
+                state.version += 1
+                self.counters.set(state.book.counts)
+                return (question, state.observers)
+            }
         }
+        if let closed { self.log(closed, "withdrawn: the last client that waited has left") }
         for observer in observers { observer() }
     }
 
@@ -126,26 +137,25 @@ package final class AskBoard: Sendable {
             let calls = closed.map { closed in
                 (closed, closed.waiters.compactMap { state.waiters.removeValue(forKey: $0) })
             }
-            if !closed.isEmpty { state.version += 1 }
+            if !closed.isEmpty {
+                state.version += 1
+                self.counters.set(state.book.counts)
+            }
             return (closed, calls, closed.isEmpty ? [] : state.observers)
         }
         for (closed, waiters) in calls {
-            self.log(closed)
+            self.log(closed.question, closed.outcome.reason)
             for waiter in waiters { waiter(closed.outcome) }
         }
         for observer in observers { observer() }
         return !closed.isEmpty
     }
 
-    private func log(_ closed: QuestionBook.Closed) {
-        let reason =
-            switch closed.outcome {
-            case .allowed(let words), .denied(let words): words
-            }
+    private func log(_ closed: AskedQuestion, _ reason: String) {
         self.logger.notice(
             EventName.ask.message,
             metadata: [
-                LogKeys.authority: "\(closed.question.authority)", LogKeys.rule: "\(closed.question.rule)",
+                LogKeys.authority: "\(closed.authority)", LogKeys.rule: "\(closed.rule)",
                 LogKeys.reason: "\(reason)",
             ])
     }

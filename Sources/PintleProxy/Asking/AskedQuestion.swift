@@ -101,4 +101,11 @@ enum AskOutcome: Sendable, Equatable {
     case allowed(String)
     /// The reason for the refusal: `denied on the page`.
     case denied(String)
+
+    /// The words for the log.
+    var reason: String {
+        switch self {
+        case .allowed(let words), .denied(let words): words
+        }
+    }
 }

@@ -27,6 +27,16 @@ struct QuestionBook: Sendable {
         let outcome: AskOutcome
     }
 
+    /// The effect that the end of a request has.
+    enum Withdrawal: Sendable {
+        /// The request does not wait.
+        case unknown
+        /// Other requests wait for the same question.
+        case othersWait
+        /// It was the last that waited.
+        case closed(AskedQuestion)
+    }
+
     /// The most answers that are remembered for the run: a webhook may give many.
     static let mostRemembered = 4096
 
@@ -47,6 +57,15 @@ struct QuestionBook: Sendable {
     private(set) var grants: [AskGrant] = []
     /// The number of permissions that are not stored.
     private(set) var otherGrants = 0
+    /// The questions that are closed.
+    private var closed = QuestionCounts()
+
+    /// The numbers of questions.
+    var counts: QuestionCounts {
+        var counts = self.closed
+        counts.waiting = self.open.count
+        return counts
+    }
 
     var questions: [AskedQuestion] { self.open.map(\.question) }
 
@@ -94,17 +113,16 @@ struct QuestionBook: Sendable {
     }
 
     /// Forgets a request that has ended. A question for which none is left closes.
-    ///
-    /// - Returns: false if the request does not wait.
-    mutating func withdraw(_ waiter: Waiter) -> Bool {
+    mutating func withdraw(_ waiter: Waiter) -> Withdrawal {
         for place in self.open.indices {
             guard let index = self.open[place].waiters.firstIndex(of: waiter) else { continue }
             self.open[place].waiters.remove(at: index)
             self.open[place].question.waiting -= 1
-            if self.open[place].waiters.isEmpty { self.open.remove(at: place) }
-            return true
+            guard self.open[place].waiters.isEmpty else { return .othersWait }
+            self.closed.close(as: .withdrawn)
+            return .closed(self.open.remove(at: place).question)
         }
-        return false
+        return .unknown
     }
 
     // MARK: Answers
@@ -133,6 +151,7 @@ struct QuestionBook: Sendable {
         let grant = AskGrant(
             authority: closed.question.authority, place: place, scope: isRemembered ? scope : .once, moment: time,
             requests: closed.waiters.count)
+        self.closed.close(as: grant.scope == .run ? .run : .once)
         guard isRemembered else {
             self.otherGrants += 1
             return .allowed(grant.words)
@@ -143,6 +162,7 @@ struct QuestionBook: Sendable {
     }
 
     private mutating func deny(_ closed: Open, _ scope: Answer.Scope, at place: AnswerPlace) -> AskOutcome {
+        self.closed.close(as: .denied)
         guard scope == .run, self.denied.count < Self.mostRemembered else { return .denied("denied \(place.words)") }
         let reason = "denied \(place.words), \(scope.words)"
         self.denied[closed.question.authority] = reason
@@ -153,6 +173,7 @@ struct QuestionBook: Sendable {
     mutating func expire(_ now: NIODeadline) -> [Closed] {
         let late = self.open.filter { $0.question.deadline <= now }
         self.open.removeAll { $0.question.deadline <= now }
+        for _ in late { self.closed.close(as: .expired) }
         return late.map { open in
             Closed(
                 question: open.question, waiters: open.waiters,

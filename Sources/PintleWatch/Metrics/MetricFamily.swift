@@ -13,6 +13,8 @@ package enum MetricFamily: String, CaseIterable {
     case recordingsLost = "pintle_recordings_lost"
     case upstreamConnections = "pintle_upstream_connections"
     case processSearches = "pintle_client_process_searches"
+    case questions = "pintle_questions"
+    case questionsWaiting = "pintle_questions_waiting"
     case certificateExpiry = "pintle_certificate_expiry_seconds"
     case configuration = "pintle_config"
     case lastReloadSuccessful = "pintle_config_last_reload_successful"
@@ -30,11 +32,11 @@ package enum MetricFamily: String, CaseIterable {
     package var kind: Kind {
         switch self {
         case .exchanges, .bytes, .violations, .pinEvaluations, .cacheEvents, .simulated, .recordingsLost,
-            .processSearches:
+            .processSearches, .questions:
             .counter
         case .exchangeDuration: .histogram
-        case .activeExchanges, .upstreamConnections, .certificateExpiry, .lastReloadSuccessful, .lastReloadSuccess,
-            .listUpdated:
+        case .activeExchanges, .upstreamConnections, .questionsWaiting, .certificateExpiry, .lastReloadSuccessful,
+            .lastReloadSuccess, .listUpdated:
             .gauge
         case .configuration, .build: .info
         }
@@ -46,7 +48,8 @@ package enum MetricFamily: String, CaseIterable {
         case .bytes: "bytes"
         case .exchangeDuration, .certificateExpiry, .lastReloadSuccess, .listUpdated: "seconds"
         case .exchanges, .activeExchanges, .violations, .pinEvaluations, .cacheEvents, .simulated, .recordingsLost,
-            .upstreamConnections, .processSearches, .configuration, .lastReloadSuccessful, .build:
+            .upstreamConnections, .processSearches, .questions, .questionsWaiting, .configuration,
+            .lastReloadSuccessful, .build:
             nil
         }
     }
@@ -63,9 +66,10 @@ package enum MetricFamily: String, CaseIterable {
         case .simulated: ["kind"]
         case .upstreamConnections: ["state"]
         case .processSearches: ["outcome"]
+        case .questions: ["answer"]
         case .certificateExpiry: ["trust", "host"]
         case .configuration: ["revision"]
-        case .lastReloadSuccessful, .lastReloadSuccess: []
+        case .questionsWaiting, .lastReloadSuccessful, .lastReloadSuccess: []
         case .listUpdated: ["list"]
         case .build: ["version"]
         }
@@ -86,6 +90,8 @@ package enum MetricFamily: String, CaseIterable {
         case .recordingsLost: "Recordings that were to be made, and could not be written."
         case .upstreamConnections: "Connections to origins and upstream proxies."
         case .processSearches: "Searches for the processes of clients on this machine, by the outcome."
+        case .questions: "Questions about destinations that were closed, by the answer."
+        case .questionsWaiting: "Questions about destinations that wait for an answer."
         case .certificateExpiry: "Seconds until the certificate expires; negative afterwards."
         case .configuration: "The configuration in force."
         case .lastReloadSuccessful:

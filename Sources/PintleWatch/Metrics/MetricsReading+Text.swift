@@ -36,6 +36,8 @@ extension MetricsReading {
             ProcessSearchOutcome.allCases.compactMap { outcome in
                 self.processSearches[outcome].map { ([outcome.rawValue], "\($0)") }
             }
+        case .questions: self.questionSamples
+        case .questionsWaiting: self.counters.map { [([], "\($0.questions.waiting)")] } ?? []
         case .certificateExpiry: self.certificateSamples
         case .configuration: self.revision.map { [([$0], "1")] } ?? []
         case .lastReloadSuccessful: self.reload.map { [([], $0.isSuccessful ? "1" : "0")] } ?? []
@@ -79,6 +81,11 @@ extension MetricsReading {
             (.recording, overall.recordings), (.mock, overall.mocks), (.fault, overall.faults),
         ]
         return counts.map { ([$0.0.rawValue], "\($0.1)") }
+    }
+
+    private var questionSamples: [MetricsText.Sample] {
+        guard let questions = self.counters?.questions else { return [] }
+        return QuestionEnd.allCases.map { ([$0.rawValue], "\(questions[end: $0])") }
     }
 
     private var certificateSamples: [MetricsText.Sample] {

@@ -54,7 +54,7 @@ package struct MetricsReading: Sendable {
 
     /// Exchanges, their durations, and evaluations of pins.
     package var exchanges: ExchangeMetrics.Snapshot?
-    /// Active exchanges, bytes and violations by route, and the events of the cache.
+    /// Active exchanges, bytes and violations by route, the events of the cache, and questions about destinations.
     package var counters: Counters.Snapshot?
     /// The numbers of connections. States without an entry are left out.
     package var upstreamConnections: [ConnectionState: Int] = [:]

@@ -107,7 +107,8 @@ struct ControlHandler: Sendable {
         return CounterReading(
             status: self.server.status, activity: self.server.activity.state.rawValue,
             connections: self.server.proxy.connections, tunnels: snapshot.overall.tunnelsActive,
-            heldBytes: snapshot.memory.held, overall: CounterReading.Row("all", snapshot.overall),
+            heldBytes: snapshot.memory.held, questions: snapshot.questions.waiting,
+            overall: CounterReading.Row("all", snapshot.overall),
             routes: snapshot.routes.filter { $0.counts.started > 0 }.map { CounterReading.Row($0.name, $0.counts) })
     }
 
@@ -123,6 +124,9 @@ struct ControlHandler: Sendable {
             if let disk = store.diskUsage { line += ", \(disk.entries) of \(disk.bytes) bytes on disk" }
             lines.append(line)
         }
+        if snapshot.questions != QuestionCounts() {
+            lines.append("questions: \(Self.words(for: snapshot.questions))")
+        }
         for route in snapshot.routes where route.counts.started > 0 {
             lines.append("route \(route.name): \(Self.words(for: route.counts))")
         }
@@ -132,5 +136,11 @@ struct ControlHandler: Sendable {
     private static func words(for counts: Counts) -> String {
         counts.named.filter { $0.value != 0 || $0.name == "started" }.map { "\($0.value) \($0.name)" }
             .joined(separator: ", ")
+    }
+
+    private static func words(for questions: QuestionCounts) -> String {
+        let ends = QuestionEnd.allCases.map { (name: $0.rawValue, value: questions[end: $0]) }
+        return ([(name: "waiting", value: questions.waiting)] + ends).filter { $0.value != 0 }
+            .map { "\($0.value) \($0.name)" }.joined(separator: ", ")
     }
 }

@@ -27,6 +27,8 @@ struct CounterReading: Codable, Sendable {
     var tunnels: Int
     /// The bytes of bodies that are held in memory.
     var heldBytes: Int
+    /// The questions about destinations that wait for an answer.
+    var questions: Int
     var overall: Row
     /// The routes that were used, in the order of the configuration.
     var routes: [Row]

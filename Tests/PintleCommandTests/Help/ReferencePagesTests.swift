@@ -21,7 +21,7 @@ struct ReferencePagesTests {
         #expect(
             ReferencePages.counters.terms
                 == CounterName.allCases.map(\.rawValue) + ViolationKind.allCases.map(\.rawValue)
-                + MemoryCounterName.allCases.map(\.rawValue))
+                + MemoryCounterName.allCases.map(\.rawValue) + QuestionCounterName.allCases.map(\.rawValue))
         #expect(ReferencePages.metrics.terms.count == MetricFamily.allCases.count)
         #expect(ReferencePages.filters.terms == FilterOperator.allCases.map { "~\($0.rawValue)" })
         let codes = ReferencePages.exitCodes.terms.compactMap { Int32($0) }

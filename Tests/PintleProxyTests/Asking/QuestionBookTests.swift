@@ -32,6 +32,14 @@ struct QuestionBookTests {
             at: Self.time(second), .now())
     }
 
+    private static func word(_ effect: QuestionBook.Withdrawal) -> String {
+        switch effect {
+        case .unknown: "unknown"
+        case .othersWait: "others wait"
+        case .closed(let question): "closed \(question.authority)"
+        }
+    }
+
     private static func outcome(_ reply: QuestionBook.Reply) -> AskOutcome? {
         if case .settled(let outcome) = reply { outcome } else { nil }
     }
@@ -85,12 +93,65 @@ struct QuestionBookTests {
         #expect(late.first?.outcome == .denied("not answered within 10s (ask.timeout)"))
     }
 
+    private static func counts(_ waiting: Int, _ ends: [QuestionEnd]) -> QuestionCounts {
+        var counts = QuestionCounts()
+        counts.waiting = waiting
+        for end in ends { counts.close(as: end) }
+        return counts
+    }
+
+    @Test func `a question is counted once, by its end, however many requests wait`() {
+        var book = QuestionBook()
+        // Nothing can answer, so this is no question.
+        _ = Self.ask(&book, 0, as: 1, at: 0, id: "a")
+        #expect(book.counts == QuestionCounts())
+        book.add(.page)
+        for host in 0..<3 {
+            for waiter in 0..<2 { _ = Self.ask(&book, host, as: UInt64(10 * host + waiter), at: 0, id: "\(host)") }
+        }
+        // A fourth may not wait.
+        _ = Self.ask(&book, 3, as: 40, at: 0, id: "3")
+        #expect(book.counts == Self.counts(3, []))
+        _ = book.answer("0", Answer(allows: true, .once), at: .page, now: Self.time(1), .now())
+        _ = book.answer("1", Answer(allows: false, .run), at: .page, now: Self.time(1), .now())
+        _ = book.answer("1", Answer(allows: false, .run), at: .page, now: Self.time(1), .now())
+        #expect(book.counts == Self.counts(1, [.once, .denied]))
+        _ = book.withdraw(20)
+        _ = book.withdraw(20)
+        #expect(book.counts == Self.counts(1, [.once, .denied]))
+        _ = book.withdraw(21)
+        #expect(book.counts == Self.counts(0, [.once, .denied, .withdrawn]))
+        _ = Self.ask(&book, 4, as: 50, at: 0, id: "4")
+        _ = Self.ask(&book, 5, as: 51, at: 0, id: "5")
+        _ = book.answer("4", Answer(allows: true, .run), at: .page, now: Self.time(1), .now())
+        // The answers for the run hold for these.
+        for host in [1, 4] { _ = Self.ask(&book, host, as: 60, at: 2) }
+        _ = book.expire(Self.time(10))
+        #expect(book.counts == Self.counts(0, [.once, .denied, .withdrawn, .run, .expired]))
+    }
+
+    @Test func `a permission that cannot be remembered counts as one for the requests that wait`() {
+        var book = QuestionBook()
+        book.add(.webhook)
+        for number in 0...QuestionBook.mostRemembered {
+            let host = Authority("host\(number).example", defaultPort: 443)
+            guard let host else { continue }
+            _ = book.ask(
+                about: host, by: "destinations.default", Self.request, as: UInt64(number), within: Self.bounds,
+                id: "\(number)", at: Self.time(0), .now())
+            _ = book.answer("\(number)", Answer(allows: true, .run), at: .webhook, now: Self.time(1), .now())
+        }
+        #expect(book.counts[end: .run] == QuestionBook.mostRemembered && book.counts[end: .once] == 1)
+        #expect(book.grants.count == QuestionBook.mostRemembered && book.otherGrants == 1)
+    }
+
     /// A plain reading of the promises: who waits for which host, and since when.
     private struct Model {
         var waiting: [(waiter: UInt64, host: Int)] = []
         var deadlines: [Int: Int] = [:]
         var forRun: [Int: Bool] = [:]
         var ids: [Int: String] = [:]
+        var counts = QuestionCounts()
     }
 
     @Test func `random courses keep to the model: each request is settled once, in time, and the bounds hold`() {
@@ -125,11 +186,13 @@ struct QuestionBookTests {
                     }
                 case 2:
                     guard let leaving = model.waiting.randomElement(using: &random) else { continue }
-                    let hasWaited = [book.withdraw(leaving.waiter), book.withdraw(leaving.waiter)]
-                    #expect(hasWaited == [true, false])
+                    let effects = [book.withdraw(leaving.waiter), book.withdraw(leaving.waiter)].map(Self.word)
                     model.waiting.removeAll { $0.waiter == leaving.waiter }
-                    if !model.waiting.contains(where: { $0.host == leaving.host }) {
+                    let isLast = !model.waiting.contains { $0.host == leaving.host }
+                    #expect(effects == [isLast ? "closed \(Self.hosts[leaving.host])" : "others wait", "unknown"])
+                    if isLast {
                         (model.deadlines[leaving.host], model.ids[leaving.host]) = (nil, nil)
+                        model.counts.close(as: .withdrawn)
                     }
                 case 3, 4:
                     let answer = Answer(
@@ -141,6 +204,7 @@ struct QuestionBookTests {
                         continue
                     }
                     close(host, closed?.waiters ?? [], "an answer")
+                    model.counts.close(as: !answer.allows ? .denied : answer.scope == .run ? .run : .once)
                     if answer.scope == .run { model.forRun[host] = answer.allows }
                 default:
                     now += Int.random(in: 0..<6, using: &random)
@@ -150,10 +214,13 @@ struct QuestionBookTests {
                     for closed in closed {
                         guard let host = Self.hosts.firstIndex(of: closed.question.authority) else { continue }
                         close(host, closed.waiters, "the end of the time")
+                        model.counts.close(as: .expired)
                     }
                 }
                 #expect(book.questions.count == model.deadlines.count && book.questions.count <= 3)
                 #expect(book.questions.map(\.waiting).reduce(0, +) == model.waiting.count)
+                model.counts.waiting = model.deadlines.count
+                #expect(book.counts == model.counts)
             }
         }
     }

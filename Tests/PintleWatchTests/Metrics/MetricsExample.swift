@@ -64,6 +64,10 @@ extension MetricsReading {
         counters[0].moved(bytesUp: 100, bytesDown: 2000)
         counters[0].violated(.responseStatus)
         counters[0].hitCache()
+        var questions = QuestionCounts()
+        questions.waiting = 2
+        questions.close(as: .denied)
+        counters.questions.set(questions)
 
         var reading = MetricsReading()
         reading.exchanges = metrics.snapshot()

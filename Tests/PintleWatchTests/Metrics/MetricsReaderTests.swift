@@ -86,6 +86,8 @@ import Testing
                 "pintle_recordings_lost counter - -",
                 "pintle_upstream_connections gauge - -",
                 "pintle_client_process_searches counter - -",
+                "pintle_questions counter - -",
+                "pintle_questions_waiting gauge - -",
                 "pintle_certificate_expiry_seconds gauge seconds -",
                 "pintle_config info - -",
                 "pintle_config_last_reload_successful gauge - -",

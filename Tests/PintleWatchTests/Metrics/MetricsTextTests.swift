@@ -128,6 +128,30 @@ import Testing
         #expect(self.lines(reading, .text, of: "pintle_exchanges_total").isEmpty)
     }
 
+    @Test func `each answer to questions is counted, also before the first`() {
+        var reading = MetricsReading()
+        let counters = Counters(routes: [])
+        func answers() -> [String] {
+            reading.counters = counters.snapshot()
+            return self.lines(reading, .text, of: "pintle_questions").map { String($0.dropFirst(17)) }
+        }
+        #expect(
+            answers() == [
+                #"total{answer="once"} 0"#, #"total{answer="run"} 0"#, #"total{answer="denied"} 0"#,
+                #"total{answer="expired"} 0"#, #"total{answer="withdrawn"} 0"#, "waiting 0",
+            ])
+        var questions = QuestionCounts()
+        questions.waiting = 3
+        questions.close(as: .run)
+        for _ in 0..<2 { questions.close(as: .expired) }
+        counters.questions.set(questions)
+        #expect(
+            answers() == [
+                #"total{answer="once"} 0"#, #"total{answer="run"} 1"#, #"total{answer="denied"} 0"#,
+                #"total{answer="expired"} 2"#, #"total{answer="withdrawn"} 0"#, "waiting 3",
+            ])
+    }
+
     @Test func `of the certificates of one host the first to expire counts`() {
         var reading = MetricsReading()
         reading.certificates = [

@@ -43,6 +43,7 @@ export class Header {
     const entries = [
       ['open', counters.active], ['done', counters.completed], ['failed', counters.failed, 'bad'], ['violations', counters.violations, 'bad'],
       ['tunnels', counters.tunnels_active], ['connections', connections], ['cache hits', counters.cache_hits],
+      ['questions', counters.questions_waiting || undefined],
       ['up', size(counters.bytes_up ?? 0)], ['down', size(counters.bytes_down ?? 0)], ['held', size(held ?? 0)],
       ['kept', kept ? `${count(kept.exchanges)}, ${size(kept.bytes)}` : undefined],
       ['version', version], ['revision', revision?.slice(0, 8)],

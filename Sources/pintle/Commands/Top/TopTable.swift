@@ -22,6 +22,7 @@ struct TopTable {
         let state =
             "\(reading.activity.replacing("_", with: " ")), \(Self.count(reading.connections, "connection")), "
             + "\(Self.count(reading.tunnels, "tunnel")), \(Self.bytes(reading.heldBytes)) of bodies held"
+            + (reading.questions > 0 ? ", \(Self.count(reading.questions, "open question"))" : "")
         let rows = [Self.headings] + reading.routes.map(self.cells) + [self.cells(reading.overall)]
         let shown =
             self.previous == nil

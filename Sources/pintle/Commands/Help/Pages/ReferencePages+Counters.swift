@@ -22,6 +22,11 @@ extension ReferencePages {
                 .init(
                     title: "Of held memory", text: "Shared by all routes; see `limits.held_bytes`.", kind: "counter",
                     entries: MemoryCounterName.allCases.map { .init($0.rawValue, [("unit", $0.unit)], $0.meaning) }),
+                .init(
+                    title: "Of questions", text: "Shared by all routes; see `destinations.ask`.", kind: "counter",
+                    entries: QuestionCounterName.allCases.map {
+                        .init($0.rawValue, [("unit", "questions")], $0.meaning)
+                    }),
             ], more: ["metrics.md", "configuration.md"])
     }
 }
@@ -76,6 +81,19 @@ extension MemoryCounterName {
         case .held: "Bytes that are held for clients and origins now."
         case .peak: "The most that were held at a time."
         case .refused: "Requests that were refused because there was no room."
+        }
+    }
+}
+
+extension QuestionCounterName {
+    fileprivate var meaning: String {
+        switch self {
+        case .waiting: "Questions about destinations that wait for an answer, now."
+        case .once: "Questions whose answer allowed the requests that waited."
+        case .run: "Questions whose answer allowed the destination until the process ends."
+        case .denied: "Questions whose answer was a denial."
+        case .expired: "Questions that were not answered within `ask.timeout`."
+        case .withdrawn: "Questions whose last client left before an answer."
         }
     }
 }
