@@ -39,7 +39,7 @@ extension Policy {
         let client = self.destinations.rights(of: query.client)
         var destination = self.destinations.judge(query.authority, goingBy: way, for: client)
         self.judge(query.authority.port, by: self.connectPorts, &destination)
-        if isOpaque, self.destinations.letsAnyProtocol(to: query.authority, for: client) {
+        if isOpaque, self.destinations.ruleForAnyProtocol(to: query.authority, for: client) != nil {
             // The rule is about just such tunnels.
         } else if isOpaque, kind.isCaptured, self.configuration.isolation.otherTCP == .deny {
             destination.add(

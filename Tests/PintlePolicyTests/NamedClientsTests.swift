@@ -325,7 +325,7 @@ struct NamedClientsTests {
     @Test func `a map without clients is like its pattern alone`() throws {
         let rules = try Self.policy("destinations: {default: deny, allow: [{host: \"tcp://a.test:22\"}]}").destinations
         let host = Authority(host: "a.test", port: 22)
-        #expect(!rules.namesClients && rules.letsAnyProtocol(to: host, for: .none))
+        #expect(!rules.namesClients && rules.ruleForAnyProtocol(to: host, for: .none) != nil)
         #expect(rules.judge(host, for: .none) == .allowed(by: "destinations.allow[0] \"tcp://a.test:22\""))
     }
 

@@ -80,8 +80,8 @@ package struct DestinationRules: Sendable {
     private let fallback: DestinationDecision
     /// The rule that denies private addresses, as in `destinations.private_addresses deny`; nil if they are allowed.
     private let privateDenial: String?
-    /// The rules `tcp://HOST:PORT` of `allow`.
-    private let opaque: RuleList
+    /// The rules `tcp://HOST:PORT` of `allow`, and their numbers there.
+    private let opaque: (rules: RuleList, numbers: [Int])
     /// True if a name is looked up because a rule about networks could allow its addresses.
     private let resolvesNames: Bool
     /// True if broken rules are only reported, apart from those about addresses.
@@ -114,9 +114,10 @@ package struct DestinationRules: Sendable {
         self.ask = RuleList(
             "destinations.ask", configuration.ask.map { DestinationEntry($0) }, [:], from: first + listed, &named,
             asks: true)
-        self.opaque = RuleList(
-            "destinations.allow", configuration.allow.filter { $0.pattern?.takesAnyProtocol == true }, [:], from: first,
-            &named)
+        let opaque = configuration.allow.indices.filter { configuration.allow[$0].pattern?.takesAnyProtocol == true }
+        self.opaque = (
+            RuleList("destinations.allow", opaque.map { configuration.allow[$0] }, [:], from: 0, &named), opaque
+        )
         self.namedClients = named
         self.clientsOfNetworks = Set(self.deny.clientsOfNetworks + self.allow.clientsOfNetworks)
         self.resolvesNames = configuration.resolvesNames
@@ -216,9 +217,9 @@ package struct DestinationRules: Sendable {
         }
     }
 
-    /// True if a rule lets every protocol of the client through to this destination (`tcp://HOST:PORT`).
-    package func letsAnyProtocol(to authority: Authority, for client: ClientRights) -> Bool {
-        self.opaque.first(authority, client) != nil
+    /// The rule that lets every protocol of the client through to this destination (`tcp://HOST:PORT`); nil if none does.
+    package func ruleForAnyProtocol(to authority: Authority, for client: ClientRights) -> DecidingRule? {
+        self.opaque.rules.first(authority, client)?.place.map { self.allow.rules[self.opaque.numbers[$0]] }
     }
 
     /// Judges the host of a request that goes this way. An upstream proxy resolves names itself, so a name that only a rule

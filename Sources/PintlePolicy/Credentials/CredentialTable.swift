@@ -167,6 +167,14 @@ private struct Judge {
     }
 }
 
+extension CredentialConfiguration {
+    /// The parts of a request in which this credential may stand; none if the request may not have it.
+    package func releasedParts(of method: String, by decision: Decision) -> [Part] {
+        let judge = Judge(method: method, decision: decision)
+        return Part.allCases.filter { judge.objection(to: self, in: .part($0)) == nil }
+    }
+}
+
 /// The text of an `Authorization: Basic` (RFC 7617).
 struct BasicText {
     let bytes: [UInt8]

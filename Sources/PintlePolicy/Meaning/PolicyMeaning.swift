@@ -83,6 +83,9 @@ extension Policy {
             policy.configuration.routes.map { [$0.name, $0.trust?.value, $0.connect?.rawValue] }
         }
         let (left, right) = (self.configuration, other.configuration)
+        guard left.isolation.otherTCP == right.isolation.otherTCP,
+            left.credentialMeanings == right.credentialMeanings
+        else { return false }
         var parents = (left.upstreamProxy, right.upstreamProxy)
         parents.0?.position = .nowhere
         parents.1?.position = .nowhere
@@ -139,7 +142,6 @@ package struct SettingsComparison {
         if case .file(let file) = logs.1.exchanges { logs.1.exchanges = .file(path(file, of: new) ?? file) }
         self.compare("log", logs.0, logs.1)
         self.compare("tracing", left.tracing, right.tracing)
-        self.compare("isolate", left.isolation, right.isolation)
         self.compare("limits", left.limits, right.limits)
         self.compare("clients.basic_auth", left.clients.basicAuth, right.clients.basicAuth)
         self.compare("enforcement", left.enforcement, right.enforcement)
@@ -149,11 +151,15 @@ package struct SettingsComparison {
             "destinations.require_sni_match",
             names.0.requiresSNIMatch ? Set(names.0.absentSNI.map(HostPatternContent.init)) : nil,
             names.1.requiresSNIMatch ? Set(names.1.absentSNI.map(HostPatternContent.init)) : nil)
-        self.compare(
-            "destinations.allow, tcp://", Self.patternsForAnyProtocol(names.0), Self.patternsForAnyProtocol(names.1))
-        self.compare("destinations.deny, reason", Self.reasons(names.0), Self.reasons(names.1))
         self.compare("lists", Self.sources(left), Self.sources(right))
         self.compare("ask", left.ask, right.ask)
+        // Requests show where a credential goes, and not where it comes from.
+        let sources = (
+            Self.sources(left.credentials) { path($0, of: old) }, Self.sources(right.credentials) { path($0, of: new) }
+        )
+        for name in Set(sources.0.keys).intersection(sources.1.keys).sorted() {
+            self.compare("credentials.\(name)", sources.0[name], sources.1[name])
+        }
         self.compare("tunnels.verify_ttl", left.tunnels.verifyTTL, right.tunnels.verifyTTL)
         switch (left.interception.authority, right.interception.authority) {
         case (.files(let left), .files(let right)): self.compareFiles("interception.ca", left, right)
@@ -177,36 +183,22 @@ package struct SettingsComparison {
         init(_ pattern: HostPattern) { (self.host, self.port) = (pattern.host, pattern.port) }
     }
 
-    /// A rule without its spelling and its reason.
-    private struct DestinationContent: Hashable {
-        private enum Subject: Hashable {
-            case pattern(HostPatternContent)
-            case list(String)
-        }
-
-        private let subject: Subject
-        private let clients: NamedClients?
-
-        init(_ entry: DestinationEntry) {
-            switch entry.subject {
-            case .pattern(let pattern): self.subject = .pattern(HostPatternContent(pattern))
-            case .list(let name): self.subject = .list(name)
-            }
-            self.clients = entry.clients
-        }
+    /// The origin of a credential's value, and the places where a command has its placeholder.
+    private struct CredentialSource: Equatable {
+        let value: String
+        let variable: String?
+        let files: [String?]
     }
 
-    private static func patternsForAnyProtocol(_ destinations: DestinationsConfiguration) -> Set<DestinationContent> {
-        Set(destinations.allow.filter { $0.pattern?.takesAnyProtocol == true }.map(DestinationContent.init))
-    }
-
-    /// The reasons of the denials that have one, by what they deny.
-    private static func reasons(_ destinations: DestinationsConfiguration) -> [DestinationContent: String] {
-        let pairs = destinations.deny.compactMap { denied in
-            denied.reason.map { (DestinationContent(denied), $0) }
+    /// - Parameter relative: makes a path relative to the folder of the configuration.
+    private static func sources(
+        _ credentials: [CredentialConfiguration], _ relative: (String?) -> String?
+    ) -> [String: CredentialSource] {
+        credentials.reduce(into: [:]) { sources, credential in
+            let files: [String?] = [credential.source] + credential.files.map { .some($0) }
+            sources[credential.name] = CredentialSource(
+                value: credential.value, variable: credential.variable, files: files.map(relative))
         }
-        // The first denial that matches is the one that tells its reason.
-        return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
     /// The lists that other machines keep, by their names; without the times at which they were fetched, and the place of the

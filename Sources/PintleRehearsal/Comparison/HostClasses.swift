@@ -19,12 +19,14 @@ struct HostClasses {
     private let lists: [HostList]
     private let commonPorts: [UInt16]
 
-    /// - Parameter clients: names of clients that stand for all.
-    init(_ policies: [Policy], _ clients: [ProxyIdentity]) {
+    /// - Parameters:
+    ///   - clients: names of clients that stand for all.
+    ///   - others: further patterns that tell hosts apart.
+    init(_ policies: [Policy], _ clients: [ProxyIdentity], besides others: [HostPattern]) {
         (self.policies, self.clients) = (policies, clients)
         let listed = ListWitnesses(policies)
         (self.lists, self.isComplete) = (listed.lists, listed.isComplete)
-        self.patterns = policies.flatMap(Self.patterns)
+        self.patterns = policies.flatMap(Self.patterns) + others
         var ports: Set<UInt16> = []
         for destinations in policies.map(\.configuration.destinations) {
             for case .only(let listed) in [destinations.ports, destinations.connectPorts] { ports.formUnion(listed) }

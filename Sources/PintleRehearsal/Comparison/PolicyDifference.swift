@@ -9,6 +9,8 @@ package struct PolicyDifference: Sendable, Equatable {
         case plan(PlanComparison.Kind)
         /// A client that may use the proxy under one configuration alone.
         case client
+        /// Other words for clients that are denied a destination.
+        case reason
         /// A key that shows in no plan of a request.
         case setting
 
@@ -18,6 +20,7 @@ package struct PolicyDifference: Sendable, Equatable {
             case .plan(.unknown): "cannot be told"
             case .plan(let kind): kind.rawValue
             case .client: "client"
+            case .reason: "reason"
             case .setting: "setting"
             }
         }
@@ -35,8 +38,11 @@ package struct PolicyDifference: Sendable, Equatable {
     package let kind: Kind
     package var before: Side
     package var after: Side
-    /// A request, or the key of a setting, or the address of a client.
+    /// A request, or the key of a setting, or the address of a client; `tcp://HOST:PORT` for a captured connection that carries
+    /// neither TLS nor HTTP.
     package let witness: String
+    /// True for the verdict on such a connection, which is told beside that on requests: the rule may be the same.
+    package var isCaptured = false
     /// Fields of the request on which the decision depends, as `Name: value`.
     package var fields: [String] = []
     /// The id of the exchange in the log; nil for a request that no client has made.
@@ -70,6 +76,7 @@ struct DifferenceClasses {
         let kind: PolicyDifference.Kind
         let before: PolicyDifference.Side
         let after: PolicyDifference.Side
+        let isCaptured: Bool
     }
 
     /// The most classes. A rule for many hosts is one class; more are counted, and no longer told apart.
@@ -80,7 +87,9 @@ struct DifferenceClasses {
 
     /// Adds a difference to its class.
     mutating func add(_ difference: PolicyDifference) {
-        let key = Key(kind: difference.kind, before: difference.before, after: difference.after)
+        let key = Key(
+            kind: difference.kind, before: difference.before, after: difference.after,
+            isCaptured: difference.isCaptured)
         if let index = self.indices[key] {
             self.all[index].count += 1
         } else if self.all.count < Self.most {

@@ -14,6 +14,7 @@ struct RequestSpace {
     private static let mostForPort = 4096
 
     private let policies: [Policy]
+    private let credentials: CredentialGrants
     private var limit: Int
     private var count = 0
     private var paths: [Set<PathPattern>: PatternWitnesses] = [:]
@@ -21,7 +22,9 @@ struct RequestSpace {
     private(set) var isExhausted = true
 
     /// - Parameter limit: the number of requests after which only pairs of conditions are tried.
-    init(_ policies: [Policy], limit: Int) { (self.policies, self.limit) = (policies, limit) }
+    init(_ policies: [Policy], limit: Int) {
+        (self.policies, self.credentials, self.limit) = (policies, CredentialGrants(policies), limit)
+    }
 
     /// Calls `body` with each request, once for each client that a rule can tell from the others.
     mutating func forEach(_ take: (PlanComparison.Request) -> Void) {
@@ -31,12 +34,13 @@ struct RequestSpace {
         func body(_ request: PlanComparison.Request) {
             var request = request
             request.isRepresentative = true
-            for client in clients.all {
+            // Clients that are captured show no name.
+            for client in request.isCaptured ? clients.all.prefix(1) : clients.all[...] {
                 request.client = client
                 take(request)
             }
         }
-        let classes = HostClasses(self.policies, clients.all)
+        let classes = HostClasses(self.policies, clients.all, besides: self.credentials.hosts)
         if !classes.isComplete { self.isExhausted = false }
         var seen: Set<HostClasses.Conditions> = []
         for host in classes.hosts {
@@ -67,7 +71,9 @@ struct RequestSpace {
         let routes = self.policies.flatMap(\.configuration.routes).filter { route in
             route.match.hosts.isEmpty || route.match.hosts.contains { $0.matches(authority) }
         }
-        let conditions = self.conditions(of: routes)
+        let grants = self.credentials.grants(for: authority, through: routes)
+        if !grants.areExhausted { self.isExhausted = false }
+        let conditions = self.conditions(of: routes, grants.all)
         let intercepts = self.policies.contains(where: \.intercepts)
         for fields in conditions.fields {
             var request = PlanComparison.Request(
@@ -75,6 +81,9 @@ struct RequestSpace {
             body(request)
             request.isOpaque = true
             if intercepts { body(request) }
+            // A connection that no client has asked for; its language may be any.
+            request.isCaptured = true
+            body(request)
         }
         let all = conditions.sizes.reduce(1, *)
         if all <= Self.mostForPort, self.count + all <= self.limit {
@@ -90,13 +99,15 @@ struct RequestSpace {
         }
     }
 
-    private mutating func conditions(of routes: [RouteConfiguration]) -> Conditions {
+    private mutating func conditions(
+        of routes: [RouteConfiguration], _ grants: [CredentialConfiguration.Grant]
+    ) -> Conditions {
         var conditions = Conditions()
-        let methods = Set(routes.flatMap(\.match.methods))
+        let methods = Set(routes.flatMap(\.match.methods) + grants.flatMap(\.methods))
         let other = ["GET", "POST", "PUT", "DELETE", "PATCH", "OTHER"].first { !methods.contains($0) } ?? "ANOTHER"
         conditions.methods = methods.filter { $0 != "CONNECT" }.sorted() + [other]
         if routes.contains(where: \.servesGateway) { conditions.isGateway.append(true) }
-        let patterns = Set(routes.flatMap(\.match.paths))
+        let patterns = Set(routes.flatMap(\.match.paths) + grants.flatMap(\.paths))
         let witnesses = self.paths[patterns] ?? PatternWitnesses(paths: Array(patterns))
         self.paths[patterns] = witnesses
         if !witnesses.isComplete { self.isExhausted = false }

@@ -38,6 +38,8 @@ package struct TableComparison: Sendable {
             from: (old.policy.configuration, old.file), to: (new.policy.configuration, new.file),
             surroundings: surroundings)
         for key in settings.keys { classes.add(Self.setting(key, places)) }
+        let command = CommandComparison(from: old.policy, to: new.policy, places)
+        for difference in command.differences { classes.add(difference) }
         guard !comparison.areIdentical else {
             (self.differences, self.requests, self.isExhaustive) = (classes.all, 0, true)
             return
@@ -104,9 +106,13 @@ package struct TableComparison: Sendable {
         let found = comparison.compare(request)
         // The rules for the request have another content.
         var all = found.kinds.map { Self.row($0 == .unknown ? .request : $0, found, request, places) }
+        if !request.isCaptured, let reason = Self.reason(found, request, places) { all.append(reason) }
+        all += ReleaseComparison(found, Self.witness(request), places).differences
         let sides = [found.before, found.after]
         // Requests to one destination depend on its address alike.
-        let key = sides.flatMap { [$0.unresolved?.description ?? "", $0.decision] } + ["\(request.client)"]
+        let key =
+            sides.flatMap { [$0.unresolved?.description ?? "", $0.decision] }
+            + ["\(request.client)", "\(request.isCaptured)"]
         guard sides.contains(where: { $0.unresolved != nil }), resolved.insert(key).inserted else { return all }
         for (address, difference) in comparison.differencesByAddress(found) {
             var request = request
@@ -120,12 +126,33 @@ package struct TableComparison: Sendable {
         _ kind: PlanComparison.Kind, _ found: PlanComparison.Difference, _ request: PlanComparison.Request,
         _ places: (RulePlaces, RulePlaces)
     ) -> PolicyDifference {
+        PolicyDifference(
+            kind: .plan(kind), before: .init(found.before, kind, places.0), after: .init(found.after, kind, places.1),
+            witness: Self.witness(request),
+            isCaptured: request.isCaptured && (kind == .denied || kind == .allowed),
+            fields: request.head.fields.pairs.map { "\($0.name): \($0.value)" })
+    }
+
+    /// The words that a denied client gets, if they are others; nil if they are the same, or if it is not denied twice.
+    private static func reason(
+        _ found: PlanComparison.Difference, _ request: PlanComparison.Request, _ places: (RulePlaces, RulePlaces)
+    ) -> PolicyDifference? {
+        let (before, after) = (found.before, found.after)
+        guard before.decision == "deny", after.decision == "deny", before.advice != after.advice else { return nil }
+        func side(_ side: PlanComparison.Side, _ places: RulePlaces) -> PolicyDifference.Side {
+            PolicyDifference.Side(
+                decision: side.advice ?? "no reason", rule: side.rule, place: side.rule.flatMap(places.place))
+        }
+        return PolicyDifference(
+            kind: .reason, before: side(before, places.0), after: side(after, places.1),
+            witness: Self.witness(request))
+    }
+
+    private static func witness(_ request: PlanComparison.Request) -> String {
         let target = request.head.target.url ?? "*"
         let address = request.address.map { " at \($0)" } ?? ""
         let client = request.client == ProxyIdentity() ? "" : " by \(request.client)"
-        return PolicyDifference(
-            kind: .plan(kind), before: .init(found.before, kind, places.0), after: .init(found.after, kind, places.1),
-            witness: "\(request.head.method) \(target)\(address)\(client)",
-            fields: request.head.fields.pairs.map { "\($0.name): \($0.value)" })
+        let what = request.isCaptured ? "tcp://\(target)" : "\(request.head.method) \(target)"
+        return what + address + client
     }
 }

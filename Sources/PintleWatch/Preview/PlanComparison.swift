@@ -60,6 +60,10 @@ package struct PlanComparison: Sendable {
         package var unresolved: Authority?
         /// The client's rights by which the address is judged.
         var rights = ClientRights.none
+        /// The words that the rule which denies the destination has for the client.
+        package var advice: String?
+        /// The credentials that the request may have; empty unless the request stands for others.
+        package var releases: [Release] = []
         /// True if only the address decides, as no rule about names does.
         package var isUndecided = false
         /// The verdict on the response that came; nil if there is none, or if both configurations judge it by the same rules.
@@ -74,6 +78,14 @@ package struct PlanComparison: Sendable {
             case .way: self.wayRule
             }
         }
+    }
+
+    /// A credential that a request may have.
+    package struct Release: Sendable, Equatable {
+        package let credential: String
+        package let parts: [CredentialConfiguration.Part]
+        /// The name of the trust policy that the origin must satisfy.
+        package let trust: String
     }
 
     package struct Difference: Sendable {
@@ -97,6 +109,8 @@ package struct PlanComparison: Sendable {
         package var hiddenFields: [String] = []
         /// True for a tunnel that should be intercepted and cannot be.
         package var isOpaque = false
+        /// True for a tunnel whose client did not ask for it.
+        package var isCaptured = false
         /// True if the request stands for all that meet the same conditions: rules are then compared by their content, not by
         /// their effect on this request.
         package var isRepresentative = false
@@ -216,7 +230,7 @@ extension PlanComparison.Side {
         // The question comes before the name has an address.
         if side.decision != "ask" || judged.denial != nil { side.rule = judged.rule?.description ?? self.rule }
         if judged.denial != nil {
-            side.decision = "deny"
+            (side.decision, side.advice) = ("deny", judged.rule?.advice)
         } else if judged.reported != nil {
             side.decision = "would-deny"
         }

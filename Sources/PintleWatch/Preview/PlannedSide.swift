@@ -25,7 +25,8 @@ struct PlannedSide {
 
     init(_ request: PlanComparison.Request, _ framing: BodyFraming, by policy: Policy, _ meaning: PolicyMeaning) {
         self.plan = RequestPlan(
-            request.head, framing, by: policy, of: request.client, tunnel: TunnelKind(isOpaque: request.isOpaque))
+            request.head, framing, by: policy, of: request.client,
+            tunnel: TunnelKind(isOpaque: request.isOpaque, isCaptured: request.isCaptured))
         (self.policy, self.meaning, self.isRepresentative) = (policy, meaning, request.isRepresentative)
         self.describe()
         if case .ask = self.plan.step { self.side.decision = "ask" }
@@ -41,11 +42,15 @@ struct PlannedSide {
             self.judgeAddress(request)
         case .collect, .send:
             self.judgeAddress(request)
-            if self.side.decision != "deny" { self.sent = .unknown }
+            if self.side.decision != "deny" {
+                self.sent = .unknown
+                if request.isRepresentative { self.side.releases = self.releases(to: request) }
+            }
         }
         if self.side.decision == "allow", self.plan.decision?.reportedBreach != nil || self.plan.undeclared != nil {
             self.side.decision = "would-deny"
         }
+        if request.isOpaque, let decision = self.plan.decision { self.nameOpaqueRule(decision, request) }
     }
 
     private mutating func describe() {
@@ -64,9 +69,41 @@ struct PlannedSide {
         }
     }
 
+    /// Names the rule about protocols that cannot be read, if one decides.
+    private mutating func nameOpaqueRule(_ decision: Decision, _ request: PlanComparison.Request) {
+        let key = "isolate.other_tcp"
+        switch decision.destination {
+        case .allowed where self.side.decision == "allow":
+            let rules = self.policy.destinations
+            let rule = rules.ruleForAnyProtocol(to: decision.authority, for: rules.rights(of: self.plan.client))
+            if let rule {
+                self.side.rule = rule.description
+            } else if request.isCaptured {
+                self.side.rule = "\(key) allow"
+            }
+        // The remedy in the reason names the destination, and would tell equal decisions apart.
+        case .denied(let rule) where rule.description.hasPrefix(key),
+            .reported(let rule) where rule.description.hasPrefix(key):
+            self.side.rule = "\(key) deny"
+        case .allowed, .denied, .reported, .prohibited, .asked, .byAddress: break
+        }
+    }
+
+    private func releases(to request: PlanComparison.Request) -> [PlanComparison.Release] {
+        guard let decision = self.plan.decision else { return [] }
+        return self.policy.configuration.credentials.compactMap { credential in
+            let parts = credential.releasedParts(of: request.head.method, by: decision)
+            return parts.isEmpty
+                ? nil
+                : PlanComparison.Release(credential: credential.name, parts: parts, trust: credential.trust.value)
+        }
+    }
+
     private mutating func refuse(_ problem: Problem) {
         self.side.decision = "deny"
-        self.side.rule = self.plan.decision?.destination.denial ?? problem.name.rawValue
+        let destination = self.plan.decision?.destination
+        self.side.rule = destination?.denial ?? problem.name.rawValue
+        self.side.advice = destination?.denial == nil ? nil : destination?.rule?.advice
     }
 
     /// Judges the address that would be dialled. An upstream proxy resolves names itself.

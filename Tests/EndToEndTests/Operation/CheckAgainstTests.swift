@@ -111,6 +111,22 @@ struct CheckAgainstTests {
         #expect(differences.allSatisfy { $0["kind"] as? String == "denied" } && !differences.isEmpty)
     }
 
+    @Test func `what a command may do, and the words of a denial, are told beside requests`() throws {
+        let rule = "destinations: {deny: [{host: ads.example, reason: old words}]}\n"
+        _ = try self.folder.write("version: 1\n" + rule, to: "old.yaml")
+        _ = try self.folder.write(
+            "version: 1\nisolate: {expose: [/run/a]}\n" + rule.replacing("old", with: "new"), to: "new.yaml")
+        let found = try self.check("new.yaml", against: "old.yaml")
+        #expect(found.exitCode == 1)
+        #expect(
+            found.output.prefix(3) == [
+                "allowed  sockets /run/a, for a command of --isolate", "         before  hidden  by isolate.expose",
+                "         after   exposed  by isolate.expose[0]  \(self.folder.path)/new.yaml:2:20",
+            ])
+        #expect(found.output.contains { $0.hasPrefix("reason   CONNECT ads.example:443") }, "\(found.output)")
+        #expect(found.output.last == "2 differences")
+    }
+
     @Test func `files that are none and options that do not fit have their exit codes`() throws {
         _ = try self.folder.write("version: 1\n", to: "old.yaml")
         _ = try self.folder.write("version: 1\nrouts: []\n", to: "broken.yaml")

@@ -23,6 +23,11 @@ struct RandomConfiguration {
             "{host: \"*\", tags: [ci, suite]}",
             "{host: 10.0.0.0/8, tags: [ci]}", "{host: 10.1.0.0/16, tags: [\"*\"]}",
         ]
+    /// Entries of `allow` for protocols that Pintle cannot read.
+    static let opaque = [
+        "\"tcp://a.example:8080\"", "\"tcp://*.example:25\"", "\"tcp://10.0.0.0/8:443\"",
+        "{host: \"tcp://b.example:443\", tags: [ci]}",
+    ]
     static let paths = ["/", "/a", "/a/**", "/a/*", "/**", "/a/b*", "*", "/b/*/c", "/**/c"]
     static let keys = [
         "request: {headers: {set: {X-A: one}}}", "request: {headers: {set: {X-A: two}}}",
@@ -48,7 +53,7 @@ struct RandomConfiguration {
         "tunnels: {verify: [a.example]}", "interception: {hosts: [\"*.a.example\"]}",
         "upstream_proxy: {url: \"http://p.example:3128\", no_proxy: [\"*.a.example\", \"10.0.0.0/8\"]}",
         "upstream_proxy: {url: \"http://q.example:3128\"}", "via: other", "clients: {allow: [10.0.0.0/8]}",
-        "listen: \"0.0.0.0:3128\"", "limits: {tunnels: 7}",
+        "listen: \"0.0.0.0:3128\"", "limits: {tunnels: 7}", "isolate: {other_tcp: allow}",
     ]
 
     init(using random: inout SeededGenerator) {
@@ -56,7 +61,7 @@ struct RandomConfiguration {
             Array(words.shuffled(using: &random).prefix(Int.random(in: 0...most, using: &random)))
         }
         self.deny = some(Self.destinations, 3)
-        self.allow = some(Self.destinations, 3)
+        self.allow = some(Self.destinations + Self.opaque, 3)
         self.sections = some(Self.settings, 2) + some(Self.tops, 1)
         self.trust = [("one", some(Self.hosts, 2)), ("two", some(Self.hosts, 1))].filter {
             Set($0.hosts).count == $0.hosts.count
@@ -93,7 +98,7 @@ struct RandomConfiguration {
         }
         switch Int.random(in: 0..<6, using: &random) {
         case 0: change(&self.deny) { word(Self.destinations, &$0) }
-        case 1: change(&self.allow) { word(Self.destinations, &$0) }
+        case 1: change(&self.allow) { word(Self.destinations + Self.opaque, &$0) }
         case 2: change(&self.sections) { word(Self.settings + Self.tops, &$0) }
         case 3: self.trust.swapAt(0, self.trust.count - 1)
         default:

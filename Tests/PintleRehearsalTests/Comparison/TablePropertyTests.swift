@@ -19,9 +19,9 @@ import Testing
 
     /// The decision about one request, by the plan alone.
     private static func decision(
-        _ policy: Policy, _ head: RequestHead, _ client: ProxyIdentity, _ address: IPAddress
+        _ policy: Policy, _ head: RequestHead, _ client: ProxyIdentity, _ address: IPAddress, _ tunnel: TunnelKind
     ) throws -> String {
-        let plan = RequestPlan(head, try head.bodyFraming(), by: policy, of: client)
+        let plan = RequestPlan(head, try head.bodyFraming(), by: policy, of: client, tunnel: tunnel)
         if case .refuse = plan.step { return "refused" }
         guard let decision = plan.decision else { return "answered" }
         var words = [
@@ -68,12 +68,16 @@ import Testing
             guard found.isSame else { continue }
             for _ in 0..<20 {
                 let (head, client, address) = RandomConfiguration.request(using: &random)
-                let decisions = (
-                    try Self.decision(left, head, client, address), try Self.decision(right, head, client, address)
-                )
-                #expect(
-                    decisions.0 == decisions.1,
-                    "seed \(seed): \(head) by \(client) at \(address)\n--- old\n\(old.yaml)\n--- new\n\(new.yaml)")
+                for tunnel in [TunnelKind(), TunnelKind(isOpaque: true, isCaptured: true)] {
+                    // Clients that are captured show no name.
+                    let client = tunnel.isCaptured ? ProxyIdentity() : client
+                    let before = try Self.decision(left, head, client, address, tunnel)
+                    let after = try Self.decision(right, head, client, address, tunnel)
+                    #expect(
+                        before == after,
+                        "seed \(seed): \(head) by \(client) at \(address), \(tunnel)\n--- old\n\(old.yaml)\n--- new\n\(new.yaml)"
+                    )
+                }
             }
         }
         #expect(different > Self.pairs / 4 && same > Self.pairs / 20, "\(different) different, \(same) same")
