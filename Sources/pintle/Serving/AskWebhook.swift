@@ -13,19 +13,27 @@ internal import PintleTrust
 
 /// Posts questions about destinations to the webhook of the configuration, and takes the answers that its responses are.
 ///
-/// It has a session of its own, to which no rule about destinations applies: a question must not wait for another.
+/// It has a session of its own, to which no rule about destinations applies: a question must not wait for another. A post lasts
+/// no longer than its question, so that a program that never answers cannot collect connections.
 final class AskWebhook: Sendable {
     fileprivate struct Receiver: Sendable {
-        let webhook: AskConfiguration.Webhook
+        let place: Place
         let session: Session
         let client: HTTPSession
         let signature: AnswerSignature
     }
 
+    /// The parts of a configuration that a receiver is made of.
+    fileprivate struct Place: Sendable, Equatable {
+        let webhook: AskConfiguration.Webhook
+        let trust: SecurityPolicy
+        let identity: [Certificate]?
+    }
+
     private struct State: Sendable {
         var receiver: Receiver?
-        /// The questions that were posted and are open.
-        var posted: Set<String> = []
+        /// The posts of the questions that are open, also those that have ended, by the questions' ids.
+        var posts: [String: Task<Void, Never>] = [:]
     }
 
     private let board: AskBoard
@@ -40,34 +48,44 @@ final class AskWebhook: Sendable {
     init(_ board: AskBoard, by policy: Policy, on engine: Engine, logger: Logger) throws(CommandFailure) {
         (self.board, self.engine, self.logger) = (board, engine, logger)
         try self.use(policy)
-        board.observe { [weak self] in self?.postNew() }
+        board.observe { [weak self] in self?.followQuestions() }
     }
 
-    /// Takes the webhook of another configuration.
+    /// Takes the webhook of another configuration. The questions that are open are posted to it, unless it is the same.
     func use(_ policy: Policy) throws(CommandFailure) {
-        let next = try policy.configuration.ask.webhook.map { webhook throws(CommandFailure) in
-            try Receiver(webhook, policy, on: self.engine)
+        let place = policy.configuration.ask.webhook.map { Place($0, policy) }
+        // An answer may be under way, which a reload for another reason must not lose.
+        if self.state.withLock({ $0.receiver?.place == place }) { return }
+        let next = try place.map { place throws(CommandFailure) in try Receiver(place, policy, on: self.engine) }
+        let (previous, posts) = self.state.withLock { state in
+            defer { (state.receiver, state.posts) = (next, [:]) }
+            return (state.receiver, state.posts.values)
         }
-        let previous = self.state.withLock { state in
-            defer { state.receiver = next }
-            return state.receiver
-        }
+        for post in posts { post.cancel() }
         if next != nil { self.board.add(.webhook) } else { self.board.remove(.webhook) }
         if let previous { Task { await previous.session.invalidateAndCancel() } }
+        self.followQuestions()
     }
 
     func stop() async { await self.state.withLock { $0.receiver }?.session.invalidateAndCancel() }
 
-    private func postNew() {
-        let open = self.board.questions
-        let (receiver, new) = self.state.withLock { state in
-            let new = state.receiver == nil ? [] : open.filter { !state.posted.contains($0.id) }
-            state.posted = state.posted.intersection(open.map(\.id)).union(new.map(\.id))
-            return (state.receiver, new)
+    /// Posts new questions, and ends the posts of those that are closed.
+    private func followQuestions() {
+        let ended = self.state.withLock { state in
+            // Read inside the lock: an older reading must not follow a later one.
+            let open = self.board.questions
+            let ids = Set(open.map(\.id))
+            let ended = state.posts.filter { !ids.contains($0.key) }
+            for id in ended.keys { state.posts[id] = nil }
+            // The configuration may have no webhook.
+            if let receiver = state.receiver {
+                for question in open where state.posts[question.id] == nil {
+                    state.posts[question.id] = Task { await self.post(question, to: receiver) }
+                }
+            }
+            return ended.values
         }
-        // The configuration has no webhook.
-        guard let receiver else { return }
-        for question in new { Task { await self.post(question, to: receiver) } }
+        for post in ended { post.cancel() }
     }
 
     private func post(_ question: AskedQuestion, to receiver: Receiver) async {
@@ -75,7 +93,7 @@ final class AskWebhook: Sendable {
         let signature = receiver.signature.value(for: body, at: .now())
         do {
             let response = try await receiver.client.stream(
-                receiver.webhook.url.description, method: "POST", body: .bytes(body, type: "application/json")
+                receiver.place.webhook.url.description, method: "POST", body: .bytes(body, type: "application/json")
             ) { request in
                 request.fields.append(AnswerSignature.field, signature)
                 // It may answer as late as the question is open.
@@ -89,9 +107,13 @@ final class AskWebhook: Sendable {
             case let status: self.warn(question, "it answers with status \(status)")
             }
         } catch {
-            // The end of the process is no failure of the webhook.
-            if (error as? SessionError)?.code == .cancelled { return }
-            self.warn(question, (error as? SessionError)?.message ?? "\(error)")
+            guard Task.isCancelled || (error as? SessionError)?.code == .cancelled else {
+                return self.warn(question, (error as? SessionError)?.message ?? "\(error)")
+            }
+            // The end of the process is no failure of the webhook, and neither is an answer from another place.
+            if question.timeLeft == .zero {
+                self.warn(question, "it has not answered within \(question.timeout.spelled)")
+            }
         }
     }
 
@@ -112,23 +134,38 @@ final class AskWebhook: Sendable {
     }
 }
 
+extension AskWebhook.Place {
+    fileprivate init(_ webhook: AskConfiguration.Webhook, _ policy: Policy) {
+        let index = Self.trust(of: webhook, in: policy)
+        self.identity = index.flatMap { policy.clientIdentities[$0]?.chain }
+        self.trust = index.map { policy.securityPolicies[$0] } ?? .default
+        var webhook = webhook
+        // Its place in the file does not matter.
+        webhook.trust?.position = SourcePosition(line: 1, column: 1)
+        self.webhook = webhook
+    }
+
+    fileprivate static func trust(of webhook: AskConfiguration.Webhook, in policy: Policy) -> Int? {
+        policy.configuration.trust.firstIndex { $0.name == webhook.trust?.value }
+    }
+}
+
 extension AskWebhook.Receiver {
-    fileprivate init(
-        _ webhook: AskConfiguration.Webhook, _ policy: Policy, on engine: Engine
-    ) throws(CommandFailure) {
+    fileprivate init(_ place: AskWebhook.Place, _ policy: Policy, on engine: Engine) throws(CommandFailure) {
         var configuration = SessionConfiguration()
         configuration.redirects = .never
         configuration.additionalFields = ["User-Agent": "pintle/\(Version.number)"]
-        let index = policy.configuration.trust.firstIndex { $0.name == webhook.trust?.value }
-        configuration.clientIdentity = index.flatMap { policy.clientIdentities[$0] }
-        let trust = index.map { policy.securityPolicies[$0] } ?? .default
+        // A question on a kept connection that breaks would be sent again, and a person would be asked twice.
+        (configuration.httpVersion, configuration.idleConnections) = (.http1, 0)
+        configuration.clientIdentity = AskWebhook.Place.trust(of: place.webhook, in: policy)
+            .flatMap { policy.clientIdentities[$0] }
         do {
-            self.session = try Session(engine: engine, configuration: configuration, policy: trust)
-            self.client = try HTTPSession(self.session, base: webhook.url.description)
+            self.session = try Session(engine: engine, configuration: configuration, policy: place.trust)
+            self.client = try HTTPSession(self.session, base: place.webhook.url.description)
         } catch {
             throw CommandFailure(.incomplete, "ask.webhook: \(error)")
         }
-        (self.webhook, self.signature) = (webhook, AnswerSignature(secret: webhook.secret))
+        (self.place, self.signature) = (place, AnswerSignature(secret: place.webhook.secret))
     }
 }
 

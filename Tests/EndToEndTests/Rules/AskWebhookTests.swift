@@ -8,23 +8,23 @@ import Testing
 
 /// `ask.webhook`: a program that is asked, and its signed answers.
 struct AskWebhookTests {
-    private static let secret = "0123456789abcdef0123456789"
-    private static let signature = AnswerSignature(secret: secret)
+    static let secret = "0123456789abcdef0123456789"
+    static let signature = AnswerSignature(secret: secret)
 
-    private static func answer(_ id: String, _ word: String = "allow") -> String {
+    static func answer(_ id: String, _ word: String = "allow") -> String {
         "{\"id\": \"\(id)\", \"answer\": \"\(word)\", \"for\": \"once\"}"
     }
 
-    private static func signed(_ body: String, at time: Timestamp = .now()) -> String {
+    static func signed(_ body: String, at time: Timestamp = .now()) -> String {
         self.signature.value(for: Array(body.utf8), at: time)
     }
 
-    private static func id(_ question: Message) throws -> String {
+    static func id(_ question: Message) throws -> String {
         try #require(try jsonObject(question.text)["id"] as? String)
     }
 
     /// A proxy that asks a receiver, and an origin that is asked about.
-    private func stage(
+    func stage(
         _ receiver: RawOrigin, _ ask: String = ""
     ) throws -> (pintle: PintleProcess, origin: RawOrigin, asked: AskedProcess) {
         let folder = try TemporaryFolder()
@@ -37,7 +37,7 @@ struct AskWebhookTests {
         return (pintle, try RawOrigin(answering: response("done")), try AskedProcess(pintle, in: folder))
     }
 
-    private func receiver(_ respond: @escaping @Sendable (Message) throws -> String) throws -> RawOrigin {
+    func receiver(_ respond: @escaping @Sendable (Message) throws -> String) throws -> RawOrigin {
         try RawOrigin { connection in try connection.send(respond(try connection.readRequest())) }
     }
 
