@@ -8,6 +8,10 @@ package enum YAMLDocument {
     static let nodeLimit = 500_000
     /// The deepest nesting of nodes.
     static let depthLimit = 64
+    /// The most lines that begin as directives do. libyaml compares each %TAG with all before it.
+    static let directiveLimit = 1000
+    /// The most names of repeated keys that a message has.
+    private static let namedKeys = 8
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -45,6 +49,12 @@ package enum YAMLDocument {
             context.report("the file is not UTF-8 text", path: "", at: nil)
             return nil
         }
+        guard Self.directives(in: bytes) <= Self.directiveLimit else {
+            context.report(
+                "more than \(Self.directiveLimit) lines begin with %, as directives do; none is needed here", path: "",
+                at: nil)
+            return nil
+        }
         do throws(YAMLFault) {
             var composer = try YAMLComposer(bytes)
             return try read(&composer).map { StrictNode($0, path: "", context: context) }
@@ -52,6 +62,17 @@ package enum YAMLDocument {
             Self.report(error, bytes, text, context)
             return nil
         }
+    }
+
+    /// The number of lines that begin with a percent sign.
+    private static func directives(in bytes: [UInt8]) -> Int {
+        var (count, previous) = (0, UInt8(ascii: "\n"))
+        for byte in bytes {
+            let beginsLine = previous == UInt8(ascii: "\n") || previous == UInt8(ascii: "\r")
+            if beginsLine, byte == UInt8(ascii: "%") { count += 1 }
+            previous = byte
+        }
+        return count
     }
 
     private static func report(_ fault: YAMLFault, _ bytes: [UInt8], _ text: String, _ context: LoadingContext) {
@@ -63,7 +84,8 @@ package enum YAMLDocument {
             let position = SourcePosition(after: String(decoding: bytes.prefix(offset), as: UTF8.self))
             context.report("not valid YAML: \(YAMLWords.text(for: problem))", path: "", at: position)
         case .repeatedKeys(let keys, let first):
-            let names = keys.map { "\"\($0.excerpt)\"" }.joined(separator: ", ")
+            let named = keys.prefix(Self.namedKeys).map { "\"\($0.excerpt)\"" }.joined(separator: ", ")
+            let names = keys.count > Self.namedKeys ? "\(named) and \(keys.count - Self.namedKeys) more" : named
             let others = keys.first.map { YAMLSlip.otherPlaces(of: $0, at: first, in: text) } ?? []
             let also = others.map { "\($0.line):\($0.column)" }.joined(separator: " and ")
             context.report("duplicate key \(names)\(also.isEmpty ? "" : ", at \(also) too")", path: "", at: first)

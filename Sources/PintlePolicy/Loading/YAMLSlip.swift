@@ -62,34 +62,34 @@ struct YAMLSlip {
     ///
     /// - Parameter first: the key's first place.
     static func otherPlaces(of key: String, at first: SourcePosition, in text: String) -> [SourcePosition] {
-        let spellings = [key, "\"\(key)\"", "'\(key)'"].map { Array($0.unicodeScalars) }
+        // An empty key without quotes cannot be told from a colon behind another one.
+        let spellings = [key, "\"\(key)\"", "'\(key)'"].filter { !$0.isEmpty }.map { Array($0.unicodeScalars) }
         let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.indices.contains(first.line - 1) else { return [] }
-        func isKey(_ line: Substring.UnicodeScalarView, _ column: Int) -> Bool {
-            let rest = line.dropFirst(column - 1)
+        func isKey(_ rest: ArraySlice<Unicode.Scalar>) -> Bool {
+            // Otherwise a key that is a blank would look for its colon from each of many blanks.
+            guard rest.first != " " else { return false }
             return spellings.contains { spelling in
-                rest.starts(with: spelling) && rest.dropFirst(spelling.count).drop { $0 == " " }.first == ":"
+                rest.starts(with: spelling) && rest.dropFirst(spelling.count).first { $0 != " " } == ":"
             }
         }
         var places: [SourcePosition] = []
-        // On the same line, in a map in braces.
-        let line = lines[first.line - 1]
-        var previous: Unicode.Scalar = " "
-        for (index, scalar) in line.enumerated() {
-            if index + 1 > first.column, " ,{".unicodeScalars.contains(previous), isKey(line, index + 1) {
+        // On the same line, in a map in braces. The line may be the whole file, so its characters are found by index.
+        let line = Array(lines[first.line - 1])
+        for index in line.indices.dropFirst(first.column) where places.count < Self.toldPlaces {
+            if " ,{".unicodeScalars.contains(line[index - 1]), isKey(line[index...]) {
                 places.append(SourcePosition(line: first.line, column: index + 1))
             }
-            previous = scalar
         }
         // On later lines, in the same column, until a line begins further to the left.
         for (offset, line) in lines[first.line...].enumerated() where places.count < Self.toldPlaces {
             let indent = line.prefix { $0 == " " }.count + 1
             if indent > line.count || line.dropFirst(indent - 1).first == "#" { continue }
             guard indent >= first.column else { break }
-            if indent == first.column, isKey(line, indent) {
+            if indent == first.column, isKey(Array(line.dropFirst(indent - 1))[...]) {
                 places.append(SourcePosition(line: first.line + 1 + offset, column: indent))
             }
         }
-        return Array(places.prefix(Self.toldPlaces))
+        return places
     }
 }
