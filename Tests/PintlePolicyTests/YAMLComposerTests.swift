@@ -51,18 +51,36 @@ struct YAMLComposerTests {
 
     @Test(arguments: [
         ("'it''s'", #""it\'s"@1:1"#), (#""a\tb\0\u263a""#, #""a\tb\0☺"@1:1"#), ("|\n a\n b\n", #""a\nb\n"@1:1"#),
-        (">-\n a\n b\n", #""a b"@1:1"#), ("a\n  b", "a b@1:1"), ("!!str 1", "1@1:1"), ("! 'x'", #""x"@1:1"#),
-        (#""""#, #"""@1:1"#), ("1:2", "1:2@1:1"), ("x\u{FEFF}y", "x\u{FEFF}y@1:1"),
+        (">-\n a\n b\n", #""a b"@1:1"#), ("a\n  b", "a b@1:1"), ("!!str 1", #""1"@1:1"#), ("! 'x'", #""x"@1:1"#),
+        (#""""#, #"""@1:1"#), ("1:2", "1:2@1:1"), ("x\u{FEFF}y", "x\u{FEFF}y@1:1"), ("!!int '7'", "7@1:1"),
+        ("!!str ~", #""~"@1:1"#), ("!!null ''", "@1:1"), ("!!seq [!!bool \"no\"]", "[no@1:8]@1:1"),
+        ("!!map {a: b}", "{a@1:8: b@1:11}@1:1"),
     ])
-    func `a scalar is its text, whatever its style and its tag`(text: String, expected: String) throws {
+    func `a scalar is its text, and a tag may say of which type it is`(text: String, expected: String) throws {
         #expect(try self.compose(text) == [expected])
+    }
+
+    @Test(arguments: [
+        ("!!binary aGk=", "!!binary", 1), ("[!secret x]", "!secret", 2), ("{a: !include b}", "!include", 5),
+        ("!!set {a}", "!!set", 1), ("!!seq {a: b}", "!!seq", 1), ("!!map x", "!!map", 1), ("- !!str [a]", "!!str", 3),
+        ("!<tag:test,2000:x> y", "tag:test,2000:x", 1), ("{!!timestamp 2001-12-14: x}", "!!timestamp", 2),
+    ])
+    func `a tag that is not of the core schema is a fault, unless tags are ignored`(
+        text: String, tag: String, column: Int
+    ) throws {
+        let fault = #expect(throws: YAMLFault.self) { try self.compose(text) }
+        guard case .tag(tag, SourcePosition(line: 1, column: column)) = fault else {
+            Issue.record("\(String(describing: fault))")
+            return
+        }
+        var composer = try YAMLComposer(Array(text.utf8), ignoringTags: true)
+        #expect(try composer.next() != nil)
     }
 
     @Test func `an alias is the node of its anchor, with its place`() throws {
         #expect(try self.compose("a: &x [1]\nb: *x") == ["{a@1:1: [1@1:8]@1:4, b@2:1: [1@1:8]@1:4}@1:1"])
         #expect(try self.compose("[&x 1, *x, &x 2, *x]") == ["[1@1:2, 1@1:2, 2@1:12, 2@1:12]@1:1"])
         #expect(try self.compose("{&x a: 1, b: *x}") == ["{a@1:2: 1@1:8, b@1:11: a@1:2}@1:1"])
-        #expect(try self.compose("--- &x a\n--- *x") == ["a@1:5", "a@1:5"])
     }
 
     @Test(arguments: [
@@ -85,7 +103,8 @@ struct YAMLComposerTests {
 
     @Test(arguments: [
         ("[a\n", "did not find expected ',' or ']'", 2, 1), ("a: *x", "found undefined alias", 1, 4),
-        ("a: &x [*x]", "found undefined alias", 1, 8), ("a: 'b", "found unexpected end of stream", 1, 6),
+        ("a: &x [*x]", "found undefined alias", 1, 8), ("[&x 1, &x [*x]]", "found undefined alias", 1, 12),
+        ("--- &x a\n--- *x", "found undefined alias", 2, 5), ("a: 'b", "found unexpected end of stream", 1, 6),
         ("ü: b: c", "mapping values are not allowed in this context", 1, 5),
     ])
     func `a fault of the syntax has libyaml's words and the parser's place`(

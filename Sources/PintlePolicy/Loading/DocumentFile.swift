@@ -61,7 +61,8 @@ extension StrictNode {
         }
     }
 
-    /// The value of plain text by YAML's core schema: numbers are JSON's, plus octal and hexadecimal ones (YAML 1.2.2 §10.3).
+    /// The value of plain text by YAML's core schema (YAML 1.2.2 §10.3), but for numbers with leading zeros: these are text,
+    /// since YAML 1.1 reads them as octal ones.
     private static func plain(_ text: String) -> Parameter {
         switch text {
         case "true", "True", "TRUE": return .bool(true)
@@ -69,15 +70,29 @@ extension StrictNode {
         default: break
         }
         for (prefix, radix) in [("0x", 16), ("0o", 8)] where text.hasPrefix(prefix) {
+            // Swift would also take a sign.
+            guard text.dropFirst(2).first?.isHexDigit == true else { continue }
             if let number = Int64(text.dropFirst(2), radix: radix) { return .integer(number) }
         }
-        let unsigned = text.hasPrefix("+") ? String(text.dropFirst()) : text
-        guard let number = try? JSONScanner(fragmentsAllowed: true).parse(Array(unsigned.utf8)) else {
+        guard let number = try? JSONScanner(fragmentsAllowed: true).parse(Array(Self.asJSON(text).utf8)) else {
             return .string(text)
         }
         switch number {
         case .integer, .number, .decimal: return number
         default: return .string(text)
         }
+    }
+
+    /// A number in JSON's spelling: without a plus sign, and with digits on both sides of the point. Other text stays no number.
+    private static func asJSON(_ text: String) -> String {
+        let sign = text.hasPrefix("-") ? "-" : ""
+        var rest = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : text[...]
+        // A second sign would become the first.
+        guard rest.first != "-" else { return text }
+        if rest.first == ".", rest.dropFirst().first?.isWholeNumber == true { rest = Substring("0\(rest)") }
+        guard let point = rest.firstIndex(of: "."), point != rest.startIndex else { return "\(sign)\(rest)" }
+        let behind = rest[rest.index(after: point)...]
+        guard behind.isEmpty || behind.first == "e" || behind.first == "E" else { return "\(sign)\(rest)" }
+        return "\(sign)\(rest[...point])0\(behind)"
     }
 }

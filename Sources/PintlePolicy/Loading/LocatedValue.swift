@@ -20,7 +20,9 @@ package indirect enum LocatedValue: Sendable, Equatable {
     /// - Throws: the faults of the document; repeated keys are among them.
     package static func read(_ bytes: [UInt8], file: String) throws(ConfigurationError) -> LocatedValue {
         let context = LoadingContext(file: file, surroundings: .system(environment: [:]))
-        guard let root = YAMLDocument.compose(bytes, context) else { throw ConfigurationError(context.problems) }
+        guard let root = YAMLDocument.compose(bytes, context, ignoringTags: true) else {
+            throw ConfigurationError(context.problems)
+        }
         let value = Self.value(root)
         try context.throwProblems()
         return value
@@ -43,7 +45,7 @@ package indirect enum LocatedValue: Sendable, Equatable {
         case .scalar(let scalar): return .text(scalar.string, node.position)
         case .sequence: return .list((node.list() ?? []).map(Self.value), node.position)
         case .mapping:
-            let entries = (node.entries() ?? []).map {
+            let entries = (node.entries(takingMergeKeys: true) ?? []).map {
                 Entry(key: $0.key, position: $0.position, value: Self.value($0.value))
             }
             return .map(entries, node.position)

@@ -92,7 +92,10 @@ package struct StrictNode {
     }
 
     /// The entries of a map with keys that the user chooses, in the order of the file. An empty value is an empty map.
-    package func entries() -> [StrictEntry]? {
+    ///
+    /// - Parameter takesMergeKeys: true if `<<` is a key like any other. Default false: it is a problem, because the entries of
+    ///   the map behind it would be missing.
+    package func entries(takingMergeKeys takesMergeKeys: Bool = false) -> [StrictEntry]? {
         if self.isNull { return [] }
         guard case .mapping(let mapping) = self.node.content else {
             self.report("must be a map, not \(self.quoted)")
@@ -106,6 +109,11 @@ package struct StrictNode {
                 continue
             }
             let key = scalar.string
+            if key == "<<", scalar.isPlain, !takesMergeKeys {
+                self.context.report(
+                    "unknown key \"<<\": merge keys are not supported; repeat the lines", path: self.path, at: position)
+                continue
+            }
             let path = self.path.isEmpty ? key.excerpt : "\(self.path).\(key.excerpt)"
             let value = StrictNode(valueNode, path: path, context: self.context)
             entries.append(StrictEntry(key: key, position: position, value: value))
@@ -155,7 +163,6 @@ extension KeySet {
         if self.elsewhere.contains(key) {
             return "\"\(key)\" stands in the main file; one that is included has \(self.known.joined(separator: ", "))"
         }
-        if key == "<<" { return "unknown key \"<<\": merge keys are not supported; repeat the lines" }
         guard let nearest = self.nearest(to: key) else {
             return "unknown key \"\(key.excerpt)\"; the keys here are \(self.known.joined(separator: ", "))"
         }

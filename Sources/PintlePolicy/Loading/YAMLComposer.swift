@@ -6,20 +6,28 @@
 /// are as deep as all of them together. So each node knows the size of a walk through it, and none is made that exceeds the
 /// limits.
 struct YAMLComposer {
+    /// The beginning of YAML's own tags.
+    private static let ownTags = "tag:yaml.org,2002:"
+
     private let parser: YAMLParser
-    /// The nodes that anchors name. The documents of a file share them.
+    private let ignoresTags: Bool
+    /// The nodes that anchors of the document name.
     private var anchors: [String: YAMLNode] = [:]
     /// The number of nodes that further documents may have.
     private var budget = YAMLDocument.nodeLimit
 
-    /// - Parameter bytes: valid UTF-8 without a byte order mark.
-    init(_ bytes: [UInt8]) throws(YAMLFault) {
+    /// - Parameters:
+    ///   - bytes: valid UTF-8 without a byte order mark.
+    ///   - ignoresTags: true if tags change nothing. Otherwise those that are not of YAML's core schema are faults. Default false.
+    init(_ bytes: [UInt8], ignoringTags ignoresTags: Bool = false) throws(YAMLFault) {
+        self.ignoresTags = ignoresTags
         self.parser = try YAMLParser(bytes)
     }
 
     /// The root of the next document; nil if there is none.
     mutating func next() throws(YAMLFault) -> YAMLNode? {
         if case .streamEnd = try self.parser.next().kind { return nil }
+        self.anchors = [:]
         let root = try self.node(try self.parser.next(), depth: 0)
         // The end of the document.
         _ = try self.parser.next()
@@ -46,9 +54,11 @@ struct YAMLComposer {
             guard depth + node.extent.levels <= YAMLDocument.depthLimit else { throw .tooMuch }
             return node
         case .scalar(let scalar, let name):
-            content = .scalar(scalar)
+            content = .scalar(try self.typed(scalar, event))
             anchor = name
         case .sequenceStart(let name):
+            try self.check(event, "seq")
+            self.begin(name)
             var members: [YAMLNode] = []
             while let member = try self.member(below: depth) {
                 try extent.add(member.extent)
@@ -57,6 +67,8 @@ struct YAMLComposer {
             content = .sequence(members)
             anchor = name
         case .mappingStart(let name):
+            try self.check(event, "map")
+            self.begin(name)
             var entries: [YAMLNode.Entry] = []
             while let key = try self.member(below: depth), let value = try self.member(below: depth) {
                 try extent.add(key.extent)
@@ -74,6 +86,35 @@ struct YAMLComposer {
         if let anchor { self.anchors[anchor] = node }
         return node
     }
+
+    /// Forgets an earlier anchor of the name. Within the node that now has it, an alias would be of that node itself.
+    private mutating func begin(_ anchor: String?) {
+        if let anchor { self.anchors[anchor] = nil }
+    }
+
+    // MARK: Tags
+
+    /// The scalar as its tag reads it (YAML 1.2.2 §10.3).
+    private func typed(_ scalar: YAMLNode.Scalar, _ event: YAMLParser.Event) throws(YAMLFault) -> YAMLNode.Scalar {
+        guard let tag = event.tag, !self.ignoresTags else { return scalar }
+        switch tag.hasPrefix(Self.ownTags) ? String(tag.dropFirst(Self.ownTags.count)) : "" {
+        case "str": return YAMLNode.Scalar(string: scalar.string, isPlain: false)
+        case "int", "float", "bool", "null": return YAMLNode.Scalar(string: scalar.string, isPlain: true)
+        default: throw self.fault(of: tag, event)
+        }
+    }
+
+    /// Refuses the tag of a list or a map, unless it is the one that the node has anyway.
+    private func check(_ event: YAMLParser.Event, _ kind: String) throws(YAMLFault) {
+        guard let tag = event.tag, !self.ignoresTags, tag != Self.ownTags + kind else { return }
+        throw self.fault(of: tag, event)
+    }
+
+    private func fault(of tag: String, _ event: YAMLParser.Event) -> YAMLFault {
+        .tag(tag.hasPrefix(Self.ownTags) ? "!!\(tag.dropFirst(Self.ownTags.count))" : tag, event.position)
+    }
+
+    // MARK: Members
 
     /// The next node of a list or a map at `depth`; nil at its end.
     private mutating func member(below depth: Int) throws(YAMLFault) -> YAMLNode? {

@@ -16,8 +16,12 @@ package enum YAMLDocument {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// Returns the root node; nil after a problem was reported.
-    static func compose(_ bytes: [UInt8], _ context: LoadingContext) -> StrictNode? {
-        let roots = Self.roots(of: bytes, context) { composer throws(YAMLFault) in
+    ///
+    /// - Parameter ignoresTags: true for files in other formats. Default false: a tag that Pintle does not know is a problem.
+    static func compose(
+        _ bytes: [UInt8], _ context: LoadingContext, ignoringTags ignoresTags: Bool = false
+    ) -> StrictNode? {
+        let roots = Self.roots(of: bytes, context, ignoringTags: ignoresTags) { composer throws(YAMLFault) in
             [try composer.only()].compactMap { $0 }
         }
         if roots?.isEmpty == true {
@@ -28,7 +32,7 @@ package enum YAMLDocument {
 
     /// Returns the root nodes of a file that may have several documents; nil after a problem was reported.
     package static func composeAll(_ bytes: [UInt8], _ context: LoadingContext) -> [StrictNode]? {
-        Self.roots(of: bytes, context) { composer throws(YAMLFault) in
+        Self.roots(of: bytes, context, ignoringTags: false) { composer throws(YAMLFault) in
             var roots: [YAMLNode] = []
             while let root = try composer.next() { roots.append(root) }
             return roots
@@ -36,7 +40,8 @@ package enum YAMLDocument {
     }
 
     private static func roots(
-        of bytes: [UInt8], _ context: LoadingContext, _ read: (inout YAMLComposer) throws(YAMLFault) -> [YAMLNode]
+        of bytes: [UInt8], _ context: LoadingContext, ignoringTags ignoresTags: Bool,
+        _ read: (inout YAMLComposer) throws(YAMLFault) -> [YAMLNode]
     ) -> [StrictNode]? {
         guard bytes.count <= Self.byteLimit else {
             context.report("the file is over \(Self.byteLimit.spelledAsBytes)", path: "", at: nil)
@@ -56,7 +61,7 @@ package enum YAMLDocument {
             return nil
         }
         do throws(YAMLFault) {
-            var composer = try YAMLComposer(bytes)
+            var composer = try YAMLComposer(bytes, ignoringTags: ignoresTags)
             return try read(&composer).map { StrictNode($0, path: "", context: context) }
         } catch {
             Self.report(error, bytes, text, context)
@@ -89,6 +94,10 @@ package enum YAMLDocument {
             let others = keys.first.map { YAMLSlip.otherPlaces(of: $0, at: first, in: text) } ?? []
             let also = others.map { "\($0.line):\($0.column)" }.joined(separator: " and ")
             context.report("duplicate key \(names)\(also.isEmpty ? "" : ", at \(also) too")", path: "", at: first)
+        case .tag(let tag, let position):
+            context.report(
+                "the tag \"\(tag.excerpt)\" means nothing here; write the value without it, and env:NAME or file:PATH for "
+                    + "one that stands elsewhere", path: "", at: position)
         case .tooMuch:
             context.report(
                 "too much structure: more than \(Self.nodeLimit) values, aliases expanded, or more than "

@@ -5,7 +5,7 @@ struct YAMLNode: Sendable {
     /// A scalar: its text, whatever it looks like, and its style.
     struct Scalar: Sendable {
         let string: String
-        /// True if it stands neither in quotes nor in a block.
+        /// True if its text says of which type it is: it stands neither in quotes nor in a block, unless a tag says otherwise.
         let isPlain: Bool
     }
 
@@ -49,6 +49,8 @@ enum YAMLFault: Error {
     case character(String, offset: Int)
     /// Keys that a map has several times, sorted, and the first place of the first of them.
     case repeatedKeys([String], SourcePosition)
+    /// A tag that would change the meaning of its node, in short: `!!binary`, `!secret`.
+    case tag(String, SourcePosition)
     /// The limits of `YAMLDocument` are exceeded.
     case tooMuch
     case outOfMemory

@@ -19,6 +19,8 @@ final class YAMLParser {
         }
 
         let kind: Kind
+        /// The tag in full, as in `tag:yaml.org,2002:str` for `!!str`; nil without one, and for `!`, which libyaml drops.
+        let tag: String?
         let position: SourcePosition
     }
 
@@ -53,7 +55,7 @@ final class YAMLParser {
         var event = yaml_event_t()
         guard yaml_parser_parse(self.parser, &event) == 1 else { throw self.fault }
         defer { yaml_event_delete(&event) }
-        return Event(kind: Self.kind(event), position: SourcePosition(event.start_mark))
+        return Event(kind: Self.kind(event), tag: Self.tag(event), position: SourcePosition(event.start_mark))
     }
 
     private static func kind(_ event: yaml_event_t) -> Event.Kind {
@@ -69,6 +71,15 @@ final class YAMLParser {
         // After the end of the stream there are events without a type.
         case YAML_STREAM_END_EVENT, YAML_NO_EVENT: .streamEnd
         default: preconditionFailure("BUG: libyaml has given an event of type \(event.type.rawValue)")
+        }
+    }
+
+    private static func tag(_ event: yaml_event_t) -> String? {
+        switch event.type {
+        case YAML_SCALAR_EVENT: Self.name(event.data.scalar.tag)
+        case YAML_SEQUENCE_START_EVENT: Self.name(event.data.sequence_start.tag)
+        case YAML_MAPPING_START_EVENT: Self.name(event.data.mapping_start.tag)
+        default: nil
         }
     }
 
