@@ -11,6 +11,8 @@ package final class DatabaseConnection {
 
     /// - Parameter path: a path in UTF-8.
     init(_ path: String, _ access: Database.Access, patience: Duration) throws(DatabaseError) {
+        // SQLite would take what is before the byte for the whole path.
+        guard !path.utf8.contains(0) else { throw DatabaseError(.cannotOpen, "a path has no zero byte") }
         var handle: OpaquePointer?
         // The lock of `Database` takes the place of SQLite's own.
         let rights =
@@ -18,7 +20,7 @@ package final class DatabaseConnection {
             case .reading: SQLITE_OPEN_READONLY
             case .writing: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             }
-        let code = sqlite3_open_v2(path, &handle, rights | SQLITE_OPEN_NOMUTEX, nil)
+        let code = sqlite3_open_v2(Self.plain(path), &handle, rights | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let handle else {
             let error = handle.map { DatabaseError(last: code, of: $0) }
             // SQLite makes a handle even if it fails, unless memory is short.
@@ -32,6 +34,12 @@ package final class DatabaseConnection {
         let refusal = pintle_sqlite_refuse_quoted_text(handle)
         guard refusal == SQLITE_OK else { throw DatabaseError(last: refusal, of: handle) }
         try self.runScript("PRAGMA foreign_keys = ON")
+    }
+
+    /// The path in a form that SQLite takes for nothing else: some builds read `file:…` as a URI, `:memory:` is in no file, and an
+    /// empty path is that of a temporary file.
+    private static func plain(_ path: String) -> String {
+        path.isEmpty || path.hasPrefix("file:") || path.hasPrefix(":") ? "./\(path)" : path
     }
 
     deinit {

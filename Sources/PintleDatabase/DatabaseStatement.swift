@@ -6,7 +6,9 @@ internal import CPintleSQLite
 final class DatabaseStatement {
     private let handle: OpaquePointer
     private let connection: OpaquePointer
-    private let columns: [String]
+    private var columns: [String]
+    /// The number of times that SQLite has compiled the statement again.
+    private var compilations: Int32 = 0
 
     /// Compiles the first statement of `sql`, whose end `tail` then is.
     ///
@@ -24,7 +26,11 @@ final class DatabaseStatement {
         guard let handle else { return nil }
         self.handle = handle
         self.connection = connection
-        self.columns = (0..<sqlite3_column_count(handle)).map { index in
+        self.columns = Self.columns(of: handle)
+    }
+
+    private static func columns(of handle: OpaquePointer) -> [String] {
+        (0..<sqlite3_column_count(handle)).map { index in
             sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
         }
     }
@@ -46,6 +52,7 @@ final class DatabaseStatement {
         while true {
             switch sqlite3_step(self.handle) {
             case SQLITE_ROW:
+                self.followTables()
                 body(
                     DatabaseRow(
                         columns: self.columns, values: (0..<Int32(self.columns.count)).map { self.value(at: $0) }))
@@ -53,6 +60,14 @@ final class DatabaseStatement {
             case let code: throw DatabaseError(last: code, of: self.connection)
             }
         }
+    }
+
+    /// Reads the columns anew if another connection has changed the tables, after which SQLite compiles the statement again.
+    private func followTables() {
+        let compilations = sqlite3_stmt_status(self.handle, SQLITE_STMTSTATUS_REPREPARE, 0)
+        // The columns are known.
+        guard compilations != self.compilations else { return }
+        (self.compilations, self.columns) = (compilations, Self.columns(of: self.handle))
     }
 
     private func bind(_ value: DatabaseValue, at index: Int32) throws(DatabaseError) {

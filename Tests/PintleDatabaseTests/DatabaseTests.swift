@@ -76,6 +76,20 @@ struct DatabaseTests {
         #expect(rows.map(\.first) == [.integer(99), .integer(98), .integer(97)])
     }
 
+    @Test func `a statement that is run again has the columns of its tables as they are then`() throws {
+        let (first, second) = (try self.database(), try self.database())
+        try first.write { try $0.run("INSERT INTO item (value) VALUES (7)") }
+        func row() throws -> DatabaseRow? { try first.read { try $0.row("SELECT * FROM item") } }
+        let before = try row()
+        #expect(before?["value"] == .integer(7))
+        try second.write { connection in
+            try connection.runScript(
+                "ALTER TABLE item RENAME COLUMN value TO content; ALTER TABLE item ADD COLUMN more DEFAULT 'x'")
+        }
+        let after = try row()
+        #expect(after?["content"] == .integer(7) && after?["more"] == .text("x") && after?["value"] == .null)
+    }
+
     @Test(arguments: [[], [.null, .null]] as [[DatabaseValue]])
     func `another number of arguments than parameters is refused`(arguments: [DatabaseValue]) throws {
         let database = try self.database()
@@ -186,6 +200,16 @@ struct DatabaseTests {
         #expect(try reader.read { try $0.value("SELECT count(*) FROM item") } == .integer(0))
         #expect(
             self.error { try reader.write { try $0.run("INSERT INTO item (value) VALUES (1)") } }?.code == .readOnly)
+    }
+
+    @Test func `a path is that of a file, whatever it looks like`() throws {
+        // In the folder "file:", which is not there.
+        #expect(self.error { _ = try Database("file:\(self.path)") }?.code == .cannotOpen)
+        #expect(self.error { _ = try Database("\(self.path)\0x") }?.code == .cannotOpen)
+        #expect(fileBytes(self.path) == nil)
+        for path in [":memory:", "", "file::memory:"] {
+            #expect(self.error { _ = try Database(path, .reading) }?.code == .cannotOpen, "\(path)")
+        }
     }
 
     @Test func `a closed database says so`() throws {
