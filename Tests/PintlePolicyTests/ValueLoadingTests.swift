@@ -106,6 +106,15 @@ struct ValueLoadingTests {
         #expect(configuration.log.redact)
     }
 
+    @Test(arguments: [
+        "cache: {path: \"/a\\0b\"}", "log: {exchanges: \"/a\\0b\"}", "recordings: {path: \"/a\\0b\"}",
+        "via: \"file:/a\\0b\"", "include: [\"/a\\0b\"]",
+    ])
+    func `a path with a zero byte is refused`(yaml: String) {
+        let found = problems("version: 1\n" + yaml, surroundings(files: ["/a": "other", "/a\0b": "this"]))
+        #expect(found.contains { $0.contains("a path has no zero byte, as \"/a") }, "\(found)")
+    }
+
     @Test func `a missing variable or file is an error, and a secret is never in one`() {
         let surroundings = surroundings(
             environment: ["BAD": "se\ncret"], files: ["big": String(repeating: "a", count: 70_000)])
