@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Logging
-
-/// The message of a log line of Pintle's own, by which such lines can be found. Other lines are sentences.
+/// The message of a log line of Pintle's own, by which such lines can be found. Other lines are sentences. ``ProxyEvent`` is such a
+/// line.
 package enum EventName: String, Sendable, CaseIterable {
     /// The proxy serves clients.
     case ready
@@ -38,5 +37,33 @@ package enum EventName: String, Sendable, CaseIterable {
     /// A question about a destination was opened or closed.
     case ask
 
-    package var message: Logger.Message { Logger.Message(stringLiteral: self.rawValue) }
+    /// The counters that a line may have beside other fields.
+    package static let counters =
+        CounterName.allCases.map(\.rawValue) + MemoryCounterName.allCases.map(\.rawValue)
+        + QuestionCounterName.allCases.map(\.rawValue)
+
+    /// The fields that a line may have, by their names in the log. ``ProxyEvent/metadata`` writes them.
+    package var fields: [String] {
+        switch self {
+        case .ready: [LogKeys.listening, LogKeys.configuration, LogKeys.admin]
+        case .draining: [LogKeys.connections, LogKeys.atMost]
+        case .stopped: [LogKeys.clean]
+        case .activityState: [LogKeys.from, LogKeys.to]
+        case .activityCounters: Self.counters + [LogKeys.violations, LogKeys.routes]
+        case .reachabilityChanged: [LogKeys.reachability]
+        case .exchangeLogFailed: [LogKeys.path, LogKeys.reason]
+        case .exchangeLogIncomplete: [LogKeys.dropped, LogKeys.unwritten]
+        case .tracesIncomplete: [LogKeys.reason, LogKeys.lostSpans, LogKeys.lostExchanges]
+        case .slowTurn:
+            [
+                LogKeys.loop, LogKeys.processorTime, LogKeys.limit, LogKeys.doing, LogKeys.doingTime, LogKeys.parts,
+            ]
+        case .loopTurns: [LogKeys.turns, LogKeys.longTurns, LogKeys.longestTurn, LogKeys.slowTurns]
+        case .handshakeFailed: [LogKeys.client, LogKeys.authority, LogKeys.reason]
+        case .certificateRefused: [LogKeys.client, LogKeys.authority, LogKeys.reason, LogKeys.hint]
+        case .simulation: [LogKeys.seed]
+        case .listUnusable: [LogKeys.list, LogKeys.url, LogKeys.reason, LogKeys.confirmed]
+        case .ask: [LogKeys.authority, LogKeys.rule, LogKeys.atMost, LogKeys.reason]
+        }
+    }
 }

@@ -108,9 +108,7 @@ package final class ExchangeLog: Sendable {
             case .failed(let code): "\(SystemError(code))"
             case .dropped(let capacity): "over \(capacity >> 20) MiB wait to be written; lines are dropped and counted"
             }
-        logger.error(
-            EventName.exchangeLogFailed.message,
-            metadata: [LogKeys.path: "\(destination.name)", LogKeys.reason: "\(reason)"])
+        logger.log(.error, .exchangeLogFailed(path: destination.name, reason: reason))
     }
 }
 

@@ -2,8 +2,18 @@
 
 package import Logging
 
-/// The metadata keys of Pintle's own log lines. ``EventName`` has the messages.
+/// The metadata keys of Pintle's own log lines. ``EventName`` has the messages, and ``ProxyEvent`` the lines.
 package enum LogKeys {
+    /// The addresses of the listeners.
+    package static let listening = "listening"
+    /// The source of the configuration.
+    package static let configuration = "configuration"
+    /// The address of the admin endpoint.
+    package static let admin = "admin"
+    /// The number of open connections.
+    package static let connections = "connections"
+    /// True if nothing was cut off.
+    package static let clean = "clean"
     /// The seed of everything that a simulation leaves to chance.
     package static let seed = "seed"
     /// The old state.
@@ -89,47 +99,9 @@ package enum LogKeys {
 
 extension Logger {
     /// Logs a transition of the activity machine, at debug: each request to an idle proxy makes four.
-    package func log(transition: ActivityStateMachine.Transition) {
-        self.debug(
-            EventName.activityState.message,
-            metadata: [
-                LogKeys.from: .string(transition.from.rawValue),
-                LogKeys.to: .string(transition.to.rawValue),
-            ])
-    }
+    package func log(transition: ActivityStateMachine.Transition) { self.log(.debug, .activityState(transition)) }
 
     /// Logs the counters that are not zero: overall ones under their own names, the others under `routes` and the name of
     /// the route.
-    package func log(counters: Counters.Snapshot) {
-        self.info(EventName.activityCounters.message, metadata: counters.metadata)
-    }
-}
-
-extension Counters.Snapshot {
-    fileprivate var metadata: Logger.Metadata {
-        var metadata = self.overall.metadata
-        for name in MemoryCounterName.allCases where self.memory[name] > 0 {
-            metadata[name.rawValue] = .stringConvertible(self.memory[name])
-        }
-        for (name, value) in self.questions.named where value > 0 { metadata[name] = .stringConvertible(value) }
-        let routes: Logger.Metadata = self.routes.reduce(into: [:]) { routes, route in
-            let counts = route.counts.metadata
-            if !counts.isEmpty { routes[route.name] = .dictionary(counts) }
-        }
-        if !routes.isEmpty { metadata[LogKeys.routes] = .dictionary(routes) }
-        return metadata
-    }
-}
-
-extension Counts {
-    fileprivate var metadata: Logger.Metadata {
-        var metadata: Logger.Metadata = [:]
-        for (name, value) in self.named where value != 0 { metadata[name] = .stringConvertible(value) }
-        let violations: Logger.Metadata = ViolationKind.allCases.reduce(into: [:]) { violations, kind in
-            let count = self.violations[kind]
-            if count != 0 { violations[kind.rawValue] = .stringConvertible(count) }
-        }
-        if !violations.isEmpty { metadata[LogKeys.violations] = .dictionary(violations) }
-        return metadata
-    }
+    package func log(counters: Counters.Snapshot) { self.log(.info, .activityCounters(counters)) }
 }

@@ -114,7 +114,7 @@ package final class ActiveConfiguration: Sendable {
         self.cookies = CookieJars(policy.routes, continuing: previous?.cookies)
         self.simulations = Simulations(policy, counters, logger: logger, continuing: previous?.simulations)
         if let seed = self.simulations.seed, seed != previous?.simulations.seed {
-            logger.notice(EventName.simulation.message, metadata: [LogKeys.seed: "\(seed)"])
+            logger.log(.notice, .simulation(seed: seed))
         }
         self.caching = Caching(policy, name: configuration.via ?? "pintle", continuing: previous?.caching)
         self.credentials = CredentialTable(configuration.credentials)

@@ -101,7 +101,7 @@ import Testing
         log.write([self.record("c")])
         #expect(log.flush(within: .seconds(60)))
         #expect(log.failures == 3)
-        #expect(self.captured.events.map(\.message) == [EventName.exchangeLogFailed.message])
+        #expect(self.captured.events.map(\.message.description) == [EventName.exchangeLogFailed.rawValue])
         #expect(
             self.captured.events.first?.metadata == [
                 LogKeys.path: "/dev/full", LogKeys.reason: "no space left on the device",

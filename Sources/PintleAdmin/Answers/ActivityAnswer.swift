@@ -12,35 +12,53 @@ struct ActivityAnswer {
     /// - Parameter now: left out if it is nil.
     init(_ program: any AdminProgram, _ recent: RecentExchanges, at now: Timestamp? = .now()) {
         let snapshot = program.activity.counters.snapshot()
-        let usage = recent.usage
-        self.text = JSONText.value(
-            .object([
-                ("state", .string(program.activity.state.rawValue)), ("status", .string(program.status)),
-                ("version", .string(program.version)), ("revision", .string(program.revision)),
-                ("started", .string(program.started.description)), ("now", now.map { .string($0.description) }),
-                ("listeners", .strings(program.places.map(\.description))),
-                ("connections", .integer(Int64(program.connections))),
-                ("held_bytes", .integer(Int64(snapshot.memory.held))),
-                ("counters", snapshot.parameter), ("violations", snapshot.overall.violations.parameter),
-                (
-                    "kept",
-                    .object([
-                        ("exchanges", .integer(Int64(usage.exchanges))), ("bytes", .integer(Int64(usage.bytes))),
-                        ("most_exchanges", .integer(Int64(recent.mostExchanges))),
-                        ("most_bytes", .integer(Int64(recent.mostBytes))),
-                        ("forgotten", .integer(Int64(usage.forgotten))),
-                    ])
-                ), ("bodies", program.active.keptBodies.map(\.parameter)),
-            ]))
+        let document = Parameter.object(of: StreamEvent.Activity.self) { (member) -> Parameter? in
+            switch member {
+            case .state: .string(program.activity.state.rawValue)
+            case .status: .string(program.status)
+            case .version: .string(program.version)
+            case .revision: .string(program.revision)
+            case .started: .string(program.started.description)
+            case .now: now.map { .string($0.description) }
+            case .listeners: .strings(program.places.map(\.description))
+            case .connections: .integer(Int64(program.connections))
+            case .heldBytes: .integer(Int64(snapshot.memory.held))
+            case .counters: snapshot.parameter
+            case .violations: snapshot.overall.violations.parameter
+            case .kept: recent.parameter
+            case .bodies: program.active.keptBodies.map(\.parameter)
+            }
+        }
+        self.text = JSONText.value(document)
+    }
+}
+
+extension RecentExchanges {
+    /// The number of exchanges that are kept, with the bounds.
+    fileprivate var parameter: Parameter {
+        let usage = self.usage
+        return .object(of: StreamEvent.Kept.self) { (member) -> Parameter? in
+            switch member {
+            case .exchanges: .integer(Int64(usage.exchanges))
+            case .bytes: .integer(Int64(usage.bytes))
+            case .mostExchanges: .integer(Int64(self.mostExchanges))
+            case .mostBytes: .integer(Int64(self.mostBytes))
+            case .forgotten: .integer(Int64(usage.forgotten))
+            }
+        }
     }
 }
 
 extension CaptureStore.Usage {
     fileprivate var parameter: Parameter {
-        .object([
-            ("bytes", .integer(Int64(self.bytes))), ("most_bytes", .integer(Int64(CaptureStore.mostBytes))),
-            ("forgotten", .integer(Int64(self.forgotten))), ("lost", .integer(Int64(self.lost))),
-        ])
+        .object(of: StreamEvent.Bodies.self) { (member) -> Parameter? in
+            switch member {
+            case .bytes: .integer(Int64(self.bytes))
+            case .mostBytes: .integer(Int64(CaptureStore.mostBytes))
+            case .forgotten: .integer(Int64(self.forgotten))
+            case .lost: .integer(Int64(self.lost))
+            }
+        }
     }
 }
 

@@ -126,11 +126,14 @@ final class EventStream: LocalBody {
         let first = self.place.number
         let (lost, kept) = self.place.next(of: self.recent)
         if lost > 0 {
-            let gap = Parameter.object([
-                ("count", .integer(Int64(lost))), ("first", .string(Self.id(first, self.program))),
-                ("last", .string(Self.id(first + lost - 1, self.program))),
-            ])
-            Self.add("lost", JSONText.value(gap), to: &self.made)
+            let gap = Parameter.object(of: StreamEvent.Lost.self) { (member) -> Parameter? in
+                switch member {
+                case .count: .integer(Int64(lost))
+                case .first: .string(Self.id(first, self.program))
+                case .last: .string(Self.id(first + lost - 1, self.program))
+                }
+            }
+            Self.add(.lost, JSONText.value(gap), to: &self.made)
         }
         guard !kept.isEmpty else { return self.told = self.place.number }
         self.isMaking = true
@@ -153,7 +156,7 @@ final class EventStream: LocalBody {
         for kept in kept {
             let shown = kept.exchange.shown(program.redaction)
             guard filter.matches(shown) else { continue }
-            Self.add("exchange", JSONText.record(shown), id: Self.id(kept.number, program), to: &text)
+            Self.add(.exchange, JSONText.record(shown), id: Self.id(kept.number, program), to: &text)
         }
         return text
     }
@@ -168,14 +171,19 @@ final class EventStream: LocalBody {
         // The reader has seen this version.
         guard version != self.questions else { return }
         self.questions = version
-        Self.add("questions", QuestionsAnswer(board).text, to: &text)
+        Self.add(.questions, QuestionsAnswer(board).text, to: &text)
     }
 
     private func addActivity(to text: inout [UInt8]) {
         let revision = self.program.revision
         if revision != self.revision {
             self.revision = revision
-            Self.add("configuration", JSONText.value(.object([("revision", .string(revision))])), to: &text)
+            let document = Parameter.object(of: StreamEvent.Configuration.self) { (member) -> Parameter? in
+                switch member {
+                case .revision: .string(revision)
+                }
+            }
+            Self.add(.configuration, JSONText.value(document), to: &text)
         }
         // Without the time of this moment, which always differs.
         let state = ActivityAnswer(self.program, self.recent, at: nil).text
@@ -184,13 +192,13 @@ final class EventStream: LocalBody {
         self.activity = state
         // A client that is cut off before the first exchange goes on from here.
         Self.add(
-            "activity", ActivityAnswer(self.program, self.recent).text, id: Self.id(self.told &- 1, self.program),
+            .activity, ActivityAnswer(self.program, self.recent).text, id: Self.id(self.told &- 1, self.program),
             to: &text)
     }
 
     /// - Parameter data: JSON on one line.
-    private static func add(_ event: String, _ data: [UInt8], id: String? = nil, to text: inout [UInt8]) {
+    private static func add(_ event: StreamEvent, _ data: [UInt8], id: String? = nil, to text: inout [UInt8]) {
         if let id { text += Array("id: \(id)\n".utf8) }
-        text += Array("event: \(event)\ndata: ".utf8) + data + Array("\n\n".utf8)
+        text += Array("event: \(event.rawValue)\ndata: ".utf8) + data + Array("\n\n".utf8)
     }
 }

@@ -15,19 +15,26 @@ struct QuestionsAnswer {
 
     /// All open questions, the oldest first.
     var text: [UInt8] {
-        JSONText.value(.object([("questions", .array(self.board.questions.map(Self.document)))]))
+        JSONText.value(
+            .object([(StreamEvent.questions.rawValue, .array(self.board.questions.map(Self.document)))]))
     }
 
     private static func document(_ question: AskedQuestion) -> Parameter {
         let program = question.request.program
-        return .object([
-            ("id", .string(question.id)), ("host", .string("\(question.authority)")),
-            ("rule", .string(question.rule)), ("method", .string(question.request.method)),
-            ("url", .string(question.request.url)), ("process", .optional(program?.name)),
-            ("pid", program.map { .integer(Int64($0.number)) }),
-            ("waiting", .integer(Int64(question.waiting))), ("time", .string("\(question.openedAt)")),
-            ("expires_in_ms", .integer(Int64(question.timeLeft.roundedMilliseconds))),
-        ])
+        return .object(of: StreamEvent.Question.self) { (member) -> Parameter? in
+            switch member {
+            case .id: .string(question.id)
+            case .host: .string("\(question.authority)")
+            case .rule: .string(question.rule)
+            case .method: .string(question.request.method)
+            case .url: .string(question.request.url)
+            case .process: program.map { .string($0.name) }
+            case .pid: program.map { .integer(Int64($0.number)) }
+            case .waiting: .integer(Int64(question.waiting))
+            case .time: .string("\(question.openedAt)")
+            case .timeLeft: .integer(Int64(question.timeLeft.roundedMilliseconds))
+            }
+        }
     }
 
     /// Answers a question as the body of a request says.

@@ -97,12 +97,10 @@ package final class AskBoard: Sendable {
             }
         }
         if isNew {
-            self.logger.info(
-                EventName.ask.message,
-                metadata: [
-                    LogKeys.authority: "\(decision.authority)", LogKeys.rule: "\(rule)",
-                    LogKeys.atMost: .string(bounds.timeout.spelled),
-                ])
+            self.logger.log(
+                .info,
+                .questionOpened(
+                    authority: "\(decision.authority)", rule: "\(rule)", atMost: bounds.timeout.spelled))
         }
         for observer in observers { observer() }
         return reply
@@ -152,12 +150,8 @@ package final class AskBoard: Sendable {
     }
 
     private func log(_ closed: AskedQuestion, _ reason: String) {
-        self.logger.notice(
-            EventName.ask.message,
-            metadata: [
-                LogKeys.authority: "\(closed.authority)", LogKeys.rule: "\(closed.rule)",
-                LogKeys.reason: "\(reason)",
-            ])
+        self.logger.log(
+            .notice, .questionClosed(authority: "\(closed.authority)", rule: closed.rule, reason: reason))
     }
 
     /// 132 random bits.

@@ -320,8 +320,7 @@ extension MemoryBudget: PendingWriteAccount {
 extension Worker {
     /// Logs a failed handshake of a client.
     func noteHandshakeFailure(of client: Client?, _ reason: String) {
-        self.active.logger.info(
-            EventName.handshakeFailed.message,
-            metadata: [LogKeys.client: "\(client?.description ?? "")", LogKeys.reason: "\(reason)"])
+        self.active.logger.log(
+            .info, .handshakeFailed(client: client?.description, authority: nil, reason: reason))
     }
 }

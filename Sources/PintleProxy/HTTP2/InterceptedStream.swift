@@ -21,7 +21,10 @@ final class InterceptedStream: SocketRelayDelegate {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else {
             let reason = "there is no pair of sockets: \(SystemError(errno))"
-            worker.active.logger.error(EventName.handshakeFailed.message, metadata: [LogKeys.reason: "\(reason)"])
+            worker.active.logger.log(
+                .error,
+                .handshakeFailed(
+                    client: client?.description, authority: "\(tunnel.authority)", reason: reason))
             return stream.close(on: worker.loop)
         }
         let transport = TLSTransport(

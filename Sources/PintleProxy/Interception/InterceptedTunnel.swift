@@ -152,19 +152,19 @@ final class InterceptedTunnel: RequestEnclosure {
 
     /// Logs a failed handshake, with its destination and the reason.
     func handshakeFailed(_ failure: TLSFailure) {
-        var metadata: Logger.Metadata = [
-            LogKeys.client: "\(self.client?.description ?? "")", LogKeys.authority: "\(self.authority)",
-            LogKeys.reason: "\(self.refusal ?? failure.description)",
-        ]
+        let (client, authority) = (self.client?.description, "\(self.authority)")
+        let reason = self.refusal ?? failure.description
         guard self.refusal == nil, case .alert = failure.reason else {
-            return self.active.logger.info(EventName.handshakeFailed.message, metadata: metadata)
+            return self.active.logger.log(
+                .info, .handshakeFailed(client: client, authority: authority, reason: reason))
         }
         self.active.counters.unrouted.certificateRefused()
-        metadata[LogKeys.hint] =
+        let hint =
             "it pins, or does not know the authority (`pintle ca trust`); interception.pass_through_on_alert relays its tunnels"
         let isNew = self.interception.pinningClients.refused(self.authority)
         self.active.logger.log(
-            level: isNew ? .warning : .debug, EventName.certificateRefused.message, metadata: metadata)
+            isNew ? .warning : .debug,
+            .certificateRefused(client: client, authority: authority, reason: reason, hint: hint))
     }
 
     // MARK: Requests

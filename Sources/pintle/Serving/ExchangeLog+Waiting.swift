@@ -17,10 +17,6 @@ extension Logger {
     func log(lossesOf exchangeLog: ExchangeLog) {
         let (dropped, unwritten) = (exchangeLog.dropped, exchangeLog.failures)
         guard dropped + unwritten > 0 else { return }
-        self.warning(
-            EventName.exchangeLogIncomplete.message,
-            metadata: [
-                LogKeys.dropped: .stringConvertible(dropped), LogKeys.unwritten: .stringConvertible(unwritten),
-            ])
+        self.log(.warning, .exchangeLogIncomplete(dropped: dropped, unwritten: unwritten))
     }
 }

@@ -55,12 +55,10 @@ struct Service {
         await lifecycle.waitForStopRequest()
         let (connections, patience) = (server.proxy.connections, await reloader.drainTimeout)
         self.manager?.stopping("waiting for \(connections) connections to end, for \(patience.spelled) at most")
-        logger.notice(
-            EventName.draining.message,
-            metadata: ["connections": .stringConvertible(connections), LogKeys.atMost: .string(patience.spelled)])
+        logger.log(.notice, .draining(connections: connections, atMost: patience.spelled))
         let clean = await lifecycle.stop(within: patience)
         server.report()
-        logger.notice(EventName.stopped.message, metadata: ["clean": .stringConvertible(clean)])
+        logger.log(.notice, .stopped(isClean: clean))
     }
 
     // MARK: Start
@@ -217,10 +215,9 @@ struct Service {
         var logger = logger
         logger.logLevel = .notice
         let places = proxy.places.map(\.description).joined(separator: " ")
-        var facts: Logger.Metadata = ["listening": "\(places)", "configuration": "\(self.origin)"]
         // The token is for the person at the terminal, and not for the collectors of logs.
-        if let admin { facts["admin"] = "\(isatty(STDERR_FILENO) == 1 ? admin.link : admin.address)" }
-        logger.notice(EventName.ready.message, metadata: facts)
+        let shown = admin.map { isatty(STDERR_FILENO) == 1 ? $0.link : $0.address }
+        logger.log(.notice, .ready(listening: places, configuration: "\(self.origin)", admin: shown))
     }
 
     // MARK: Signals

@@ -181,8 +181,7 @@ final class ServingProxy: Sendable {
                 return was
             }
             logger.log(
-                level: isMissing ? .warning : isNews ? .notice : .debug, EventName.reachabilityChanged.message,
-                metadata: [LogKeys.reachability: "\(status.words)"])
+                isMissing ? .warning : isNews ? .notice : .debug, .reachabilityChanged(to: status.words))
         }
         do throws(SessionError) {
             try reachability.start()

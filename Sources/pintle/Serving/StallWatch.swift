@@ -45,35 +45,24 @@ enum StallWatch {
 
 extension Logger {
     fileprivate func log(_ turn: SlowTurn, limit: Duration) {
-        let parts = turn.sums.map { kind, sum in
-            let values: Logger.Metadata = [
-                LogKeys.count: .stringConvertible(sum.count),
-                LogKeys.processorTime: .stringConvertible(sum.time.roundedMilliseconds),
-            ]
-            return (kind.rawValue, Logger.Metadata.Value.dictionary(values))
-        }
         let dearest = turn.dearest
-        self.warning(
-            EventName.slowTurn.message,
-            metadata: [
-                LogKeys.loop: .string(turn.loop),
-                LogKeys.processorTime: .stringConvertible(turn.time.roundedMilliseconds),
-                LogKeys.limit: .stringConvertible(limit.roundedMilliseconds),
-                LogKeys.doing: .string(
-                    dearest.name.isEmpty ? dearest.kind.rawValue : "\(dearest.kind.rawValue) \(dearest.name)"),
-                LogKeys.doingTime: .stringConvertible(dearest.time.roundedMilliseconds),
-                LogKeys.parts: .dictionary(Logger.Metadata(uniqueKeysWithValues: parts)),
-            ])
+        let doing = dearest.name.isEmpty ? dearest.kind.rawValue : "\(dearest.kind.rawValue) \(dearest.name)"
+        let parts = turn.sums.map { kind, sum in
+            (kind.rawValue, (count: sum.count, time: sum.time.roundedMilliseconds))
+        }
+        let report = ProxyEvent.TurnReport(
+            loop: turn.loop, time: turn.time.roundedMilliseconds, limit: limit.roundedMilliseconds,
+            doing: (name: doing, time: dearest.time.roundedMilliseconds),
+            parts: Dictionary(uniqueKeysWithValues: parts))
+        self.log(.warning, .slowTurn(report))
     }
 
     /// Logs the durations of the engine threads' turns.
     func log(turns: TurnTimes) {
-        var metadata: Logger.Metadata = [
-            LogKeys.turns: .stringConvertible(turns.turns),
-            LogKeys.longTurns: .stringConvertible(turns.turns(over: 10_000_000)),
-            LogKeys.longestTurn: .stringConvertible(Int((turns.longest + 500_000) / 1_000_000)),
-        ]
-        if turns.slow > 0 { metadata[LogKeys.slowTurns] = .stringConvertible(turns.slow) }
-        self.info(EventName.loopTurns.message, metadata: metadata)
+        self.log(
+            .info,
+            .loopTurns(
+                turns.turns, long: turns.turns(over: 10_000_000), longest: Int((turns.longest + 500_000) / 1_000_000),
+                slow: turns.slow))
     }
 }

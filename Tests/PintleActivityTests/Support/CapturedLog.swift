@@ -12,14 +12,14 @@ final class CapturedLog: Sendable {
 
     /// The steps of the activity machine, as `from>to`.
     var steps: [String] {
-        self.events.filter { $0.message == EventName.activityState.message }.map { event in
+        self.events.filter { $0.message.description == EventName.activityState.rawValue }.map { event in
             "\(event.metadata?[LogKeys.from] ?? "?")>\(event.metadata?[LogKeys.to] ?? "?")"
         }
     }
 
     /// The `started` of each report of the counters.
     var reports: [String] {
-        self.events.filter { $0.message == EventName.activityCounters.message }.map {
+        self.events.filter { $0.message.description == EventName.activityCounters.rawValue }.map {
             "\($0.metadata?["started"] ?? "0")"
         }
     }

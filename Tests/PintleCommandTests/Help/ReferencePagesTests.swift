@@ -2,6 +2,7 @@
 
 import Foundation
 import PintleActivity
+import PintleAdmin
 import PintlePolicy
 import PintleWatch
 import Testing
@@ -14,7 +15,11 @@ struct ReferencePagesTests {
 
     @Test func `each page has every name of its kind, and no other`() {
         #expect(ReferencePages.fields.terms == ExchangeField.allCases.map(\.rawValue))
-        #expect(ReferencePages.events.terms == EventName.allCases.map(\.rawValue))
+        #expect(
+            ReferencePages.events.terms
+                == EventName.allCases.map(\.rawValue) + StreamEvent.allCases.map(\.rawValue)
+                // The data of an exchange has the fields of a page of its own.
+                + StreamEvent.allCases.filter { $0 != .exchange }.flatMap(\.members))
         #expect(
             ReferencePages.problems.terms == Problem.Name.allCases.map(\.rawValue)
                 + ViolationKind.allCases.map(\.rawValue))

@@ -148,12 +148,11 @@ final class ListRefresh: Sendable {
             return state.failures[url] != reason
         }
         guard isNew else { return }
-        self.logger.warning(
-            EventName.listUnusable.message,
-            metadata: [
-                LogKeys.list: "\(fetch.name)", LogKeys.url: "\(url)", LogKeys.reason: "\(reason)",
-                LogKeys.confirmed: "\(copy.map { "\($0.copy.confirmed)" } ?? "never")",
-            ])
+        self.logger.log(
+            .warning,
+            .listUnusable(
+                name: fetch.name, url: url, reason: reason,
+                confirmed: copy.map { "\($0.copy.confirmed)" } ?? "never"))
     }
 }
 

@@ -50,11 +50,7 @@ final class LostSpans: Sendable {
     }
 
     private func warn(_ reason: String, _ counts: Counts) {
-        self.logger.warning(
-            EventName.tracesIncomplete.message,
-            metadata: [
-                LogKeys.reason: "\(reason)", LogKeys.lostSpans: .stringConvertible(counts.spans),
-                LogKeys.lostExchanges: .stringConvertible(counts.exchanges),
-            ])
+        self.logger.log(
+            .warning, .tracesIncomplete(reason: reason, lostSpans: counts.spans, lostExchanges: counts.exchanges))
     }
 }

@@ -7,17 +7,21 @@ extension ReferencePages {
         ReferencePage(
             topic: .events,
             introduction: [
-                "Lines about the proxy itself go to standard error, with `time`, `level` and `message`. These messages never "
-                    + "change, so that scripts and alerts can look for them; all others are sentences for people."
+                "Lines of the log about the proxy itself, and the events of `/api/events`, which programs and the page of the "
+                    + "admin endpoint follow. Lines about exchanges have a page of their own (`pintle help fields`)."
             ],
-            sections: [
-                .init(
-                    kind: "message",
-                    entries: EventName.allCases.map { event in
-                        let fields = event.fields.isEmpty ? nil : event.fields.joined(separator: ", ")
-                        return .init(event.rawValue, [("level", event.level), ("fields", fields)], event.meaning)
-                    })
-            ], more: ["configuration.md"])
+            sections: [Self.lines] + Self.live, more: ["configuration.md", "admin.md"])
+    }
+
+    private static var lines: ReferencePage.Section {
+        .init(
+            title: "Lines of the log",
+            text: "They go to standard error, with `time`, `level` and `message`. These messages never change, so that "
+                + "scripts and alerts can look for them; all others are sentences for people.",
+            kind: "message",
+            entries: EventName.allCases.map { event in
+                .init(event.rawValue, [("level", event.level), ("fields", event.fieldText)], event.meaning)
+            })
     }
 }
 
@@ -36,33 +40,11 @@ extension EventName {
         }
     }
 
-    /// The fields that the lines may have, by their names in the log.
-    private var fieldNames: [String] {
-        switch self {
-        case .ready: ["listening", "configuration", "admin"]
-        case .draining: ["connections"]
-        case .stopped: ["clean"]
-        case .activityState: [LogKeys.from, LogKeys.to]
-        case .activityCounters: ["counters", LogKeys.violations, LogKeys.routes]
-        case .reachabilityChanged: [LogKeys.reachability]
-        case .exchangeLogFailed: [LogKeys.path, LogKeys.reason]
-        case .exchangeLogIncomplete: [LogKeys.dropped, LogKeys.unwritten]
-        case .tracesIncomplete: [LogKeys.reason, LogKeys.lostSpans, LogKeys.lostExchanges]
-        case .slowTurn:
-            [
-                LogKeys.loop, LogKeys.processorTime, LogKeys.limit, LogKeys.doing, LogKeys.doingTime, LogKeys.parts,
-            ]
-        case .loopTurns: [LogKeys.turns, LogKeys.longTurns, LogKeys.longestTurn, LogKeys.slowTurns]
-        case .handshakeFailed: [LogKeys.client, LogKeys.authority, LogKeys.reason]
-        case .certificateRefused: [LogKeys.client, LogKeys.authority, LogKeys.reason, LogKeys.hint]
-        case .simulation: [LogKeys.seed]
-        case .listUnusable: [LogKeys.list, LogKeys.url, LogKeys.reason, LogKeys.confirmed]
-        case .ask: [LogKeys.authority, LogKeys.rule, LogKeys.reason]
-        }
-    }
-
-    fileprivate var fields: [String] {
-        self.fieldNames.map { $0 == "counters" ? "the counters that are not zero" : "`\($0)`" }
+    /// The fields that the lines may have; the counters are told on a page of their own.
+    fileprivate var fieldText: String {
+        let named = self.fields.filter { !Self.counters.contains($0) }.map { "`\($0)`" }
+        let counters = named.count < self.fields.count ? ["the counters that are not zero"] : []
+        return (counters + named).joined(separator: ", ")
     }
 
     fileprivate var meaning: String {
