@@ -332,8 +332,8 @@ let package = Package(
             "PintleCommandTests",
             [
                 "pintle", "PintleMessage", "PintleSerialization", "PintleActivity", "PintleSchema", "PintlePolicy",
-                "PintleSession", "PintleProxy", "PintleTrust", "PintleWatch", "PintleAdmin", "PintleNetworkTrial",
-                "CPintleProcess",
+                "PintleSession", "PintleProxy", "PintleTrust", "PintleWatch", "PintleAdmin", "PintleSystem",
+                "PintleNetworkTrial", "CPintleProcess",
                 nio, logging, arguments,
             ]),
         // The binaries themselves are what these tests start.

@@ -25,7 +25,7 @@ final class UnixSocketFile {
     ///   failed.
     static func bind(_ path: String) throws -> (descriptor: Int32, file: UnixSocketFile) {
         let address = try SocketAddress(pathOfSocket: path)
-        let lock = try LockFile("\(path).lock")
+        let lock = try LockFile(CompanionFile.lock.path(beside: path))
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, kind, 0)
         do {

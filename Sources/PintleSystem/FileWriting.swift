@@ -40,7 +40,7 @@ package enum FileWriting {
             guard status.st_mode & S_IFMT != S_IFDIR else { throw SystemError(EISDIR) }
             return try self.put(path, O_WRONLY, mode, write)
         }
-        let temporary = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max)).tmp"
+        let temporary = CompanionFile.temporary.path(beside: path)
         try self.create(temporary, mode: mode, by: write)
         guard rename(temporary, path) == 0 else {
             let error = SystemError.last

@@ -25,7 +25,7 @@ package final class SpoolFile: Sendable {
     ///
     /// - Parameter room: the most bytes that can be put in front.
     package init(besides path: String, room: Int) throws(SystemError) {
-        let name = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max)).tmp"
+        let name = CompanionFile.temporary.path(beside: path)
         let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .last }
         unlink(name)

@@ -25,16 +25,13 @@ struct HistoryFile {
 
     /// Runs `body` while no other process runs one for the same file.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
-        let descriptor = open("\(self.path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            throw HistoryError("\(self.path).lock cannot be opened: \(SystemError.last)")
-        }
+        let lock = CompanionFile.lock.path(beside: self.path)
+        let descriptor = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw HistoryError("\(lock) cannot be opened: \(SystemError.last)") }
         // Closing the file releases the lock.
         defer { close(descriptor) }
         while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else {
-                throw HistoryError("\(self.path).lock cannot be locked: \(SystemError.last)")
-            }
+            guard errno == EINTR else { throw HistoryError("\(lock) cannot be locked: \(SystemError.last)") }
         }
         return try body()
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// The source of the configuration in use.
 package enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
     /// `-c` or `--config`.
@@ -19,10 +21,10 @@ package enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
     package static func locate(flag: String?, surroundings: LoaderEnvironment) -> ConfigurationOrigin {
         if let flag { return .flag(flag) }
         if let path = surroundings.variable("PINTLE_CONFIG") { return .environment(path) }
-        if surroundings.exists("pintle.yaml") { return .workingDirectory("pintle.yaml") }
-        if let folder = surroundings.configurationFolder {
-            let path = folder + "/pintle/pintle.yaml"
-            if surroundings.exists(path) { return .user(path) }
+        let name = UserFile.configuration.name
+        if surroundings.exists(name) { return .workingDirectory(name) }
+        if let path = UserFile.configuration.path(in: surroundings.environment), surroundings.exists(path) {
+            return .user(path)
         }
         return .embedded
     }
@@ -51,11 +53,5 @@ extension LoaderEnvironment {
     /// The value of a variable that is set and not empty.
     fileprivate func variable(_ name: String) -> String? {
         self.environment[name].flatMap { $0.isEmpty ? nil : $0 }
-    }
-
-    /// `$XDG_CONFIG_HOME`, else `~/.config`. The specification says to ignore the variable unless it is an absolute path.
-    fileprivate var configurationFolder: String? {
-        if let folder = self.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return folder }
-        return self.variable("HOME").map { $0 + "/.config" }
     }
 }

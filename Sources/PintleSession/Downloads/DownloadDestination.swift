@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PintleMessage
+internal import PintleSystem
 
 /// The place of a download when it is complete.
 public struct DownloadDestination: Sendable {
@@ -41,10 +42,11 @@ public struct DownloadDestination: Sendable {
     /// Returns the place in which the download grows.
     func partPath(in temporaryFolder: String) -> PartPlace {
         switch self.place {
-        case .file(let path): return PartPlace(path: "\(path).part", kind: .beside)
+        case .file(let path): return PartPlace(path: CompanionFile.part.path(beside: path), kind: .beside)
         case .chosen:
             let name = String(UInt64.random(in: .min ... .max), radix: 36)
-            return PartPlace(path: "\(temporaryFolder)/pintle-\(name).part", kind: .temporary)
+            let path = CompanionFile.part.path(beside: "\(temporaryFolder)/pintle-\(name)")
+            return PartPlace(path: path, kind: .temporary)
         }
     }
 }

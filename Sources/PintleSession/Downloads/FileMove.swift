@@ -14,7 +14,8 @@ enum FileMove {
         let code = self.rename(path, destination, replacing)
         guard code == EXDEV else { return code }
         // On another file system, the file is copied first, into the destination's folder.
-        let copy = "\(destination).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
+        let number = String(UInt64.random(in: .min ... .max), radix: 36)
+        let copy = CompanionFile.part.path(beside: "\(destination).\(number)")
         let copied = self.copy(path, to: copy)
         let moved = copied == 0 ? self.rename(copy, destination, replacing) : copied
         unlink(moved == 0 ? path : copy)

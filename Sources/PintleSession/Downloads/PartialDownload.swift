@@ -39,7 +39,7 @@ public struct PartialDownload: Sendable, Hashable, Codable {
         (self.url, self.file, self.offset, self.validator, self.length) = ("", file, 0, "", nil)
     }
 
-    static func sidecar(of path: String) -> String { "\(path).json" }
+    static func sidecar(of path: String) -> String { CompanionFile.note.path(beside: path) }
 
     /// Reads the note beside `file`; nil if there is none, or an unreadable one.
     static func note(beside file: String) -> PartialDownload? {

@@ -7,8 +7,8 @@ internal import PintleSystem
 /// may read.
 package struct AuthorityFolder: Sendable, Hashable {
     package let path: String
-    package var certificateFile: String { self.path + "/ca.pem" }
-    package var keyFile: String { self.path + "/ca.key" }
+    package var certificateFile: String { "\(self.path)/\(UserFile.certificate.name)" }
+    package var keyFile: String { "\(self.path)/\(UserFile.key.name)" }
 
     package init(_ path: String) { self.path = path }
 
@@ -33,8 +33,8 @@ package struct AuthorityFolder: Sendable, Hashable {
     private func trustedFolder() throws(TrustError) -> (TrustedFolder, keyMode: UInt32?) {
         do throws(UntrustedPlace) {
             let folder = try TrustedFolder(self.path)
-            try folder.check("ca.pem")
-            return (folder, try folder.check("ca.key"))
+            try folder.check(UserFile.certificate.name)
+            return (folder, try folder.check(UserFile.key.name))
         } catch {
             throw TrustError.identity(error.path, error.reason)
         }

@@ -4,16 +4,13 @@ internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
-/// The folder for data of a user that must not be lost: `$XDG_DATA_HOME/pintle`, else `~/.local/share/pintle`.
+/// The user's data that must not be lost.
 enum DataFolder {
-    /// The path of the folder, which may not exist; nil if the environment names none.
-    static var path: String? { UserFolder.path("XDG_DATA_HOME", else: ".local/share") }
-
     /// The folder of the certificate authority.
-    static var authority: AuthorityFolder? { self.path.map { AuthorityFolder($0 + "/ca") } }
+    static var authority: AuthorityFolder? { UserFile.certificate.folder.map { AuthorityFolder($0) } }
 
     /// The folder of the files with which programs trust the authority; `pintle env` writes them.
-    static var trustFiles: String? { self.path.map { $0 + "/trust" } }
+    static var trustFiles: String? { UserFile.trust.path }
 
     /// Reads the authority that a configuration names.
     ///

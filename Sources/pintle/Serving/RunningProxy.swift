@@ -12,21 +12,22 @@ struct RunningProxy {
     /// - Parameter process: the process number, needed if several proxies run.
     /// - Throws: an error if no proxy runs, or if several do and no number was given.
     init(process: Int?) throws(CommandFailure) {
-        guard let folder = StateFolder.sockets else {
+        guard let folder = UserFile.socket.folder else {
             throw CommandFailure(.incomplete, "neither XDG_STATE_HOME nor HOME says where running proxies are found")
         }
         let files = try Self.names(in: folder)
-        let running = files.compactMap { $0.hasSuffix(".sock") ? Int32($0.dropLast(5)) : nil }.filter { process in
+        let place = { (process: Int32) in "\(folder)/\(UserFile.socket.name(ofProcess: process))" }
+        let running = files.compactMap { UserFile.socket.process(ofName: $0) }.filter { process in
             // A proxy that died suddenly leaves its socket behind.
             if kill(process, 0) == 0 || errno == EPERM { return true }
-            unlink("\(folder)/\(process).sock")
+            unlink(place(process))
             return false
         }
         if let process {
-            guard running.contains(where: { Int($0) == process }) else {
+            guard let found = running.first(where: { Int($0) == process }) else {
                 throw CommandFailure(.incomplete, "no proxy runs as process \(process), as far as \(folder) tells")
             }
-            self.socket = "\(folder)/\(process).sock"
+            self.socket = place(found)
             return
         }
         guard let only = running.first else {
@@ -36,7 +37,7 @@ struct RunningProxy {
             let list = running.sorted().map(String.init).joined(separator: ", ")
             throw CommandFailure(.usage, "several proxies run, as the processes \(list); choose one with --pid")
         }
-        self.socket = "\(folder)/\(only).sock"
+        self.socket = place(only)
     }
 
     /// Returns the names in the folder of sockets. No other user may be able to create files there, because commands trust

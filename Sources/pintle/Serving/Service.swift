@@ -271,11 +271,11 @@ extension ControlSocket {
     /// - Returns: nil if that is impossible, after a warning: the proxy serves clients without it.
     fileprivate static func open(_ handler: ControlHandler, _ logger: Logger) -> ControlSocket? {
         let reason: String
-        if let folder = StateFolder.sockets {
+        if let folder = UserFile.socket.folder, let path = UserFile.socket.path {
             do throws(UntrustedPlace) {
                 _ = try TrustedFolder(folder, making: 0o700)
                 do throws(ControlConnection.Failure) {
-                    return try ControlSocket(path: "\(folder)/\(getpid()).sock", handler: handler.serve)
+                    return try ControlSocket(path: path, handler: handler.serve)
                 } catch {
                     reason = error.description
                 }

@@ -129,7 +129,7 @@ final class ServingProxy: Sendable {
     func openCache() async {
         let active = self.active
         guard let answers = active.answers, active.keepsAnswers, active.cacheConfiguration.disk > 0 else { return }
-        guard let folder = active.cacheConfiguration.folder ?? StateFolder.path.map({ $0 + "/cache" }) else {
+        guard let folder = active.cacheConfiguration.folder ?? UserFile.cache.path else {
             return self.logger.warning(
                 "answers are kept in memory alone: neither XDG_STATE_HOME nor HOME says where else; set cache.path")
         }

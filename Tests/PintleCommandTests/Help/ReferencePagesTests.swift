@@ -4,6 +4,7 @@ import Foundation
 import PintleActivity
 import PintleAdmin
 import PintlePolicy
+import PintleSystem
 import PintleWatch
 import Testing
 
@@ -51,26 +52,26 @@ struct ReferencePagesTests {
     @Test(arguments: HelpTopic.allCases)
     func `the folder docs/reference has the page as the program prints it`(topic: HelpTopic) throws {
         let name = topic == .topics ? "README" : topic.rawValue
-        let text = try Self.text("docs/reference/\(name).md")
+        let text = try Repository.text("docs/reference/\(name).md")
         #expect(text == ReferenceFormat.markdown.text(of: topic.page) + "\n", "run scripts/reference")
     }
 
     @Test func `the folder docs/reference has no page of anything else`() throws {
-        let names = try FileManager.default.contentsOfDirectory(atPath: Self.path("docs/reference"))
+        let names = try FileManager.default.contentsOfDirectory(atPath: Repository.path("docs/reference"))
         let wanted = HelpTopic.allCases.map { $0 == .topics ? "README.md" : "\($0.rawValue).md" }
         #expect(names.sorted() == wanted.sorted())
     }
 
     @Test(arguments: HelpTopic.allCases)
     func `pages name documents that exist`(topic: HelpTopic) throws {
-        for name in topic.page.more { #expect(throws: Never.self) { try Self.text("docs/\(name)") } }
+        for name in topic.page.more { #expect(throws: Never.self) { try Repository.text("docs/\(name)") } }
     }
 
     // MARK: Signals
 
     @Test func `the lists of signals that commands catch are those of the page`() throws {
         let form = /(?:SignalPipe|UnixSignalsSequence)\((?:trapping: )?([\w.]+)\)/
-        let caught = try Self.sources().flatMap { source in source.matches(of: form).map { String($0.1) } }
+        let caught = try Repository.sources().flatMap { source in source.matches(of: form).map { String($0.1) } }
         #expect(
             caught.sorted()
                 == ["ClientRun.signals", "Self.signals", "Self.signals", "Self.signals", "SignalRelay.caught"])
@@ -89,10 +90,10 @@ struct ReferencePagesTests {
     @Test func `every variable that the code reads is told, and every told one is read`() throws {
         let forms = [
             /[eE]nvironment\[\"(\w+)\"/, /inherited\[\"(\w+)\"/, /getenv\(\"(\w+)\"/, /variable\(\"(\w+)\"/,
-            /UserFolder\.path\(\"(\w+)\"/,
         ]
-        let sources = try Self.sources()
+        let sources = try Repository.sources()
         let read = Set(sources.flatMap { source in forms.flatMap { source.matches(of: $0).map { String($0.1) } } })
+            .union(UserFolder.allCases.map(\.rawValue))
         #expect(read.count > 15)
         #expect(read.subtracting(ReadVariable.allCases.map(\.rawValue)) == [])
         for name in ReadVariable.allCases.map(\.rawValue) {
@@ -180,25 +181,5 @@ struct ReferencePagesTests {
         let entries = try #require(sections.first?["entries"] as? [[String: Any]])
         #expect(object["topic"] as? String == "files" && sections.count == 2)
         #expect(entries.first?["facts"] as? [String: String] == ["type": "x, y"])
-    }
-
-    // MARK: Support
-
-    private static func path(_ relative: String) -> String {
-        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/" + relative
-    }
-
-    private static func text(_ relative: String) throws -> String {
-        try String(contentsOfFile: Self.path(relative), encoding: .utf8)
-    }
-
-    /// The Swift files of the program and its rooms, without the pages of the reference.
-    private static func sources() throws -> [String] {
-        let names = try #require(FileManager.default.enumerator(atPath: Self.path("Sources"))).compactMap {
-            $0 as? String
-        }
-        return try names.filter { $0.hasSuffix(".swift") && !$0.contains("Commands/Help/Pages/") }.map {
-            try Self.text("Sources/\($0)")
-        }
     }
 }

@@ -218,8 +218,7 @@ struct Audit: AsyncParsableCommand {
     /// succeeded.
     private func remember(_ report: AuditReport) {
         guard self.history != "off" else { return }
-        let environment = Inherited.environment
-        guard let path = self.history ?? HistoryLocation.path(environment: environment) else {
+        guard let path = self.history ?? UserFile.history.path else {
             return Output.error("pintle audit: no history is kept: neither $XDG_STATE_HOME nor $HOME is set")
         }
         do throws(HistoryError) {
@@ -245,14 +244,3 @@ struct Audit: AsyncParsableCommand {
 }
 
 extension ReportFormat: ExpressibleByArgument {}
-
-/// The default place of the history.
-enum HistoryLocation {
-    /// Returns `$XDG_STATE_HOME/pintle/audit.sqlite`, or else a path below `~/.local/state`; nil without a home. As its
-    /// specification says, the variable is ignored if it is not absolute.
-    static func path(environment: [String: String]) -> String? {
-        let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let home = environment["HOME"].flatMap { $0.isEmpty ? nil : "\($0)/.local/state" }
-        return (state ?? home).map { "\($0)/pintle/audit.sqlite" }
-    }
-}

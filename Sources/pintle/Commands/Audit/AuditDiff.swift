@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import PintleAudit
+internal import PintleSystem
 internal import PintleTrust
 
 struct AuditDiff: ParsableCommand {
@@ -66,7 +67,7 @@ struct AuditDiff: ParsableCommand {
     }
 
     private func path() throws(CommandFailure) -> String {
-        guard let path = self.audit.history ?? HistoryLocation.path(environment: Inherited.environment)
+        guard let path = self.audit.history ?? UserFile.history.path
         else {
             throw CommandFailure(
                 .incomplete, "pintle audit diff: neither $XDG_STATE_HOME nor $HOME is set; give --history")

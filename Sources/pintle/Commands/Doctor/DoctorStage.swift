@@ -23,7 +23,7 @@ struct DoctorStage {
     init(_ interception: InterceptionConfiguration, _ environment: [String: String]) async throws(CommandFailure) {
         let logger = BufferedLog().logger
         let lifecycle = Lifecycle(logger: logger)
-        let folder = try PrivateFolder.make("doctor", environment)
+        let folder = try PrivateFolder.doctor.make(environment)
         var origins: [DoctorOrigin] = []
         var trust: RunTrust?
         do throws(CommandFailure) {

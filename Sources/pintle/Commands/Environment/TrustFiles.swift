@@ -7,6 +7,15 @@ internal import PintleTrust
 /// Writes the files with which programs trust the certificates of interception. Most programs read one instead of the
 /// system's roots, so it has those too.
 enum TrustFiles {
+    /// The name of a file in the folder. Beside these, one for each variable that named certificates before has the variable's name.
+    enum Name: String, CaseIterable {
+        case bundle = "bundle.pem"
+        case authority = "authority.pem"
+        case javaStore = "store.p12"
+        case wgetConfiguration = "wgetrc"
+        case aptConfiguration = "apt.conf"
+    }
+
     /// Writes the files, with the system's current roots.
     ///
     /// - Parameters:
@@ -19,10 +28,11 @@ enum TrustFiles {
         for authority: Certificate, _ configuration: Configuration, into folder: String, _ environment: [String: String]
     ) throws(CommandFailure) -> ProxyEnvironment.Trust {
         let added = try Self.extraRoots(of: configuration) + [authority]
+        let place = { (name: Name) in "\(folder)/\(name.rawValue)" }
         var trust = ProxyEnvironment.Trust(
-            bundle: folder + "/bundle.pem", authority: folder + "/authority.pem", javaStore: folder + "/store.p12",
-            javaStorePassword: CAExport.storePassword, wgetConfiguration: folder + "/wgetrc",
-            aptConfiguration: folder + "/apt.conf")
+            bundle: place(.bundle), authority: place(.authority), javaStore: place(.javaStore),
+            javaStorePassword: CAExport.storePassword, wgetConfiguration: place(.wgetConfiguration),
+            aptConfiguration: place(.aptConfiguration))
         let all = SystemCertificates.current() + added
         let store: [UInt8]
         do throws(TrustError) {

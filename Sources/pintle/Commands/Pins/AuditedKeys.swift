@@ -22,7 +22,7 @@ struct AuditedKeys: ParsableArguments {
     /// - Throws: an error if a history that the user named cannot be read.
     func seen(of origin: ConfigurationOrigin) throws(CommandFailure) -> [String: SeenKeys] {
         guard self.history != "off" else { return [:] }
-        let path = self.history ?? HistoryLocation.path(environment: Inherited.environment)
+        let path = self.history ?? UserFile.history.path
         guard let path, self.history != nil || access(path, F_OK) == 0 else { return [:] }
         do throws(HistoryError) {
             let chains = try AuditHistory.existing(path)

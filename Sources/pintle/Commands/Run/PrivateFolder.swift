@@ -4,19 +4,29 @@ internal import FoundationEssentials
 internal import Glibc
 internal import PintleSystem
 
-/// A temporary folder that is removed at the end of a command.
-enum PrivateFolder {
+/// A temporary folder that is removed at the end of a command, by the word in its name.
+enum PrivateFolder: String, CaseIterable {
+    /// The files with which a command of `run` trusts the authority.
+    case run
+    /// Files of credentials, as a command of `run` sees them.
+    case credentials
+    /// The working directory of the programs of `doctor`.
+    case doctor
+
+    /// The name. Its last letters differ each time.
+    private var name: String { "pintle-\(self.rawValue)-XXXXXX" }
+    /// The path for people.
+    var shown: String { "$TMPDIR/\(self.name)/" }
+
     /// Creates a folder that all users may read, because programs of a child may run as other users, as apt's do.
     ///
-    /// - Parameters:
-    ///   - command: the name of the command, for the folder's name.
-    ///   - environment: its `TMPDIR` is the place of the folder.
-    static func make(_ command: String, _ environment: [String: String]) throws(CommandFailure) -> String {
+    /// - Parameter environment: its `TMPDIR` is the place of the folder.
+    func make(_ environment: [String: String]) throws(CommandFailure) -> String {
         let base = environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
-        var template = "\(base)/pintle-\(command)-XXXXXX".systemBytes.map(CChar.init(bitPattern:)) + [0]
+        var template = "\(base)/\(self.name)".systemBytes.map(CChar.init(bitPattern:)) + [0]
         guard mkdtemp(&template) != nil, Glibc.chmod(template, 0o755) == 0 else {
             throw CommandFailure(
-                .incomplete, "pintle \(command): \(base): no folder can be made there: \(SystemError.last)")
+                .incomplete, "pintle \(self.rawValue): \(base): no folder can be made there: \(SystemError.last)")
         }
         return String(systemText: template)
     }

@@ -26,7 +26,7 @@ struct RunTrust: Sendable {
         } catch {
             throw CommandFailure(.incomplete, "pintle run: \(error.message)")
         }
-        self.folder = try PrivateFolder.make("run", environment)
+        self.folder = try PrivateFolder.run.make(environment)
         do throws(CommandFailure) {
             self.files = try TrustFiles.write(
                 for: self.authority.certificate, configuration, into: self.folder, environment)

@@ -79,12 +79,11 @@ final class AdminServer: Sendable {
 
     /// Writes the token where only this user can read it.
     private static func write(_ token: String, _ logger: Logger) throws(CommandFailure) -> String? {
-        guard let folder = StateFolder.sockets else {
+        guard let folder = UserFile.token.folder, let path = UserFile.token.path else {
             logger.warning(
                 "no file has the admin token: neither XDG_STATE_HOME nor HOME says where; `pintle status` prints it")
             return nil
         }
-        let path = "\(folder)/\(getpid()).token"
         do throws(UntrustedPlace) {
             _ = try TrustedFolder(folder, making: 0o700)
             do throws(SystemError) {

@@ -13,7 +13,7 @@ struct ListStore: Sendable {
     let path: String?
 
     /// The store of this user.
-    static var ofUser: ListStore { ListStore(path: StateFolder.path.map { $0 + "/lists" }) }
+    static var ofUser: ListStore { ListStore(path: UserFile.lists.path) }
 
     private static func name(_ url: HTTPURL) -> String {
         RunningDigest.sha256(Array(url.description.utf8)).hexadecimal
@@ -52,7 +52,7 @@ struct ListStore: Sendable {
     func write(_ copy: ListCopy, of url: HTTPURL) throws(ListFailure) {
         guard let path else { throw ListFailure("neither XDG_STATE_HOME nor HOME says where") }
         let name = Self.name(url)
-        let temporary = "\(name).\(getpid())-\(UInt32.random(in: .min ... .max)).tmp"
+        let temporary = CompanionFile.temporary.path(beside: name)
         do {
             let folder = try TrustedFolder(path, making: 0o700)
             let descriptor = try folder.open(temporary, O_WRONLY | O_CREAT | O_EXCL)

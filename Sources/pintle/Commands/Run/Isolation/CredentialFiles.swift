@@ -43,7 +43,7 @@ struct CredentialFiles: Sendable {
             (credential.files + [credential.source].compactMap(\.self)).map { (name: credential.name, path: $0) }
         }
         guard isIsolated, !named.isEmpty else { return CredentialFiles(copies: [], folder: nil) }
-        let folder = try PrivateFolder.make("credentials", environment)
+        let folder = try PrivateFolder.credentials.make(environment)
         do throws(CommandFailure) {
             var copies: [Copy] = []
             for (name, path) in named {
