@@ -9,21 +9,29 @@ internal import PintleSystem
 /// The command line. Each command has its own file; this one selects a command, and turns errors into exit codes.
 @main
 struct Pintle: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "pintle",
-        abstract: "A local HTTP forward proxy that matches, rewrites, pins, checks and counts every request.",
-        discussion: """
-            pintle help COMMAND prints the help of a command, and pintle help TOPIC a page of the reference; the topics are \
-            \(HelpTopic.subjects.map(\.rawValue).joined(separator: ", ")).
-            """,
-        version: Version.line,
-        subcommands: [
+    static var configuration: CommandConfiguration {
+        let help: [any ParsableCommand.Type] = CompletionScript.isBeingWritten ? [Help.self] : []
+        return CommandConfiguration(
+            commandName: "pintle",
+            abstract: "A local HTTP forward proxy that matches, rewrites, pins, checks and counts every request.",
+            discussion: """
+                pintle help COMMAND prints the help of a command, and pintle help TOPIC a page of the reference; the topics are \
+                \(HelpTopic.subjects.map(\.rawValue).joined(separator: ", ")).
+                """,
+            version: Version.line,
+            subcommands: Self.commands + help)
+    }
+
+    /// The commands below this one, without ``Help``.
+    static var commands: [any ParsableCommand.Type] {
+        [
             Init.self, Serve.self, Run.self, Env.self, Doctor.self, Reload.self, Status.self, Top.self, Tail.self,
             Wait.self, Purge.self, Check.self, TestCommand.self, Tapes.self, Explain.self, Convert.self,
             Audit.self, Fetch.self,
             Pins.self,
             Verify.self, VerifyRun.self, CA.self, Config.self, VersionCommand.self,
-        ])
+        ]
+    }
 
     static func main() async {
         pintle_tell_of_fatal_signals()
@@ -75,7 +83,12 @@ struct Pintle: AsyncParsableCommand {
         let message = Self.fullMessage(for: error)
         if Self.exitCode(for: error).isSuccess {
             do throws(CommandFailure) {
-                try Output.prose(message)
+                // The lines of a script stay as they are.
+                if CompletionScript.isBeingWritten {
+                    try Output.data(CompletionScript(message).text)
+                } else {
+                    try Output.prose(message)
+                }
             } catch {
                 Self.leave(with: error)
             }

@@ -29,12 +29,25 @@ struct HelpTests {
         #expect(process.exitCode == 0 && text.contains("exit-codes") && text.contains("verify-run"), "\(process.lines)")
     }
 
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `completions have the topics and the commands that help takes`(shell: String) throws {
+        let process = try PintleProcess.run(["--generate-completion-script", shell])
+        let lines = process.output
+        #expect(process.exitCode == 0 && process.errors.isEmpty, "\(process.errors)")
+        // Only help takes topics.
+        let topics = lines.filter { $0.contains("exit-codes") }
+        #expect(topics.count == 1 && topics.allSatisfy { $0.contains("signals") && $0.contains("verify-run") })
+        // The parser's own help is not there beside it.
+        #expect(lines.count { $0 == "_pintle_help() {" } == (shell == "fish" ? 0 : 1))
+        #expect(!lines.contains { $0.contains("help|help)") || $0.contains("Show subcommand help information.") })
+    }
+
     @Test func `help of help lists the topics with their subjects`() throws {
         for arguments in [["help", "--help"], ["help", "help"]] {
             let process = try PintleProcess.run(arguments)
             #expect(
                 process.exitCode == 0
-                    && process.output.contains("USAGE: pintle help [<command|topic> ...] [--format <format>]"))
+                    && process.output.contains("USAGE: pintle help [<command-or-topic> ...] [--format <format>]"))
             #expect(process.output.contains { $0.hasPrefix("  signals ") }, "\(process.lines)")
         }
     }

@@ -3,6 +3,7 @@
 
 Prints what is missing or malformed, and ends with 1 if there is anything."""
 
+import json
 import os
 import pathlib
 import re
@@ -77,16 +78,24 @@ def malformed(folder: pathlib.Path) -> list[str]:
     return [line for line in (lint.stdout + lint.stderr + "".join(groff)).split("\n") if line]
 
 
+def subjects(program: str) -> list[str]:
+    """The words that `pintle help` takes: topics of the reference, and commands."""
+    listed = json.loads(output(program, "help", "topics", "--format", "json"))
+    topics = [entry["term"] for section in listed["sections"] for entry in section["entries"]]
+    return topics + subcommands(output(program, "help"))
+
+
 def missing_completions(program: str, folder: pathlib.Path, command: Command) -> list[str]:
     help = output(program, "help", *command.words[1:])
+    words = subjects(program) if command.words[1:] == ("help",) else subcommands(help)
     faults = []
-    for wanted, word in ((subcommands(help), ""), ([one for one in options(help) if one.startswith("--")], "--")):
+    for wanted, word in ((words, ""), ([one for one in options(help) if one.startswith("--")], "--")):
         for shell, (call, script) in SHELLS.items():
-            words = [*call, folder / "completions" / script, *command.words, word]
+            line = [*call, folder / "completions" / script, *command.words, word]
             # fish writes settings into a home.
             with tempfile.TemporaryDirectory() as home:
                 result = subprocess.run(
-                    words, capture_output=True, text=True, timeout=60, env={**os.environ, "HOME": home})
+                    line, capture_output=True, text=True, timeout=60, env={**os.environ, "HOME": home})
             lacking = set(wanted) - set(result.stdout.split("\n"))
             if lacking:
                 place = " ".join([*command.words, word])
@@ -98,9 +107,9 @@ def main(program: str, folder: pathlib.Path, reference: pathlib.Path) -> int:
     every = commands(program).all()
     faults = [fault for command in every for fault in missing_from_pages(program, folder, command)]
     faults += missing_keys(folder, reference) + malformed(folder)
-    # A command with others below it, and one with options alone.
+    # A command with others below it, one with options alone, and the one whose words are topics.
     for command in every:
-        if command.words[1:] in ((), ("run",), ("pins",)):
+        if command.words[1:] in ((), ("run",), ("pins",), ("help",)):
             faults += missing_completions(program, folder, command)
     print("".join(f"{fault}\n" for fault in faults), end="", file=sys.stderr)
     return 1 if faults else 0

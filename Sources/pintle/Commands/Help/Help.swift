@@ -12,9 +12,13 @@ struct Help: ParsableCommand {
         commandName: "help", _superCommandName: "pintle",
         abstract: "Print the help of a command, or a page of the reference.",
         discussion:
-            "The topics of the reference:\n\(Self.topics)\n\nOn a terminal pages are shown by $PAGER, else less.")
+            "The topics of the reference:\n\(Self.topics)\n\nOn a terminal pages are shown by $PAGER, else less.",
+        version: Version.line)
 
-    @Argument(help: ArgumentHelp("A command, with the ones below it, or a topic.", valueName: "command|topic"))
+    // The completions of zsh have a variable with the name of the value.
+    @Argument(
+        help: ArgumentHelp("A command, with the ones below it, or a topic.", valueName: "command-or-topic"),
+        completion: .list(HelpTopic.subjects.map(\.rawValue) + Pintle.commands.map { $0._commandName }))
     var subject: [String] = []
 
     @Option(help: "The form of a page: text, markdown or json.")
