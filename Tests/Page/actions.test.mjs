@@ -47,6 +47,8 @@ test('a test holds the decision', () => {
     '  expect: {decision: deny, rule: "destinations.deny[0]", route: absent, problem: destination-denied}',
     '',
   ].join('\n'));
+  const named = asTest({ record: { method: 'GET', url: 'http://a.test/', host: 'a.test:80', user: 'alice', tag: 'ci', decision: 'allow' }, request: { fields: [['Proxy-Authorization', 'Basic x']] } });
+  assert.match(named, /request: \{method: GET, url: "http:\/\/a.test\/", client: \{user: "alice", tag: "ci"\}\}\n/);
   const gateway = asTest({ record: { method: 'GET', url: '/x', host: 'localhost:8080', route: 'api', decision: 'allow' }, request: { fields: [['Host', 'localhost:8080']] } });
   assert.match(gateway, /request: \{method: GET, url: "\/x", headers: \{Host: "localhost:8080"\}\}\n {2}expect: \{decision: allow, route: api\}/);
   const unpinned = asTest({ record: { method: 'GET', url: 'https://a.test/', host: 'a.test:443', route: 'api', decision: 'reject', violations: ['pin-mismatch'] } });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PintleMessage
 import PintlePolicy
 import Testing
@@ -73,13 +74,59 @@ struct SampleTests {
             name: "a body that is too long to be serialized",
             policy: "limits: {body_buffer: 2}\nroutes: [{name: a, request: {serialize: json}}]",
             sample: "POST http://a.test/ HTTP/1.1\nHost: a.test\n\nhello\n", expected: "413 body-too-large"),
+        Row(
+            name: "a sample is of the user that it names", policy: Self.forUsers, sample: Self.asked("ben:other"),
+            expected: "GET http://a.test/ {} none "),
+        Row(
+            name: "a sample is of the user and the tag that it names",
+            policy: Self.users
+                + "routes: [{name: a, match: {users: [ben], tags: [ci]}, request: {headers: {set: {X-A: b}}}}]",
+            sample: Self.asked("ben+ci:other"), expected: "GET http://a.test/ {X-A: b} none "),
+        Row(
+            name: "a sample without a name is of none", policy: Self.forUsers, sample: Self.asked(nil),
+            expected: "403 destination-denied"),
+        Row(
+            name: "a sample with a wrong password", policy: Self.forUsers, sample: Self.asked("ben:wrong"),
+            expected: "407 proxy-auth-required"),
+        Row(
+            name: "a sample of a user that there is not", policy: Self.forUsers, sample: Self.asked("eva:other"),
+            expected: "407 proxy-auth-required"),
+        Row(
+            name: "a sample with another scheme", policy: Self.forUsers,
+            sample: "GET http://a.test/ HTTP/1.1\nHost: a.test\nProxy-Authorization: Bearer x\n\n",
+            expected: "407 proxy-auth-required"),
+        Row(
+            name: "a sample that names its client twice", policy: Self.forUsers,
+            sample: "GET http://a.test/ HTTP/1.1\nHost: a.test\n"
+                + String(repeating: "Proxy-Authorization: Basic \(Self.word("ben:other"))\n", count: 2) + "\n",
+            expected: "407 proxy-auth-required"),
+        Row(
+            name: "without users the name is the tag of a sample",
+            policy: "destinations: {default: deny, allow: [{host: a.test, tags: [ci]}]}", sample: Self.asked("ci:"),
+            expected: "GET http://a.test/ {} none "),
     ]
+
+    private static let users = "clients: {basic_auth: {users: users}}\n"
+    private static let forUsers = Self.users + "destinations: {default: deny, allow: [{host: a.test, users: [ben]}]}"
+
+    /// A request of a client.
+    ///
+    /// - Parameter client: its name and password; nil for a client that shows none.
+    private static func asked(_ client: String?) -> String {
+        let field = client.map { "Proxy-Authorization: Basic \(Self.word($0))\n" } ?? ""
+        return "GET http://a.test/ HTTP/1.1\nHost: a.test\n\(field)\n"
+    }
+
+    private static func word(_ client: String) -> String { Data(client.utf8).base64EncodedString() }
 
     @Test(arguments: Self.rows)
     func `a sample is sent as it would be served`(row: Row) throws {
         let policy = try PolicyLoader.policy(
             yaml: Array("version: 1\n\(row.policy)".utf8), file: "pintle.yaml",
-            surroundings: surroundings(files: ["ranged.yaml": Self.ranged]))
+            surroundings: surroundings(files: [
+                "ranged.yaml": Self.ranged,
+                "users": "ben:$2b$04$ABCDEFGHIJKLMNOPQRSTUubdTkc8VfDg3xLFFedNQLivmNw6I3T6K\n",
+            ]))
         do throws(Problem) {
             let run = try DryRun(Array(row.sample.utf8), policy: policy)
             var sent = (head: run.head, body: run.body)

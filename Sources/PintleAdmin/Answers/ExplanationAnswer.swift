@@ -34,6 +34,11 @@ struct ExplanationAnswer {
             }
             head.fields.append(String(parts[0]), String(parts[1].drop { $0 == " " }))
         }
+        guard !head.fields.contains(.proxyAuthorization) else {
+            throw AdminGate.Refusal(
+                status: 400, title: "Not a field",
+                detail: "Proxy-Authorization says who the client is; give `user` and `tag` instead")
+        }
         let client: ProxyIdentity
         do throws(Malformed) {
             client = try self.policy.identity(user: query["user"], tag: query["tag"])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PintleMessage
 internal import PintleSystem
 
 /// The names that a client gives with Proxy-Authorization.
@@ -46,6 +47,24 @@ extension Policy {
             throw Malformed("a client with a tag has a user, too, by clients.basic_auth; name one")
         }
         return ProxyIdentity(user: user, tag: tag)
+    }
+
+    /// The names of the client of a saved request, by its Proxy-Authorization. Without the field it is a client without a name that may
+    /// use the proxy. Takes as long as bcrypt does if the configuration has users.
+    ///
+    /// - Throws: the problem that the client would get, if a user's name or password is not right.
+    package func identity(by fields: Fields) throws(Problem) -> ProxyIdentity {
+        guard let value = fields[.proxyAuthorization] else { return ProxyIdentity() }
+        let given = BasicCredentials(value)
+        guard let basicAuth = self.configuration.clients.basicAuth else { return ProxyIdentity(tag: given?.user) }
+        guard let credentials = given, fields.values(of: "Proxy-Authorization").count == 1 else {
+            throw basicAuth.refusal(hasTried: true)
+        }
+        let identity = basicAuth.users.identity(named: credentials.user)
+        guard basicAuth.users.has(user: identity.user ?? "", password: credentials.password) else {
+            throw basicAuth.refusal(hasTried: true)
+        }
+        return identity
     }
 }
 

@@ -18,13 +18,16 @@ package struct DryRun: Sendable {
     package var breaches: [String] { self.reported.map(\.reason) }
     /// The rules for the response; nil if it may be anything.
     package let validator: ResponseValidator?
+    /// The names of the client of a request as on the wire.
+    package private(set) var identity = ProxyIdentity()
     private let plan: RequestPlan
     private let input: (received: RequestHead, body: RequestPlan.Body, client: RequestClient)
 
     /// Takes a request through `policy`.
     ///
     /// - Parameter bytes: the request as on the wire. Lines of the head may end with a line feed alone, as editors save them.
-    ///   A body without Content-Length or Transfer-Encoding is the rest, without a line break at its end.
+    ///   A body without Content-Length or Transfer-Encoding is the rest, without a line break at its end. Proxy-Authorization names
+    ///   the client (``Policy/identity(by:)``).
     /// - Throws: the problem that the client would get instead.
     package init(_ bytes: [UInt8], policy: Policy) throws(Problem) {
         let limits = policy.configuration.limits
@@ -36,9 +39,11 @@ package struct DryRun: Sendable {
         } catch {
             throw Problem(error)
         }
+        let identity = try policy.identity(by: sample.head.fields)
         try self.init(
-            RequestPlan(sample.head, sample.framing, by: policy), sample.head, body: sample.body,
+            RequestPlan(sample.head, sample.framing, by: policy, of: identity), sample.head, body: sample.body,
             trailers: sample.trailers)
+        self.identity = identity
     }
 
     /// Takes a request through its plan.

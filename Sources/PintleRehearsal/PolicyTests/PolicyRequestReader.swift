@@ -20,7 +20,7 @@ enum PolicyRequestReader {
         let method = map["method"].map(Self.method)
         if case .some(nil) = method { return nil }
         guard let mode = Self.mode(map, text, method ?? nil) else { return nil }
-        guard let fields = PolicyFieldReader.read(map["headers"]),
+        guard let fields = PolicyFieldReader.read(map["headers"], isRequest: true),
             let content = ContentReader.read(map, isRequest: true)
         else { return nil }
         guard let (target, host) = Self.target(url, text, mode, hasHost: fields.contains("Host")) else { return nil }
@@ -110,7 +110,7 @@ enum PolicyResponseReader {
         guard let map = node.map(PolicyTestKeys.response) else { return nil }
         var status = 200
         map.read("status", into: &status) { $0.int(200...599) }
-        guard var fields = PolicyFieldReader.read(map["headers"]),
+        guard var fields = PolicyFieldReader.read(map["headers"], isRequest: false),
             let content = ContentReader.read(map, isRequest: false)
         else { return nil }
         if let type = content?.mediaType, !fields.contains("Content-Type") { fields.append("Content-Type", type) }
@@ -125,13 +125,13 @@ enum PolicyFieldReader {
     private static let framing: Set<String> = ["content-length", "transfer-encoding"]
 
     /// - Returns: nil after a fault was reported.
-    static func read(_ node: StrictNode?) -> Fields? {
+    static func read(_ node: StrictNode?, isRequest: Bool) -> Fields? {
         guard let node else { return Fields() }
         guard let entries = node.entries() else { return nil }
         var fields = Fields()
         var isWhole = true
         for entry in entries {
-            if let reason = self.refusal(of: entry.key) {
+            if let reason = self.refusal(of: entry.key, isRequest) {
                 entry.value.report(reason)
                 isWhole = false
                 continue
@@ -150,8 +150,11 @@ enum PolicyFieldReader {
     }
 
     /// The reason to refuse a field; nil for one that may be there.
-    private static func refusal(of name: String) -> String? {
+    private static func refusal(of name: String, _ isRequest: Bool) -> String? {
         if !FieldSyntax.isName(name) { return "is not the name of a header field" }
+        if isRequest, FieldName(name) == .proxyAuthorization {
+            return "says who the client is; write client: {user, tag}"
+        }
         return self.framing.contains(name.lowercased()) ? "follows from the body; leave it out" : nil
     }
 }

@@ -16,9 +16,10 @@ struct Check: AsyncParsableCommand {
             Exit code 0 without findings or with warnings only, 3 when the configuration is invalid. Lists of hosts at URLs are \
             fetched if their copies are old, as by every command; nothing else is connected to.
             With --sample the request goes to standard output as it would go upstream; exit code 1 when it would be \
-            answered with a problem instead. What is only reported goes to standard error. Query values, credentials and \
-            what the route puts into the request are shown as ***; with log.redact: off in the configuration everything \
-            is shown.
+            answered with a problem instead. What is only reported goes to standard error. Its Proxy-Authorization says who the \
+            client is, with a user's password where the configuration has users; without the field the client has no name. \
+            Query values, credentials and what the route puts into the request are shown as ***; with log.redact: off in the \
+            configuration everything is shown.
             With --against the differences in meaning from an earlier configuration go to standard output, each with a \
             request and the rule that decides on each side; exit code 1 if there are any. With --traffic, too, the recorded \
             exchanges are told that would be decided otherwise.
@@ -149,6 +150,7 @@ struct Check: AsyncParsableCommand {
             let run = try DryRun(bytes, policy: policy)
             let route = run.decision.route?.description ?? "no route"
             Output.error("sent to \(run.decision.scheme.rawValue)://\(run.decision.authority) by \(route)")
+            if run.identity != ProxyIdentity() { Output.error("the client is \(run.identity)") }
             if let breach = run.decision.reportedBreach { Output.error("reported: \(breach)") }
             for breach in run.breaches { Output.error("reported: the request breaks its contract: \(breach)") }
             sent = try Self.sent(run, policy.configuration.log.redact ? .on : .off)

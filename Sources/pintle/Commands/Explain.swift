@@ -99,6 +99,11 @@ struct Explain: AsyncParsableCommand {
             let (name, value) = try reader.read(text)
             head.fields.append(name, value)
         }
+        guard !head.fields.contains(.proxyAuthorization) else {
+            throw CommandFailure(
+                .usage,
+                "pintle explain: --header Proxy-Authorization says who the client is; give --user and --tag instead")
+        }
         let (policy, origin) = try await self.configuration.load()
         Output.error("configuration: \(origin)")
         let client: ProxyIdentity

@@ -80,6 +80,13 @@ struct AdminReadingTests {
         #expect(try self.stage.ask("/api/exchanges/none").status == 404)
     }
 
+    @Test func `an explanation is for the client that user and tag name`() throws {
+        let explain = "/api/explain?method=GET&url=http://site.example/"
+        #expect(try self.stage.ask("\(explain)&tag=ci").status == 200)
+        let refused = try self.stage.ask("\(explain)&header=Proxy-Authorization:+Basic+Y2k6")
+        #expect(refused.status == 400 && refused.text.contains("give `user` and `tag` instead"), "\(refused)")
+    }
+
     @Test func `the activity has the addresses of the listeners`() throws {
         #expect(
             try self.stage.ask("/api/activity").json["listeners"] as? [String]

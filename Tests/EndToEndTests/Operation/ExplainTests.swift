@@ -129,6 +129,7 @@ struct ExplainTests {
     @Test(arguments: [
         ["GET"], ["GE T", "http://a.test/"], ["GET", "ftp://a.test/"], ["GET", "/path"], ["CONNECT", "a:b:c"],
         ["GET", "http://a.test/", "-H", "nocolon"], ["GET", "http://a.test/", "-H", "Authorization: Basic eA=="],
+        ["GET", "http://a.test/", "-H", "Proxy-Authorization:env:PATH"],
     ])
     func `a wrong command line is usage`(arguments: [String]) throws {
         let process = try PintleProcess.run(["explain", "-c", self.file] + arguments)
@@ -196,6 +197,18 @@ struct ExplainTests {
         let process = try self.check(sample)
         #expect(process.exitCode == 1 && process.output.isEmpty)
         #expect(process.errors.contains { $0.contains("answered with \(answer)") }, "\(process.lines)")
+    }
+
+    @Test func `a sample is judged as the client that its Proxy-Authorization names`() throws {
+        let file = try self.folder.write(
+            "version: 1\nroutes: [{name: builds, match: {tags: [ci]}}]\n", to: "tags.yaml")
+        let sample = try self.folder.write(
+            "GET http://a.test/ HTTP/1.1\nHost: a.test\nProxy-Authorization: Basic Y2k6\n\n", to: "ci.http")
+        let process = try PintleProcess.run(["check", "-c", file, "--sample", sample])
+        #expect(process.exitCode == 0, "\(process.lines)")
+        #expect(!process.output.contains { $0.hasPrefix("Proxy-Authorization") }, "\(process.lines)")
+        #expect(process.errors.contains("sent to http://a.test:80 by routes[0] \"builds\""), "\(process.lines)")
+        #expect(process.errors.contains("the client is tag ci"), "\(process.lines)")
     }
 
     @Test func `a sample that is not there is no finding`() throws {

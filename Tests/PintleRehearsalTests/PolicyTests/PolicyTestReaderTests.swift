@@ -52,6 +52,10 @@ struct PolicyTestReaderTests {
             "2:62", "follows from the body"
         ),
         (
+            "- name: a\n  request: {url: \"http://a.test/\", headers: {Proxy-Authorization: x}}\n  expect: {route: r}",
+            "2:67", "says who the client is; write client: {user, tag}"
+        ),
+        (
             "- name: a\n  request: {url: \"http://a.test/\"}\n  expect: {route: /(/}", "3:19",
             "is not a regular expression"
         ),

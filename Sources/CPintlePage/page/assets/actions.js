@@ -77,6 +77,7 @@ export function asTest({ record, request, response, sent }) {
       ['url', yamlText(record.method === 'CONNECT' ? `https://${record.url ?? record.host}/` : record.url ?? '')],
       ['headers', fields.size ? map(Array.from(fields.values())) : undefined],
       ['json', jsonOf(request)],
+      ['client', record.user ?? record.tag ? map([['user', record.user && yamlText(record.user)], ['tag', record.tag && yamlText(record.tag)]]) : undefined],
     ])}`,
     `  expect: ${map([
       ['decision', isOfOrigin ? undefined : record.decision && yamlWord(record.decision)],

@@ -47,8 +47,13 @@ export const running = () => request('/api/running');
 export const eventsPath = filter => `/api/events${query({ filter })}`;
 export const harPath = filter => `/api/har${query({ filter })}`;
 
-export function explain(method, url, fields) {
-  const values = new URLSearchParams([['method', method], ['url', url], ...fields.map(([name, value]) => ['header', `${name}: ${value}`])]);
+/** How the configuration in force decides. The client is named by `user` and `tag`, not by its Proxy-Authorization. */
+export function explain(method, url, fields, { user, tag }) {
+  const values = new URLSearchParams([
+    ['method', method], ['url', url],
+    ...fields.filter(([name]) => !/^proxy-authorization$/i.test(name)).map(([name, value]) => ['header', `${name}: ${value}`]),
+    ...Object.entries({ user, tag }).filter(([, value]) => value !== undefined),
+  ]);
   return request(`/api/explain?${values}`);
 }
 

@@ -72,7 +72,7 @@ export class Detail {
     const { signal } = this.abort;
     let contents;
     try {
-      const { why: reasons, sent } = await explain(record.method ?? 'GET', record.url ?? '', request?.fields ?? []);
+      const { why: reasons, sent } = await explain(record.method ?? 'GET', record.url ?? '', request?.fields ?? [], record);
       contents = [path(reasons), sent ? element('p', {}, 'sent to ', shown(`${sent.method} ${sent.url}`)) : null].filter(Boolean);
     } catch (error) {
       contents = [element('p.fault', {}, visible(error.message))];
