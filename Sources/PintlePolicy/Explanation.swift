@@ -146,7 +146,18 @@ package struct Explanation: Sendable, Equatable {
 
     /// Describes the outcome if the first bytes of a captured connection are no ClientHello.
     private mutating func tellCaptured(_ query: RouteQuery) {
-        self.add("in clear", "requests are judged one by one, as http://\(query.authority.description(for: .http))/…")
+        let place = "http://\(query.authority.description(for: .http))/…"
+        if IPAddress(query.authority.host) == nil {
+            self.add("in clear", "requests are judged one by one, as \(place)")
+        } else {
+            self.add(
+                "address",
+                "the lines above judge the address alone; at a listener capture:// the server that a ClientHello names takes its "
+                    + "place, and is judged as CONNECT NAME:\(query.authority.port)")
+            self.add(
+                "in clear",
+                "requests are judged one by one, as http://NAME/… with the name in their Host; without one as \(place)")
+        }
         let client = "a client that speaks something else, or waits for its server,"
         let other = self.policy.decideTunnel(query, TunnelKind(isOpaque: true, isCaptured: true))
         if let rule = other.destination.denial {
@@ -204,7 +215,7 @@ package struct Explanation: Sendable, Equatable {
             self.add("destination", breach, at: decision.reportedRule.flatMap { self.place(of: $0) })
         }
         if case .parent = decision.way { return }
-        if let rule = self.policy.destinations.addressRule(for: decision.authority, decision.rights) {
+        for rule in self.policy.destinations.addressRules(for: decision.authority, decision.rights) {
             self.add("destination", "the address that is dialled is judged by \(rule)")
         }
     }

@@ -111,6 +111,39 @@ struct RequestPlanExplanationTests {
         #expect(try Explanation(policy, head).lines.allSatisfy { $0.topic != "other" })
     }
 
+    @Test func `a captured connection to an address says that it is judged by a name, if it shows one`() throws {
+        let head = RequestHead(
+            method: "CONNECT", target: .authority(Authority(host: "192.0.2.7", port: 443)), minorVersion: 1)
+        let lines = try Explanation(policy(""), head, isCaptured: true).lines.map(\.description)
+        #expect(
+            lines.suffix(3).dropLast() == [
+                "address      the lines above judge the address alone; at a listener capture:// the server that a ClientHello names "
+                    + "takes its place, and is judged as CONNECT NAME:443",
+                "in clear     requests are judged one by one, as http://NAME/… with the name in their Host; without one as "
+                    + "http://192.0.2.7:443/…",
+            ], "\(lines)")
+        #expect(try Explanation(policy(""), head).lines.allSatisfy { $0.topic != "address" })
+    }
+
+    @Test func `networks of deny are told of a name, which they judge when its address is known`() throws {
+        let policy = try policy(
+            "destinations: {deny: [\"10.0.0.0/8\", a.test, \"192.0.2.0/24\"], private_addresses: deny}")
+        func told(_ url: String) throws -> [String] {
+            try Explanation(policy, RequestHead(spelled: ["GET \(url)"], minorVersion: 1)).lines.filter {
+                $0.topic == "destination"
+            }.map(\.text)
+        }
+        let dialled = "the address that is dialled is judged by destinations"
+        #expect(
+            try told("http://b.test/") == [
+                "b.test:80 is allowed by destinations.default",
+                "\(dialled).deny[0] \"10.0.0.0/8\" and 1 more", "\(dialled).private_addresses deny",
+            ])
+        // An address that is known is judged at once.
+        #expect(try told("http://8.8.8.8/") == ["8.8.8.8:80 is allowed by destinations.default"])
+        #expect(try told("http://a.test/") == ["a.test:80 is denied by destinations.deny[1] \"a.test\""])
+    }
+
     @Test func `explain says of a tunnel under the system's roots, too, that its destination proves itself`() throws {
         let authority = try #require(Authority("api.example:443", defaultPort: nil))
         let head = RequestHead(method: "CONNECT", target: .authority(authority))

@@ -280,10 +280,20 @@ package struct DestinationRules: Sendable {
         return address.embeddedAddresses.lazy.compactMap { self.deny.first($0, port, client) }.first
     }
 
-    /// The rule about private addresses that the address of `host` will have to satisfy; nil if there is none.
-    func addressRule(for host: Authority, _ client: ClientRights) -> String? {
-        guard IPAddress(host.host) == nil, !self.allow.lists(host, client) else { return nil }
-        return self.privateDenial.map { self.privateDenialIsReported ? "\($0), which is only reported" : $0 }
+    /// The rules that can deny the address of `host` when it is known, in words; none for a host that is an address.
+    func addressRules(for host: Authority, _ client: ClientRights) -> [String] {
+        guard IPAddress(host.host) == nil else { return [] }
+        let reported = ", which is only reported"
+        var rules: [String] = []
+        let networks = self.deny.networkRules(for: client)
+        if let first = networks.first {
+            let more = networks.count > 1 ? " and \(networks.count - 1) more" : ""
+            rules.append("\(first)\(more)\(self.addressesAreReported ? reported : "")")
+        }
+        if let privateDenial, !self.allow.lists(host, client) {
+            rules.append(self.privateDenialIsReported ? privateDenial + reported : privateDenial)
+        }
+        return rules
     }
 
     /// The reason why an address that is not globally reachable may not be dialled; nil if it may.

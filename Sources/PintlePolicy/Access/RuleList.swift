@@ -104,6 +104,11 @@ struct RuleList: Sendable {
         self.networks.contains { self.holds($0, for: client) }
     }
 
+    /// The rules about networks that hold for the client.
+    func networkRules(for client: ClientRights) -> [DecidingRule] {
+        self.networks.filter { self.holds($0, for: client) }.map { self.rules[$0] }
+    }
+
     /// The numbers of the clients that rules about networks are for.
     var clientsOfNetworks: [Int] { self.networks.compactMap { self.clients[$0] } }
 
