@@ -15,11 +15,12 @@ import time
 import zlib
 
 from combination_keys import NEEDS, Mark, Places
+from combination_names import names_users
 
 JSON = b'{"a": 1, "b": null}'
 PLACEHOLDER = b'{"placeholder": true}'
-# A user "u" with the password "p", by bcrypt at its least cost.
-USERS = "u:$2b$04$AwOKi9Tr2rxj3xNnPKzIq.Vu0NIg5VHqNVaJ4igavIuGTVZlIyvXu\n"
+# The users "u" and "v" with the password "p", by bcrypt at its least cost.
+USERS = "".join(f"{name}:$2b$04$AwOKi9Tr2rxj3xNnPKzIq.Vu0NIg5VHqNVaJ4igavIuGTVZlIyvXu\n" for name in "uv")
 
 # An origin of TLS and HTTP/2, whose answers are those of the plain one.
 NGINX = """
@@ -228,4 +229,7 @@ class Fixture:
         for mark in marks:
             for key, value in NEEDS.get(mark.key, {}).items():
                 put(mark.owner, key, value.format(**self.places._asdict()) if isinstance(value, str) else value, False)
+        # Without users no rule may be for one.
+        if names_users([whole.get("destinations", {}), *(route["match"] for route in routes.values())]):
+            whole.setdefault("clients", {}).setdefault("basic_auth", {}).setdefault("users", folder + "/users")
         return json.dumps({**whole, "routes": list(routes.values())}, indent=1)

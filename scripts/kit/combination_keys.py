@@ -19,7 +19,6 @@ LEFT = {
     "recordings.path": "is for routes with replay", "route.replay": "answers from recordings, which the frame has none of",
     "route.respond": "stands in the place of an origin, and of all other keys of its route",
     "interception.ca": "is fixed", "trust.hosts": "is fixed", "trust.roots": "is fixed",
-    "route.match.users": "needs clients that authenticate", "route.match.tags": "needs clients with names",
     "route.name": "is fixed", "route.match.hosts": "is fixed", "route.trust": "is fixed",
 }
 
@@ -51,8 +50,12 @@ def made(places: Places) -> dict[str, list[Any]]:
         "upstream_proxy.no_proxy": ["second.localhost", ["127.0.0.1"]], "clients.basic_auth.users": [folder + "/users"],
         "log.exchanges": ["off", "-"], "cache.path": [folder + "/cache"], "via": ["off", "other"],
         "clients.allow": [["127.0.0.0/8"], "127.0.0.1"], "destinations.connect_ports": ["any", "auto", 443],
-        "destinations.ports": ["any", "auto", [80, 443]], "destinations.deny": ["second.localhost", ["a.localhost"]],
-        "destinations.allow": ["first.localhost", ["*"]], "destinations.default": ["allow", "deny"], "tunnels.verify": ["second.localhost", ["*"]],
+        "destinations.ports": ["any", "auto", [80, 443]], "destinations.deny": [
+            "second.localhost", ["a.localhost"], {"host": "*.localhost", "users": ["v", "w*"]}, [{"host": "127.0.0.0/8", "tags": "ci"}],
+            [{"host": "third.localhost", "users": "u", "tags": ["*"], "reason": "no"}, {"host": "127.0.0.1/32", "users": "v"}]],
+        "destinations.allow": [
+            "first.localhost", ["*"], {"host": "*", "users": "u"},
+            ["second.localhost", {"host": "*.localhost", "tags": ["c*"]}, {"host": "127.0.0.0/8", "users": ["v"]}]], "destinations.default": ["allow", "deny"], "tunnels.verify": ["second.localhost", ["*"]],
         "interception.hosts": ["third.localhost", ["first.localhost"]],
         "limits.header_count": [64, 500], "route.response.placeholder_after": ["5s", "5m"],
         # A loaded machine takes longer than a second for a handshake or a tunnel's end.
@@ -65,7 +68,7 @@ def made(places: Places) -> dict[str, list[Any]]:
         "trust.client_certificate.certificate": [folder + "/o.pem"],
         "trust.client_certificate.key": [folder + "/o.key"], "trust.client_certificate.password": ["x"],
         "route.match.methods": ["GET", ["GET", "HEAD", "POST"]], "route.match.paths": ["/page", ["/**"]],
-        "route.match.headers": [{"X-Combined": "1"}],
+        "route.match.headers": [{"X-Combined": "1"}], "route.match.users": ["u", ["v", "w*"]], "route.match.tags": ["ci", ["c*", "x"]],
         "route.upstream": [places.plain, places.plain + "/pre", places.secure], "route.strip_prefix": ["/pre", "/page"],
         "route.request.interface": ["lo"], "route.request.forwarded": ["x_forwarded", "rfc7239", "off"],
         "route.request.forwarded.trusted_proxies": ["127.0.0.0/8"], "route.request.forwarded.fields": ["x_forwarded", "rfc7239"],

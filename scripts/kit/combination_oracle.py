@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from combination_fixture import JSON, PLACEHOLDER, PNG
 from combination_keys import Mark
+from combination_names import NamedRules
 from combination_traffic import COOKIE, Answer, Request, Tunnelled
 
 # Problems that no request is promised, with their status and what explains them: a line of `explain`, or `key` and a key of the
@@ -23,13 +24,15 @@ GROUNDS = {
     "certificate-invalid": (502, TRUST), "pin-mismatch": (502, TRUST), "tls-failure": (502, TRUST),
     "upstream-timeout": (504, r"^key route\.request\.timeout"),
     "connect-timeout": (504, r"^key route\.request\.(connect_)?timeout"),
-    "destination-denied": (403, r"^destination .* is judged "),
+    "destination-denied": (403, r"^destination .* is judged |^named networks deny the address"),
     # Without a route, or by one without an upstream, requests go to a port where nothing listens.
     "connect-failure": (502, r"^sent to +[A-Z]+ https?://[a-z]+\.localhost/"),
 }
 # Where many clients come at once, limits of a few refuse some.
 CROWDED = r"^key limits\.(connections|tunnels)"
 
+# Limits and passwords come before the policy, which may not have been asked.
+EARLY = (407, 408, 503)
 WITHOUT_NULLS = b'{"a": 1}'
 STATUS = {"/redirect": 302, "/error": 500}
 
@@ -43,10 +46,12 @@ class Promise(NamedTuple):
     path: str | None
     trust: str | None
     rule: str | None
+    denies_address: bool
+    """True if a network for the client denies the address of every origin."""
 
     @property
     def explained(self) -> str:
-        return re.split("^key ", self.text, maxsplit=1, flags=re.MULTILINE)[0]
+        return re.split("^(?:key|named) ", self.text, maxsplit=1, flags=re.MULTILINE)[0]
 
     def says(self, pattern: str) -> bool:
         return re.search(pattern, self.text, re.MULTILINE) is not None
@@ -59,25 +64,37 @@ class Promise(NamedTuple):
         return any(name in GROUNDS and self.says(GROUNDS[name][1]) for name in names)
 
 
-def promised(program: str, folder: str, environment: dict[str, str], request: Request, row: list[Mark]) -> Promise | str:
-    """What `explain` says of a request, or its complaint."""
+def promised(
+    program: str, folder: str, environment: dict[str, str], request: Request, row: list[Mark], rules: NamedRules,
+) -> Promise | str:
+    """What `explain` says of a request, or its complaint, or how it contradicts the names in rules."""
+    client = rules.identity(request.client)
+    names = [f"--{key}={name}" for key, name in zip(("user", "tag"), client) if name]
     # Credentials are taken from the environment alone.
     fields = [f"--header={field.replace(COOKIE, 'Cookie:env:COMBINED')}" for field in (*request.fields, f"Host: {request.host}")]
-    done = subprocess.run([program, "explain", "-c", "p.yaml", *([] if request.method == "CONNECT" else fields), request.method,
-                           request.target], cwd=folder, capture_output=True, text=True, env={**environment, "COMBINED": "a=b"})
+    done = subprocess.run(
+        [program, "explain", "-c", "p.yaml", *names, *([] if request.method == "CONNECT" else fields), request.method, request.target],
+        cwd=folder, capture_output=True, text=True, env={**environment, "COMBINED": "a=b"})
     # 1 says that the request is refused; without an explanation it was refused before any rule.
     if done.returncode not in (0, 1) or not done.stdout:
         return f"explain of {request} ends with {done.returncode}: {done.stdout}{done.stderr}"
     text = done.stdout + "".join(f"key {mark.key}\n" for mark in row)
+    # A parent looks names up, and no address is judged here.
+    denies_address = rules.deny_address(request.client) and not re.search(r"^way +by the parent ", text, re.MULTILINE)
+    if denies_address:
+        text += "named networks deny the address\n"
 
     def said(pattern: str) -> str | None:
         found = re.search(pattern, text, re.MULTILINE)
         return found.group(1) if found else None
 
     status = said(r"^answer +(\d{3})")
-    return Promise(text, int(status) if status else None, said(r"^answer +\d{3} (.*)"), said(r'^route +routes\[\d+\] "([^"]*)"'),
+    route = said(r'^route +routes\[\d+\] "([^"]*)"')
+    if contradiction := rules.fault(request, done.stdout, route):
+        return f"explain of {request}: {contradiction}:\n{done.stdout}"
+    return Promise(text, int(status) if status else None, said(r"^answer +\d{3} (.*)"), route,
                    said(r"^sent to +\S+ https?://[^/]*([^?\n]*)"), said(r"^trust +([a-z]+), by"),
-                   said(r"^destination .* by (destinations\..*)$"))
+                   said(r"^destination .* by (destinations\..*)$"), denies_address)
 
 
 def compared(request: Request, promise: Promise, answer: Answer | str, crowded: bool) -> str | None:
@@ -93,6 +110,9 @@ def fault(request: Request, promise: Promise, answer: Answer, crowded: bool) -> 
         same = promise.status == answer.status and (request.method == "HEAD" or answer.problem == promise.problem)
         # Limits come before the policy.
         return None if same or answer.status == 503 and promise.allows("overloaded", 503, crowded) else "explain promises another answer"
+    is_relayed = request.method == "CONNECT" and answer.status == 200 and not promise.says("requests inside are judged")
+    if promise.denies_address and (answer.seen or is_relayed):
+        return "a network denies the client the address of the origin"
     if promise.says(r"^response .*(placeholder|replaces)") and not answer.problem and not answer.seen \
             and answer.body == (b"" if request.method == "HEAD" else PLACEHOLDER):
         return None
@@ -134,6 +154,8 @@ def tunnel_fault(connect: Promise, inner: Promise, request: Request, got: Tunnel
         return None if connect.allows(None, got.connect, True) else f"{about}: explain promises another\n{connect.explained}"
     if connect.status:
         return None
+    if connect.denies_address and not connect.says("requests inside are judged"):
+        return f"{about}: a network denies the client the address of the origin"
     if not got.answer:
         return f"{about}: explain promises an answer"
     if "requests inside are judged" in connect.text:
@@ -141,14 +163,17 @@ def tunnel_fault(connect: Promise, inner: Promise, request: Request, got: Tunnel
     return None if got.answer.status == 200 and got.answer.body == JSON else f"{about}: the origin answers 200"
 
 
-def logged(log: str, promises: dict[tuple[str, str, str], list[tuple[Promise, int | None]]]) -> str | None:
+def logged(log: str, promises: dict[tuple, list[tuple[Promise, int | None]]]) -> str | None:
     """Compares the records of exchanges with what was promised for them, and with the statuses that clients saw."""
     for line in log.splitlines():
         if not line.startswith("{"):
             continue
         record = json.loads(line)
         place = record.get("host", "").split(":")[0]
-        those = promises.get((record.get("method", ""), record.get("url", ""), place))
+        at, names = (record.get("method", ""), record.get("url", ""), place), (record.get("user"), record.get("tag"))
+        # A client that was refused early has not shown its names.
+        early = record.get("status") in EARLY
+        those = [one for key, every in promises.items() if key[:3] == at and (early or key[3:] == names) for one in every]
         # The client has left where there is no status.
         if "decision" not in record or not those or "status" not in record:
             continue
@@ -163,8 +188,7 @@ def difference(record: dict, promise: Promise | None, status: int | None) -> str
         return None if record["status"] == status else f"status {record['status']} without a password"
     if status not in (None, record["status"]):
         return f"status {record['status']}, but the client got {status}"
-    # Limits and passwords come before the policy, which may not have been asked.
-    early = record["status"] in (407, 408, 503)
+    early = record["status"] in EARLY
     if record.get("route") != promise.route and not (early and "route" not in record):
         return f"route {record.get('route')}, but explain promises {promise.route}"
     if record["decision"] == "deny" and not early and not promise.status and not promise.says(GROUNDS["destination-denied"][1]):

@@ -12,9 +12,28 @@ import subprocess
 import tempfile
 from typing import NamedTuple
 
-CREDENTIALS = "Proxy-Authorization: Basic " + base64.b64encode(b"u:p").decode()
 COOKIE = "Cookie: a=b"
 CHUNKED = ("Content-Type: application/json", "Transfer-Encoding: chunked", "Expect: 100-continue")
+
+
+class Client(NamedTuple):
+    """The names of a client."""
+    user: str | None
+    tag: str | None = None
+
+    def login(self, has_users: bool) -> str | None:
+        """The name and the password for a proxy; without users the name is a tag, and there may be none."""
+        if has_users:
+            return f"{self.user}{'+' + self.tag if self.tag else ''}:p"
+        return f"{self.tag}:" if self.tag else None
+
+    def field(self, has_users: bool) -> tuple[str, ...]:
+        login = self.login(has_users)
+        return ("Proxy-Authorization: Basic " + base64.b64encode(login.encode()).decode(),) if login else ()
+
+
+# Both have a password, and the first one a tag.
+CLIENTS = (Client("u", "ci"), Client("v"))
 
 
 class Request(NamedTuple):
@@ -23,6 +42,7 @@ class Request(NamedTuple):
     host: str
     fields: tuple[str, ...] = ()
     body: bytes = b""
+    client: Client = CLIENTS[0]
 
     def head(self, more: tuple[str, ...] = ()) -> bytes:
         link = () if any(one.startswith("Connection") for one in self.fields) else ("Connection: close",)
@@ -30,7 +50,7 @@ class Request(NamedTuple):
         return "\r\n".join(lines).encode()
 
     def __str__(self) -> str:
-        return " ".join((self.method, self.target, *self.fields))
+        return " ".join((self.method, self.target, *self.fields, "of", *filter(None, self.client)))
 
 
 class Answer(NamedTuple):
@@ -68,6 +88,9 @@ def requests(fourth: bool) -> list[Request]:
         if name != "third":
             found += [Request("GET", at + "/slow", host), Request("GET", at + "/uncached", host), Request("GET", at + "/pre/page", host),
                       Request("GET", at + "/uncached", host), Request("GET", at + "/page", host, ("Range: bytes=0-2",))]
+    # The same for the other client: a response that one has got may be denied to the other.
+    found += [one._replace(client=CLIENTS[1]) for one in found if one.target.endswith(("/page", "/uncached")) and one.method == "GET"
+              and not one.fields]
     if fourth:
         found.append(Request("GET", "http://fourth.localhost/page", "fourth.localhost"))
     return found
@@ -143,10 +166,11 @@ def abandon(door: Door, request: Request) -> None:
         link.sendall(request.head())
 
 
-def streams(door: Door, folder: str, those: list[Request], more: tuple[str, ...]) -> list[Answer | str]:
-    """The answers to requests that one client sends at the same time by HTTP/2."""
+def streams(door: Door, folder: str, those: list[Request], has_users: bool) -> list[Answer | str]:
+    """The answers to requests that come at the same time by HTTP/2, over one connection for all clients."""
     sent_as = []
     for request in those:
+        more = request.client.field(has_users)
         fields = dict(field.lower().split(": ", 1) if field not in more else field.split(": ", 1) for field in (*request.fields, *more))
         path = "/" + request.target.split("/", 3)[3]
         sent_as.append([{":method": request.method, ":scheme": "http", ":authority": request.host, ":path": path, **fields},
@@ -184,11 +208,11 @@ def in_clear(door: Door, connect: Request, request: Request, more: tuple[str, ..
         return Tunnelled(200, None, answer) if isinstance(answer, str) else Tunnelled(200, answer, "")
 
 
-def tunnelled(door: Door, folder: str, url: str, version: str) -> Tunnelled:
+def tunnelled(door: Door, folder: str, url: str, login: str | None, version: str) -> Tunnelled:
     with tempfile.TemporaryDirectory(dir=folder) as place:
         done = subprocess.run(["curl", "-sS", "-o", "body", "-D", "head", "-w", "%{http_connect} %{http_code}", "-m", "20", version,
-                               "--suppress-connect-headers", "--cacert", folder + "/ca.pem", "-x", f"http://u:p@127.0.0.1:{door.port}",
-                               url], cwd=place, capture_output=True, text=True)
+                               "--suppress-connect-headers", "--cacert", folder + "/ca.pem", "-x", f"http://127.0.0.1:{door.port}",
+                               *(("--proxy-user", login) if login else ()), url], cwd=place, capture_output=True, text=True)
         connect, status = (int(word) for word in done.stdout.split())
         if not status:
             return Tunnelled(connect, None, done.stderr.strip())

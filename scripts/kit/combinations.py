@@ -24,6 +24,7 @@ import combination_oracle as oracle
 import combination_traffic as traffic
 from combination_fixture import Fixture
 from combination_keys import LEFT, Mark, keys, made, marks
+from combination_names import NamedRules
 
 program, rows, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
 alone = int(sys.argv[5]) if len(sys.argv) > 5 else None
@@ -41,9 +42,10 @@ atexit.register(fixture.close)
 every = marks(keys(schema, made(fixture.places)))
 # Tunnels, and the requests in them; the first one's is in clear text.
 PLACES = {"first": f"first.localhost:{fixture.plain}", **{name: f"{name}.localhost:{port}" for name, port in fixture.secure.items()}}
-CONNECTS = {name: traffic.Request("CONNECT", place, f"{name}.localhost") for name, place in PLACES.items()}
-INNER = {name: traffic.Request("GET", f"{'https' if name in fixture.secure else 'http'}://{place}/page", place)
-         for name, place in PLACES.items()}
+EVERY = list(itertools.product(PLACES, traffic.CLIENTS))
+CONNECTS = {(name, client): traffic.Request("CONNECT", PLACES[name], f"{name}.localhost", client=client) for name, client in EVERY}
+INNER = {(name, client): traffic.Request("GET", f"{'https' if name in fixture.secure else 'http'}://{PLACES[name]}/page",
+                                         PLACES[name], client=client) for name, client in EVERY}
 # What `upstream_proxy: env` takes.
 environment = {**os.environ, "http_proxy": fixture.places.parent, "https_proxy": fixture.places.parent}
 
@@ -90,11 +92,12 @@ class Trial:
     def __init__(self, folder: str, row: list[Mark]) -> None:
         self.folder, self.row = folder, row
         self.keys = {mark.key for mark in row}
-        self.more = (traffic.CREDENTIALS,) if self.has("clients.basic_auth") else ()
-        # By method, target and host, as records have them: what was promised, and the status that a client saw.
-        self.seen: dict[tuple[str, str, str], list] = {}
+        document = fixture.document(row)
+        self.rules = NamedRules(document)
+        # By method, target, host and names, as records have them: what was promised, and the status that a client saw.
+        self.seen: dict[tuple, list] = {}
         with open(folder + "/p.yaml", "w") as file:
-            file.write(fixture.document(row))
+            file.write(document)
 
     def has(self, key: str) -> bool:
         return any(one.startswith(key) for one in self.keys)
@@ -138,7 +141,7 @@ class Trial:
     def promise(self, those: list[traffic.Request], pool: concurrent.futures.Executor) -> str | None:
         """Asks `explain` about requests; its complaint."""
         those = list(dict.fromkeys(those))
-        told = list(pool.map(lambda one: oracle.promised(program, self.folder, environment, one, self.row), those))
+        told = list(pool.map(lambda one: oracle.promised(program, self.folder, environment, one, self.row, self.rules), those))
         self.promises = dict(zip(those, told))
         return next((one for one in told if isinstance(one, str)), None)
 
@@ -162,7 +165,7 @@ class Trial:
     def at_once(self, plain: list[traffic.Request], pool: concurrent.futures.Executor) -> str | None:
         """Sends tunnels and requests at the same time, and one request whose client leaves; the first fault."""
         traffic.abandon(self.doors[0], plain[0])
-        tunnels = pool.map(self.tunnelled, *zip(*itertools.product(INNER, ("--http1.1", "--http2"))))
+        tunnels = pool.map(self.tunnelled, *zip(*((*place, version) for place in INNER for version in ("--http1.1", "--http2"))))
         crowd = pool.map(lambda one: self.asked(one, crowded=True), [*CONNECTS.values(), *traffic.at_once(plain)])
         return next(filter(None, [*self.streamed(traffic.multiplexed(plain)), *tunnels, *crowd]), None)
 
@@ -170,7 +173,7 @@ class Trial:
         """Sends requests by HTTP/2, if there is a listener with TLS."""
         found = []
         for door in self.doors[1:]:
-            for request, answer in zip(those, traffic.streams(door, base, those, self.more)):
+            for request, answer in zip(those, traffic.streams(door, base, those, self.rules.has_users)):
                 self.note(request, self.promises[request], None if isinstance(answer, str) else answer.status)
                 found.append(oracle.compared(request, self.promises[request], answer, True))
         return found
@@ -179,33 +182,38 @@ class Trial:
         """Sends a request; how its answer differs from what was promised."""
         # The connection before may not be closed yet, and be one too many for a small limit.
         for patience in (0,) if crowded else (0.1, 0.2, 0):
-            answer = traffic.talk(door or self.doors[0], request, self.more)
+            answer = traffic.talk(door or self.doors[0], request, self.more(request))
             self.note(request, self.promises[request], None if isinstance(answer, str) else answer.status)
             if isinstance(answer, str) or answer.status != 503:
                 break
             time.sleep(patience)
         return oracle.compared(request, self.promises[request], answer, crowded)
 
-    def tunnelled(self, name: str, version: str) -> str | None:
-        connect, inner = CONNECTS[name], INNER[name]
+    def more(self, request: traffic.Request) -> tuple[str, ...]:
+        """The field that names the client of a request."""
+        return request.client.field(self.rules.has_users)
+
+    def tunnelled(self, name: str, client: traffic.Client, version: str) -> str | None:
+        connect, inner = CONNECTS[name, client], INNER[name, client]
         if name in fixture.secure:
-            got = traffic.tunnelled(self.doors[0], base, inner.target, version)
+            got = traffic.tunnelled(self.doors[0], base, inner.target, client.login(self.rules.has_users), version)
         else:
-            got = traffic.in_clear(self.doors[0], connect, inner, self.more)
+            got = traffic.in_clear(self.doors[0], connect, inner, self.more(connect))
         self.note(connect, self.promises[connect], got.connect)
         return oracle.tunnel_fault(self.promises[connect], self.promises[inner], inner, got)
 
     def stranger(self, request: traffic.Request) -> str | None:
         """A client without a password where there must be one."""
-        if not self.has("clients.basic_auth"):
+        if not self.rules.has_users:
             return None
         answer = traffic.talk(self.doors[0], request)
-        self.note(request, None, 407)
+        self.note(request._replace(client=traffic.Client(None)), None, 407)
         return None if isinstance(answer, traffic.Answer) and answer.problem == "proxy-auth-required" else f"without a password: {answer}"
 
     def note(self, request: traffic.Request, promise: oracle.Promise | None, status: int | None) -> None:
         """Keeps what the log must say of a request."""
-        self.seen.setdefault((request.method, request.target, request.host), []).append((promise, status))
+        names = self.rules.identity(request.client)
+        self.seen.setdefault((request.method, request.target, request.host, *names), []).append((promise, status))
 
 
 def tried(row: list[Mark]) -> str | None:
