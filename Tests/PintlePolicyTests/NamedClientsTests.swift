@@ -233,18 +233,6 @@ struct NamedClientsTests {
             nameless.contains("passed over  routes[0] \"hers\": a client without a name is none of its users alice"))
     }
 
-    @Test func `networks are told to the clients whose addresses they judge`() throws {
-        let policy = try Self.policy(
-            Self.users
-                + "destinations: {deny: [{host: 10.0.0.0/8, users: [bob]}, {host: 192.0.2.0/24, users: [alice]}]}")
-        let head = try RequestHead(spelled: ["GET http://a.test/"], minorVersion: 1)
-        for (client, rule) in [(Self.alice, "deny[1] \"192.0.2.0/24\""), (Self.bob, "deny[0] \"10.0.0.0/8\"")] {
-            let lines = try Explanation(policy, head, of: client).lines.map(\.text)
-            #expect(lines.contains("the address that is dialled is judged by destinations.\(rule)"), "\(lines)")
-        }
-        #expect(try Explanation(policy, head).lines.allSatisfy { !$0.text.contains("dialled") })
-    }
-
     @Test func `the request of a redirect has the client of the first`() throws {
         let policy = try Self.policy(
             Self.users

@@ -17,7 +17,17 @@ package struct NamedClients: Sendable, Hashable, CustomStringConvertible {
     /// `users alice, ops-* and tags ci`.
     package var description: String {
         [("users", self.users), ("tags", self.tags)].filter { !$0.1.isEmpty }
-            .map { "\($0) \($1.map(\.description).joined(separator: ", "))" }.joined(separator: " and ")
+            .map { Self.spelled($0.0, $0.1) }.joined(separator: " and ")
+    }
+
+    private static func spelled(_ kind: String, _ forms: [Glob]) -> String {
+        "\(kind) \(forms.map(\.description).joined(separator: ", "))"
+    }
+
+    /// The names of which the client has none, as in `tags ci`: those of users, if it lacks both; nil if it is one of the clients.
+    func missing(_ client: ProxyIdentity) -> String? {
+        if !Self.isIn(self.users, client.user) { return Self.spelled("users", self.users) }
+        return Self.isIn(self.tags, client.tag) ? nil : Self.spelled("tags", self.tags)
     }
 
     /// True if the client is one of them.

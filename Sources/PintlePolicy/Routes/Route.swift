@@ -128,8 +128,8 @@ extension Route {
         if let header = match.headers.first(where: { !$0.matches(query.headers) }) {
             return "it has no field like \"\(header)\""
         }
-        if let clients = match.clients, !clients.contains(query.client) {
-            return "\(query.client.description) is none of its \(clients)"
+        if let names = match.clients?.missing(query.client) {
+            return "\(query.client.description) is none of its \(names)"
         }
         if self.acceptsAllButPath(query) { return nil }
         if !self.configuration.servesGateway { return "it has no upstream, which a gateway request needs" }
