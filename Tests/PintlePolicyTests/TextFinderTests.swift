@@ -62,6 +62,7 @@ struct TextFinderTests {
                 guard let longest = ending.map(\.count).max() else { return nil }
                 return texts.firstIndex { $0.count == longest && ending.contains($0) }.map { [$0, end] }
             }
+            #expect(whole.withUnsafeBytes(finder.isFound) != expected.isEmpty)
             let cut = Int.random(in: 0...whole.count, using: &random)
             #expect(
                 self.matches(finder, [Array(whole[..<cut]), Array(whole[cut...])]) == expected,

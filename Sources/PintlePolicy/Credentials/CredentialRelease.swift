@@ -14,55 +14,52 @@ package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
     private let encoding: BodyEncoding
     /// True if the host is one that any credential is for, so that its answer may repeat a value.
     package let isNamed: Bool
-    private var used: Set<Int>
+    /// Each once.
+    private var used: [Int]
 
     init(
         _ table: CredentialTable, objections: [Problem?], encoding: BodyEncoding, isNamed: Bool, used: [Int]
     ) {
         (self.table, self.objections, self.encoding, self.isNamed) = (table, objections, encoding, isNamed)
-        self.used = Set(used)
+        self.used = used
     }
 
-    /// The names of the credentials that the request has got, sorted.
+    /// The names of the credentials that the request has got, sorted; each once.
     package var names: [String] { self.used.map { self.table.credentials[$0].name }.sorted() }
 
     /// Puts the values into a request, in the places of the placeholders.
     package func fill(_ request: inout TransferRequest) {
-        if !self.used.isEmpty {
-            request.fields = self.filled(request.fields)
-            request.path = self.filled(path: request.path)
-        }
+        if self.isNamed || !self.used.isEmpty { request.fields = self.filled(request.fields) }
+        if !self.used.isEmpty { request.path = self.filled(path: request.path) }
         switch request.body {
         case .none: break
         case .bytes(let bytes): request.body = .bytes(self.filled(bytes))
         case .stream: if !self.keepsLength { request.body = .stream(length: nil) }
         }
-        if self.isNamed {
-            // No server can then repeat a value piece by piece, or in a coding that cannot be read.
-            request.fields.remove("Range")
-            request.fields.remove("If-Range")
-            request.fields.set("Accept-Encoding", "identity")
-        }
     }
 
     /// True if a body stays as long as it is, whatever is put into it.
     private var keepsLength: Bool {
-        zip(self.table.credentials, self.objections).allSatisfy { credential, objection in
-            objection != nil
-                || self.value(credential, self.encoding.encoded).count == credential.placeholder?.utf8.count
+        let values = self.table.values(in: self.encoding)
+        return zip(self.table.credentials.indices, self.objections).allSatisfy { number, objection in
+            objection != nil || values[number].count == self.table.credentials[number].placeholder?.utf8.count
         }
     }
 
-    private func value(_ credential: CredentialConfiguration, _ encode: ([UInt8]) -> [UInt8]) -> [UInt8] {
-        encode(Array(credential.value.utf8))
+    /// True for fields that ask for a piece of an answer, which may hold a piece of a value, or for a coding, which may be unknown.
+    private static func mayHide(_ name: UnsafeRawBufferPointer) -> Bool {
+        ASCII.equalsIgnoringCase(name, "accept-encoding") || ASCII.equalsIgnoringCase(name, "range")
+            || ASCII.equalsIgnoringCase(name, "if-range")
     }
 
     private func filled(_ fields: Fields) -> Fields {
-        var filled = Fields(reservingBytes: fields.byteCount, lines: fields.count)
+        // There is a line more, and values are mostly as long as their placeholders.
+        var filled = Fields(reservingBytes: fields.byteCount + 64, lines: fields.count + 1)
         fields.forEachField { known, name, value in
-            var made = self.filled(value) { $0 }
+            if self.isNamed, known == .other, Self.mayHide(name) { return }
+            var made = self.filled(value, in: .plain)
             if known == .authorization, let text = BasicText(value),
-                let changed = text.bytes.withUnsafeBytes({ bytes in self.filled(bytes) { $0 } })
+                let changed = text.bytes.withUnsafeBytes({ self.filled($0, in: .plain) })
             {
                 made = Array("Basic \(Data(changed).base64EncodedString())".utf8)
             }
@@ -72,26 +69,28 @@ package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
                 filled.append(name: name, value: value)
             }
         }
+        if self.isNamed { filled.append("Accept-Encoding", "identity") }
         return filled
     }
 
     private func filled(path: String) -> String {
         var path = path
-        let made = path.withUTF8 { bytes in
-            self.filled(UnsafeRawBufferPointer(bytes), CredentialForms.percentEncoded)
-        }
+        let made = path.withUTF8 { self.filled(UnsafeRawBufferPointer($0), in: .form) }
         return made.map { String(decoding: $0, as: UTF8.self) } ?? path
     }
 
     private func filled(_ bytes: ByteBuffer) -> ByteBuffer {
-        bytes.withUnsafeReadableBytes { self.filled($0, self.encoding.encoded) }.map { ByteBuffer(bytes: $0) } ?? bytes
+        bytes.withUnsafeReadableBytes { self.filled($0, in: self.encoding) }.map { ByteBuffer(bytes: $0) } ?? bytes
     }
 
     /// - Returns: nil if there is no placeholder.
-    private func filled(_ bytes: UnsafeRawBufferPointer, _ encode: ([UInt8]) -> [UInt8]) -> [UInt8]? {
+    private func filled(_ bytes: UnsafeRawBufferPointer, in encoding: BodyEncoding) -> [UInt8]? {
         var place = TextFinder.Place()
-        guard var match = self.table.placeholders.next(in: bytes, from: 0, at: &place) else { return nil }
-        let values = self.table.credentials.map { self.value($0, encode) }
+        // Mostly there is none.
+        guard !self.used.isEmpty, self.table.placeholders.isFound(in: bytes),
+            var match = self.table.placeholders.next(in: bytes, from: 0, at: &place)
+        else { return nil }
+        let values = self.table.values(in: encoding)
         var filled: [UInt8] = []
         var copied = 0
         while true {
@@ -125,7 +124,7 @@ extension CredentialRelease {
 
         fileprivate init(_ release: CredentialRelease) {
             self.release = release
-            self.values = release.table.credentials.map { release.value($0, release.encoding.encoded) }
+            self.values = release.table.values(in: release.encoding)
         }
 
         /// The number of bytes that wait for more.
@@ -149,7 +148,7 @@ extension CredentialRelease {
             }
             for match in found {
                 if let problem = self.release.objections[match.text] { throw problem }
-                self.release.used.insert(match.text)
+                if !self.release.used.contains(match.text) { self.release.used.append(match.text) }
             }
             let open = table.placeholders.open(at: self.place)
             // Nearly all pieces pass as they are.

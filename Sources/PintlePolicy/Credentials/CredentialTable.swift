@@ -13,6 +13,8 @@ package final class CredentialTable: Sendable {
     package let echoes: TextFinder
     /// The hosts that any credential is for.
     private let hosts: HostIndex
+    /// The values as they are, in forms and in strings of JSON, in the order of the credentials.
+    private let values: (plain: [[UInt8]], form: [[UInt8]], json: [[UInt8]])
 
     /// - Returns: nil if there are no placeholders, because no command runs.
     package init?(_ credentials: [CredentialConfiguration]) {
@@ -26,10 +28,23 @@ package final class CredentialTable: Sendable {
             for host in credential.grants.flatMap(\.hosts) { hosts.insert(host, number: number) }
         }
         self.hosts = hosts
+        func values(_ encoding: BodyEncoding) -> [[UInt8]] {
+            credentials.map { encoding.encoded(Array($0.value.utf8)) }
+        }
+        self.values = (values(.plain), values(.form), values(.json))
+    }
+
+    /// The values as they stand in texts of an encoding, in the order of the credentials.
+    func values(in encoding: BodyEncoding) -> [[UInt8]] {
+        switch encoding {
+        case .plain: self.values.plain
+        case .form: self.values.form
+        case .json: self.values.json
+        }
     }
 
     /// The part of a request that a placeholder was found in.
-    enum Finding: Hashable {
+    enum Finding: Equatable {
         case part(CredentialConfiguration.Part)
         /// The path, or the name of a field: no credential may stand there.
         case elsewhere
@@ -46,72 +61,83 @@ package final class CredentialTable: Sendable {
         _ request: borrowing TransferRequest, content: ByteBuffer, by decision: Decision
     ) throws(Problem) -> CredentialRelease? {
         let isNamed = decision.scheme == .https && self.hosts.first(decision.authority) { _ in true } != nil
-        var isStreamed = false
-        var found = self.findings(in: request.fields, request.path)
+        var (hasBody, isStreamed) = (true, false)
+        var found = Uses()
+        self.find(in: request.fields, &found)
+        self.find(inTarget: request.path, &found)
         switch request.body {
-        case .none: break
-        case .bytes(let bytes): found.formUnion(self.findings(in: bytes, .part(.body)))
+        case .none: hasBody = false
+        case .bytes(let bytes): bytes.withUnsafeReadableBytes { self.find(in: $0, as: .part(.body), &found) }
         case .stream: isStreamed = true
         }
-        found.formUnion(self.findings(in: content, .part(.body)))
-        if found.isEmpty, !isNamed, !isStreamed { return nil }
+        content.withUnsafeReadableBytes { self.find(in: $0, as: .part(.body), &found) }
+        if found.all.isEmpty, !isNamed, !isStreamed { return nil }
         let judge = Judge(method: request.method, decision: decision)
-        for use in found.sorted(by: { $0.credential < $1.credential }) {
+        for use in found.all.sorted(by: { $0.credential < $1.credential }) {
             if let problem = judge.objection(to: self.credentials[use.credential], in: use.finding) { throw problem }
         }
         return CredentialRelease(
             self, objections: isStreamed ? self.credentials.map { judge.objection(to: $0, in: .part(.body)) } : [],
-            encoding: BodyEncoding(request.fields), isNamed: isNamed, used: found.map(\.credential))
+            encoding: hasBody ? BodyEncoding(request.fields) : .plain, isNamed: isNamed, used: found.credentials)
     }
 
     // MARK: Finding
 
-    struct Use: Hashable {
+    private struct Use: Equatable {
         let credential: Int
         let finding: Finding
     }
 
-    private func findings(in fields: Fields, _ path: String) -> Set<Use> {
-        var uses: Set<Use> = []
-        func note(_ finding: Finding, in bytes: UnsafeRawBufferPointer) {
-            self.find(in: bytes) { uses.insert(Use(credential: $0, finding: finding)) }
+    /// The placeholders of a request, each once for each part; most have none or one, which need no hashing.
+    private struct Uses {
+        private(set) var all: [Use] = []
+
+        mutating func note(_ credential: Int, _ finding: Finding) {
+            let use = Use(credential: credential, finding: finding)
+            if !self.all.contains(use) { self.all.append(use) }
         }
+
+        /// The credentials, each once.
+        var credentials: [Int] {
+            self.all.reduce(into: []) { if !$0.contains($1.credential) { $0.append($1.credential) } }
+        }
+    }
+
+    private func find(in fields: Fields, _ uses: inout Uses) {
         fields.forEachField { known, name, value in
-            note(.elsewhere, in: name)
-            note(.part(.header), in: value)
+            self.find(in: name, as: .elsewhere, &uses)
+            self.find(in: value, as: .part(.header), &uses)
             if known == .authorization, let plain = BasicText(value) {
-                plain.bytes.withUnsafeBytes { note(.part(.header), in: $0) }
+                plain.bytes.withUnsafeBytes { self.find(in: $0, as: .part(.header), &uses) }
             }
         }
+    }
+
+    private func find(inTarget path: String, _ uses: inout Uses) {
         var path = path
-        path.withUTF8 { bytes in
+        path.withUTF8 { text in
+            let bytes = UnsafeRawBufferPointer(text)
+            // Mostly there is none.
+            guard self.placeholders.isFound(in: bytes) else { return }
             let query = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
             var place = TextFinder.Place()
             var next = 0
-            while let match = self.placeholders.next(in: UnsafeRawBufferPointer(bytes), from: next, at: &place) {
+            while let match = self.placeholders.next(in: bytes, from: next, at: &place) {
                 next = match.end
-                let isInQuery = match.end - match.count > query
-                uses.insert(Use(credential: match.text, finding: isInQuery ? .part(.query) : .elsewhere))
+                uses.note(match.text, match.end - match.count > query ? .part(.query) : .elsewhere)
             }
         }
-        return uses
     }
 
-    private func findings(in bytes: ByteBuffer, _ finding: Finding) -> Set<Use> {
-        var uses: Set<Use> = []
-        bytes.withUnsafeReadableBytes { bytes in
-            self.find(in: bytes) { uses.insert(Use(credential: $0, finding: finding)) }
-        }
-        return uses
-    }
-
-    private func find(in bytes: UnsafeRawBufferPointer, _ found: (Int) -> Void) {
+    private func find(in bytes: UnsafeRawBufferPointer, as finding: Finding, _ uses: inout Uses) {
+        // Mostly there is none.
+        guard self.placeholders.isFound(in: bytes) else { return }
         var place = TextFinder.Place()
         var (next, last) = (0, -1)
         while let match = self.placeholders.next(in: bytes, from: next, at: &place) {
             next = match.end
             // A body may have thousands of the same.
-            if match.text != last { found(match.text) }
+            if match.text != last { uses.note(match.text, finding) }
             last = match.text
         }
     }
@@ -119,6 +145,8 @@ package final class CredentialTable: Sendable {
 
 /// Judges the credentials of one request.
 private struct Judge {
+    private typealias Grant = CredentialConfiguration.Grant
+
     let method: String
     let decision: Decision
 
@@ -132,35 +160,41 @@ private struct Judge {
     }
 
     private func reason(against credential: CredentialConfiguration, in finding: CredentialTable.Finding) -> String? {
-        let key = "credentials.\(credential.name)"
+        func key(_ key: String) -> String { "credentials.\(credential.name).\(key)" }
         guard self.decision.scheme == .https else { return "the request would go there in clear" }
-        let ofHost = credential.grants.filter { $0.hosts.contains { $0.matches(self.decision.authority) } }
-        if ofHost.isEmpty { return "no host of \(key).for matches it" }
-        let ofMethod = ofHost.filter { $0.methods.isEmpty || $0.methods.contains(self.method) }
-        if ofMethod.isEmpty { return "\(key).for does not name the method \(self.method.excerpt) there" }
+        let grants = credential.grants
+        func isForHost(_ grant: Grant) -> Bool { grant.hosts.contains { $0.matches(self.decision.authority) } }
+        func isForMethod(_ grant: Grant) -> Bool {
+            isForHost(grant) && (grant.methods.isEmpty || grant.methods.contains(self.method))
+        }
+        guard grants.contains(where: isForHost) else { return "no host of \(key("for")) matches it" }
+        guard grants.contains(where: isForMethod) else {
+            return "\(key("for")) does not name the method \(self.method.excerpt) there"
+        }
         let readings: [[UInt8]]
         do throws(Malformed) {
-            readings = try PathReadings(self.decision.path).all
+            readings = grants.contains { !$0.paths.isEmpty } ? try PathReadings(self.decision.path).all : []
         } catch {
             return error.reason
         }
         // One reading that is not named is enough to refuse: the server might read the path so.
-        let ofPath = ofMethod.filter { grant in
-            grant.paths.isEmpty
-                || readings.allSatisfy { reading in grant.paths.contains { $0.matches(bytes: reading) } }
+        func isForPath(_ grant: Grant) -> Bool {
+            isForMethod(grant)
+                && (grant.paths.isEmpty
+                    || readings.allSatisfy { reading in grant.paths.contains { $0.matches(bytes: reading) } })
         }
-        if ofPath.isEmpty { return "\(key).for does not name the path there" }
+        guard grants.contains(where: isForPath) else { return "\(key("for")) does not name the path there" }
         guard case .part(let part) = finding else {
             return "it stands in the path, or in the name of a field, where a credential is never put"
         }
-        guard ofPath.contains(where: { $0.parts.contains(part) }) else {
-            return "\(key).for does not let it stand in the \(part.rawValue)"
+        guard grants.contains(where: { isForPath($0) && $0.parts.contains(part) }) else {
+            return "\(key("for")) does not let it stand in the \(part.rawValue)"
         }
         let trust = self.decision.trust
         let isNamed = trust?.name == credential.trust.value
         let isFallback = trust?.index == nil && credential.trust.value == TrustConfiguration.defaultName
         guard isNamed || isFallback else {
-            return "the host is judged by the trust policy \(trust?.name ?? "of none"), and \(key).trust is "
+            return "the host is judged by the trust policy \(trust?.name ?? "of none"), and \(key("trust")) is "
                 + credential.trust.value
         }
         return nil

@@ -47,10 +47,8 @@ package struct EchoMask {
 
     /// Masks the values of fields.
     package func masked(_ fields: Fields) -> Fields {
-        var isMasked = false
-        fields.forEachField { _, _, value in isMasked = isMasked || self.isFound(in: value) }
         // Nearly no server repeats one.
-        guard isMasked else { return fields }
+        guard self.isFound(in: fields) else { return fields }
         var masked = Fields(reservingBytes: fields.byteCount, lines: fields.count)
         fields.forEachField { _, name, value in
             self.masked(value).withUnsafeBytes { masked.append(name: name, value: $0) }
@@ -63,14 +61,16 @@ package struct EchoMask {
         var text = text
         let masked = text.withUTF8 { bytes in
             let bytes = UnsafeRawBufferPointer(bytes)
-            return self.isFound(in: bytes) ? self.masked(bytes) : nil
+            return self.echoes.isFound(in: bytes) ? self.masked(bytes) : nil
         }
         return masked.map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
-    private func isFound(in bytes: UnsafeRawBufferPointer) -> Bool {
-        var place = TextFinder.Place()
-        return self.echoes.next(in: bytes, from: 0, at: &place) != nil
+    /// Searches all lines at once: no value goes on from one line to the next.
+    private func isFound(in fields: Fields) -> Bool {
+        var isFound = false
+        fields.forEachRun { isFound = isFound || self.echoes.isFound(in: $0) }
+        return isFound
     }
 
     private func masked(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {

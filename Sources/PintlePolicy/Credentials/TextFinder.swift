@@ -4,7 +4,9 @@ internal import PintleMessage
 
 /// Finds texts in a stream of bytes that comes in pieces, all of them in one pass (Aho and Corasick, "Efficient string matching",
 /// 1975).
-package struct TextFinder: Sendable {
+///
+/// A class, so that a search retains it once and not each of its tables.
+package final class TextFinder: Sendable {
     /// A place in the stream: everything of the bytes before it that the rest depends on.
     package struct Place: Sendable, Equatable {
         fileprivate var node: Int32 = 0
@@ -60,6 +62,16 @@ package struct TextFinder: Sendable {
     /// The number of bytes before a place that may belong to a text of which the rest has not come.
     package func open(at place: Place) -> Int { Int(self.waits[Int(place.node)]) }
 
+    /// True if one of the texts is in `bytes`, which are no part of something longer.
+    package func isFound(in bytes: UnsafeRawBufferPointer) -> Bool {
+        // Most fields are shorter than every text.
+        guard bytes.count >= self.skip.window else { return false }
+        let start = self.classes.withUnsafeBufferPointer { self.skip.start(in: bytes, from: 0, by: $0) }
+        guard let start else { return false }
+        var place = Place()
+        return self.next(in: bytes, from: start, at: &place) != nil
+    }
+
     /// Looks for the next text.
     ///
     /// - Parameters:
@@ -73,8 +85,12 @@ package struct TextFinder: Sendable {
             self.classes.withUnsafeBufferPointer { classes in
                 self.found.withUnsafeBufferPointer { found in
                     var index = start
+                    // Behind it no whole text begins any more, but the beginning of one.
+                    let skipEnd = bytes.count - self.skip.window + 1
                     while index < bytes.count {
-                        if node == 0 { index = self.skip.start(in: bytes, from: index, by: classes) }
+                        if node == 0, index < skipEnd {
+                            index = self.skip.start(in: bytes, from: index, by: classes) ?? skipEnd
+                        }
                         node = Int(steps[node * self.classCount + Int(classes[Int(bytes[index])])])
                         index += 1
                         guard node != 0, found[node] >= 0 else { continue }

@@ -10,7 +10,7 @@ struct TextSkip: Sendable {
     /// By the hash of a block: the number of bytes by which a window that ends with it may move.
     private let shifts: [UInt8]
     /// The length of the shortest text.
-    private let window: Int
+    let window: Int
 
     /// - Parameter texts: as the classes of their bytes.
     init(_ texts: [[UInt8]]) {
@@ -33,12 +33,10 @@ struct TextSkip: Sendable {
         return Int((block &* 0x9E37_79B1) >> (32 - Self.bits))
     }
 
-    /// Returns a place before which no text begins, at or behind `start`, and before the end.
+    /// The first place, at or behind `start`, at which a text may begin; nil if none begins and ends in `bytes`.
     ///
-    /// - Parameters:
-    ///   - start: before the end of `bytes`.
-    ///   - classes: the classes of bytes.
-    func start(in bytes: UnsafeRawBufferPointer, from start: Int, by classes: UnsafeBufferPointer<UInt8>) -> Int {
+    /// - Parameter classes: the classes of bytes.
+    func start(in bytes: UnsafeRawBufferPointer, from start: Int, by classes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard self.window >= Self.block else { return start }
         return self.shifts.withUnsafeBufferPointer { shifts in
             var end = start + self.window - 1
@@ -46,11 +44,11 @@ struct TextSkip: Sendable {
                 let shift = shifts[
                     Self.hash(
                         classes[Int(bytes[end - 2])], classes[Int(bytes[end - 1])], classes[Int(bytes[end])])]
-                if shift == 0 { break }
+                // A text that began before would have ended, or begun to be seen.
+                if shift == 0 { return end - self.window + 1 }
                 end += Int(shift)
             }
-            // A text that began before would have ended, or begun to be seen.
-            return min(end - self.window + 1, bytes.count - 1)
+            return nil
         }
     }
 }

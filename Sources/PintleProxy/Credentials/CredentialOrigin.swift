@@ -17,7 +17,7 @@ final class CredentialOrigin {
     private let release: CredentialRelease
     private let isHead: Bool
     private let loop: Loop
-    private lazy var filler = self.release.bodyFiller
+    private var filler: CredentialRelease.BodyFiller
     /// The answer on its way; nil if it comes from a host that no credential is for.
     private var answer: MaskedAnswer?
     private var stream: (any OriginStream)?
@@ -35,7 +35,7 @@ final class CredentialOrigin {
         _ request: consuming TransferRequest, _ release: CredentialRelease, for delegate: any TransferDelegate,
         on loop: Loop, _ connect: (consuming TransferRequest, any TransferDelegate) -> any OriginStream
     ) {
-        (self.release, self.delegate, self.loop) = (release, delegate, loop)
+        (self.release, self.filler, self.delegate, self.loop) = (release, release.bodyFiller, delegate, loop)
         self.isHead = request.method == "HEAD"
         if release.isNamed {
             self.answer = MaskedAnswer(release.echoMask)

@@ -25,5 +25,8 @@ extension ExchangeReport {
     }
 
     /// The names of the credentials that the origins have got, each once.
-    var credentials: [String] { Set(self.releases.flatMap(\.names)).sorted() }
+    var credentials: [String] {
+        // Only redirects bring more.
+        self.releases.count == 1 ? self.releases[0].names : Set(self.releases.flatMap(\.names)).sorted()
+    }
 }
