@@ -67,7 +67,7 @@ class Library:
                 Writer(self, page, node).write()
                 self.site.add(page)
                 name = node.data["identifier"]["url"].rpartition("/")[2]
-                if node.role == "article" or node.role == "collection" and name in ("PintleSession", "PintleExtras"):
+                if node.role == "article" or node.role == "collection" and name in ("PintleSession", "Pintle", "PintleExtras"):
                     self.site.aliases[f"{CATALOGUE}/{name}.md"] = page.source
 
 
