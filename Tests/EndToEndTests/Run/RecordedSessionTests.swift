@@ -129,6 +129,59 @@ struct RecordedSessionTests {
         for session in sessions where isRefused(session) { try play(session) }
     }
 
+    @Test func `the pinned gateway of docs first-minutes.md is as it is told`() throws {
+        let page = try String(contentsOf: Self.root.appendingPathComponent("docs/first-minutes.md"), encoding: .utf8)
+        let shell = page.components(separatedBy: "```sh\n").map { $0.components(separatedBy: "\n```")[0] }
+        let preparation = try #require(shell.first { $0.contains("openssl req") })
+        let servers = shell.filter { $0.hasPrefix("openssl s_server") }
+        let sessions = try Self.sessions(in: "docs/first-minutes.md").filter { session in
+            session.contains { $0.command.contains("localhost:8080") }
+        }
+        #expect(servers.count == 2 && sessions.count == 2)
+        let folder = try TemporaryFolder()
+        func start(_ command: String) throws -> ChildProcess {
+            try ChildProcess(
+                "/bin/bash", ["-c", "pintle() { '\(PintleProcess.binary)' \"$@\"; }; \(command)"],
+                environment: RunStage.environment.merging(["HOME": folder.path]) { $1 }, folder: folder.path)
+        }
+        let prepared = try start(preparation.replacingOccurrences(of: "/tmp/pintle-pinned", with: folder.path))
+        #expect(try prepared.waitForExit() == 0, "\(prepared.lines)")
+        // The first server takes a free port, and the second one the same.
+        var server = try start("exec \(servers[0].replacingOccurrences(of: ":8443", with: ":0"))")
+        let ready = try server.waitForLine("its port") { $0.hasPrefix("ACCEPT ") }
+        let origin = try #require(ready.split(separator: ":").last.map(String.init))
+        let settings = "\(folder.path)/pintle.yaml"
+        let text = try String(contentsOfFile: settings, encoding: .utf8)
+        try text.replacingOccurrences(of: ":8443", with: ":\(origin)").write(
+            toFile: settings, atomically: true, encoding: .utf8)
+        let proxy = try start("exec '\(PintleProcess.binary)' serve --listen 127.0.0.1:0 --port-file port")
+        _ = try proxy.waitForLine("ready") { $0.contains(" ready ") }
+        let port = try String(contentsOfFile: "\(folder.path)/port", encoding: .utf8).trimmingCharacters(in: .newlines)
+        func play(_ session: [Step]) throws {
+            for step in session {
+                let told = try start(step.command.replacingOccurrences(of: ":8080", with: ":\(port)"))
+                try told.waitForExit()
+                #expect(Self.unpinned(told.output) == Self.unpinned(step.output), "\(step.command)")
+            }
+        }
+        try play(sessions[0])
+        server.signal(SIGTERM)
+        try server.waitForExit()
+        server = try start("exec \(servers[1].replacingOccurrences(of: ":8443", with: ":\(origin)"))")
+        try server.waitForLine("its start") { $0.hasPrefix("ACCEPT") }
+        try play(sessions[1])
+        server.signal(SIGTERM)
+        proxy.signal(SIGTERM)
+        #expect(try proxy.waitForExit() == 0)
+    }
+
+    /// Output without pins and identifiers, which differ from run to run.
+    private static func unpinned(_ lines: [String]) -> [String] {
+        lines.map {
+            $0.replacing(#/sha256\/[\w+\/]{43}=/#, with: "PIN").replacing(#/[0-9a-f]{1,8}-\d+/#, with: "ID")
+        }.filter { !$0.isEmpty }
+    }
+
     @Test func `the demo shows what docs first-minutes.md tells`() throws {
         let block = try Self.blocks(in: "docs/first-minutes.md").first { $0[0] == "$ scripts/demo" }
         let told = try #require(block).dropFirst()
