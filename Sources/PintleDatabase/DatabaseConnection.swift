@@ -11,8 +11,10 @@ package final class DatabaseConnection {
 
     /// - Parameter path: a path in UTF-8.
     init(_ path: String, _ access: Database.Access, patience: Duration) throws(DatabaseError) {
-        // SQLite would take what is before the byte for the whole path.
-        guard !path.utf8.contains(0) else { throw DatabaseError(.cannotOpen, "a path has no zero byte") }
+        // SQLite would take what is before a zero byte for the whole path, and nothing for a temporary file.
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw DatabaseError(.cannotOpen, "a path is not empty, and has no zero byte")
+        }
         var handle: OpaquePointer?
         // The lock of `Database` takes the place of SQLite's own.
         let rights =
@@ -36,10 +38,9 @@ package final class DatabaseConnection {
         try self.runScript("PRAGMA foreign_keys = ON")
     }
 
-    /// The path in a form that SQLite takes for nothing else: some builds read `file:…` as a URI, `:memory:` is in no file, and an
-    /// empty path is that of a temporary file.
+    /// The path in a form that SQLite takes for nothing else: some builds read `file:…` as a URI, and `:memory:` is in no file.
     private static func plain(_ path: String) -> String {
-        path.isEmpty || path.hasPrefix("file:") || path.hasPrefix(":") ? "./\(path)" : path
+        path.hasPrefix("file:") || path.hasPrefix(":") ? "./\(path)" : path
     }
 
     deinit {

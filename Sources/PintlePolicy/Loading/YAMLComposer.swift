@@ -97,6 +97,8 @@ struct YAMLComposer {
     /// The scalar as its tag reads it (YAML 1.2.2 §10.3).
     private func typed(_ scalar: YAMLNode.Scalar, _ event: YAMLParser.Event) throws(YAMLFault) -> YAMLNode.Scalar {
         guard let tag = event.tag, !self.ignoresTags else { return scalar }
+        // The tag that every text has (YAML 1.2.2 §6.9.1).
+        if tag == "!" { return YAMLNode.Scalar(string: scalar.string, isPlain: false) }
         switch tag.hasPrefix(Self.ownTags) ? String(tag.dropFirst(Self.ownTags.count)) : "" {
         case "str": return YAMLNode.Scalar(string: scalar.string, isPlain: false)
         case "int", "float", "bool", "null": return YAMLNode.Scalar(string: scalar.string, isPlain: true)

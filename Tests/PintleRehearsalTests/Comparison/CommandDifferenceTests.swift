@@ -185,18 +185,6 @@ import Testing
         #expect(found.isSame, "\(Self.words(found))")
     }
 
-    @Test func `a request that becomes allowed takes its credentials with it`() throws {
-        let closed = "destinations: {deny: [api.github.example]}\n" + Self.credential
-        let found = try Self.compare(closed, Self.credential)
-        #expect(found.differences.allSatisfy { $0.kind == .plan(.allowed) })
-        let released = found.differences.filter { $0.after.decision == Self.released }
-        #expect(
-            released.map(\.before) == [
-                PolicyDifference.Side(
-                    decision: Self.held, rule: "destinations.deny[0] \"api.github.example\"", place: "old.yaml:2:23")
-            ])
-    }
-
     @Test func `a secret that is none any more is a permission, and where it comes from is a setting`() throws {
         let trust = String(Self.credential.prefix { $0 != "\n" }) + "\n"
         let gone = Self.words(try Self.compare(Self.credential, trust))
