@@ -129,7 +129,7 @@ struct ExplainTests {
     @Test(arguments: [
         ["GET"], ["GE T", "http://a.test/"], ["GET", "ftp://a.test/"], ["GET", "/path"], ["CONNECT", "a:b:c"],
         ["GET", "http://a.test/", "-H", "nocolon"], ["GET", "http://a.test/", "-H", "Authorization: Basic eA=="],
-        ["GET", "http://a.test/", "-H", "Proxy-Authorization:env:PATH"],
+        ["GET", "http://a.test/", "-H", "Proxy-Authorization:file:/dev/null"],
     ])
     func `a wrong command line is usage`(arguments: [String]) throws {
         let process = try PintleProcess.run(["explain", "-c", self.file] + arguments)
