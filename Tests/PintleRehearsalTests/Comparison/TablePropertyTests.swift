@@ -29,9 +29,15 @@ import Testing
             "\(decision.isIntercepted)",
         ]
         var isReported = decision.reportedRule != nil
+        // An answer of Pintle's own needs no address.
+        let isSent =
+            switch plan.step {
+            case .respond, .answer: false
+            case .refuse, .ask, .tunnel, .collect, .send: true
+            }
         if case .parent(let number) = decision.way {
             words.append(policy.parents.parents[number].url)
-        } else if IPAddress(decision.authority.host) == nil, policy.destinations.judgesAddresses {
+        } else if isSent, IPAddress(decision.authority.host) == nil, policy.destinations.judgesAddresses {
             let judged = policy.destinations.judge(
                 address: address, port: decision.authority.port, asked: decision.authority, for: decision.rights)
             if judged.denial != nil { return "refused" }
