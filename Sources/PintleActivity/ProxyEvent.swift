@@ -137,6 +137,7 @@ package enum ProxyEvent: Sendable {
 extension Logger {
     /// Logs an event of the proxy, which is made only if its level is logged.
     package func log(_ level: Logger.Level, _ event: @autoclosure () -> ProxyEvent) {
+        // The line would not be written, and its counters need not be read.
         guard self.logLevel <= level else { return }
         let event = event()
         self.log(level: level, Logger.Message(stringLiteral: event.name.rawValue), metadata: event.metadata)

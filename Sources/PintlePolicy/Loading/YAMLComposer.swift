@@ -108,6 +108,7 @@ struct YAMLComposer {
 
     /// Refuses the tag of a list or a map, unless it is the one that the node has anyway.
     private func check(_ event: YAMLParser.Event, _ kind: String) throws(YAMLFault) {
+        // It changes nothing.
         guard let tag = event.tag, !self.ignoresTags, tag != Self.ownTags + kind else { return }
         throw self.fault(of: tag, event)
     }
