@@ -59,7 +59,8 @@ final class Worker: @unchecked Sendable {
         self.limiter = limiter
         self.memory = active.counters.memory
         (self.pool, self.processes) = (pool, processes)
-        self.instance = UInt64.random(in: 0...0xFFFF_FFFF)
+        // Always eight digits: ids line up in logs, and problems of one kind have one length.
+        self.instance = UInt64.random(in: 0x1000_0000...0xFFFF_FFFF)
         self.sequence = 0
         self.progress = LoopTimer { [weak self] in self?.tellProgress() }
         self.idleHolder = DescriptorReserve.register { [weak self] in

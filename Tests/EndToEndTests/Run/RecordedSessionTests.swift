@@ -178,7 +178,7 @@ struct RecordedSessionTests {
     /// Output without pins and identifiers, which differ from run to run.
     private static func unpinned(_ lines: [String]) -> [String] {
         lines.map {
-            $0.replacing(#/sha256\/[\w+\/]{43}=/#, with: "PIN").replacing(#/[0-9a-f]{1,8}-\d+/#, with: "ID")
+            $0.replacing(#/sha256\/[\w+\/]{43}=/#, with: "PIN").replacing(#/[0-9a-f]{8}-[0-9a-f]+/#, with: "ID")
         }.filter { !$0.isEmpty }
     }
 
@@ -193,7 +193,7 @@ struct RecordedSessionTests {
         func plain(_ lines: some Sequence<String>) -> [String] {
             lines.map { line in
                 line.filter { $0 != "\r" }.replacing(#/:\d{4,5}\b/#, with: ":PORT")
-                    .replacing(#/sha256\/[\w+\/]{43}=/#, with: "PIN").replacing(#/[0-9a-f]{8}-\d+/#, with: "ID")
+                    .replacing(#/sha256\/[\w+\/]{43}=/#, with: "PIN").replacing(#/[0-9a-f]{8}-[0-9a-f]+/#, with: "ID")
                     .replacing(#/^\d{4}-\d\d-\d\dT[\d:.]+Z/#, with: "TIME")
             }.filter { !$0.isEmpty }
         }
