@@ -29,6 +29,7 @@ let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
 /// - The Swift runtime and FoundationEssentials are inside: one file without a runtime to install beside it, and direct calls into
 ///   it, which shows where every request wakes an idle processor.
 /// - Functions that are the same bytes are one, whose name a profile then shows: nothing here tells functions by their address.
+/// - The functions that requests run through lie side by side (`scripts/order`): each request is some percent cheaper.
 /// - Nothing is exported, though `-static-stdlib` asks for it: what nobody calls is left out then.
 /// - The unwind tables go, 5 MB, with their index: no C++ exception passes through the program, and who looks at a stack follows
 ///   the frame pointers, which Swift keeps.
@@ -45,6 +46,8 @@ let shipped: [LinkerSetting] =
                 "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=all", "-Xlinker", "-O2",
                 "-Xlinker", "--no-eh-frame-hdr", "-Xlinker", "-T\(Context.packageDirectory)/scripts/kit/shipped.ld",
                 "-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+                "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/scripts/kit/order.txt",
+                "-Xlinker", "--no-warn-symbol-ordering",
             ] + (Context.environment["PINTLE_SYMBOLS"] == nil ? ["-Xlinker", "--strip-all"] : []),
             .when(configuration: .release))
     ]
