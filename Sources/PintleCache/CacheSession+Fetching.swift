@@ -10,25 +10,37 @@ extension CacheSession {
     ///
     /// - Parameters:
     ///   - waiter: the client, if it has to wait for a fetch.
-    ///   - found: the responses that a search in the second tier has found.
-    ///   - searches: true if the second tier is to be searched for responses that are not in memory.
+    ///   - search: the search in the second tier that an earlier reply wanted, and its result.
+    ///   - searches: true if there is a second tier, which is searched for responses that are not in memory.
     ///   - isUncacheable: true if the origin has said lately that responses of this key are for one client alone; requests then do
     ///     not wait for each other.
     package mutating func put(
-        _ question: CacheQuestion, by waiter: Host.Waiter, found: [Entry] = [], searches: Bool, isUncacheable: Bool,
-        at now: CacheTime
+        _ question: CacheQuestion, by waiter: Host.Waiter, after search: (number: UInt64, found: Entry?)? = nil,
+        searches: Bool, isUncacheable: Bool, at now: CacheTime
     ) -> CacheReply<Host> {
+        var found: [Entry] = []
+        var searches = searches
+        if let search {
+            let (counts, repeats) = self.endSearch(search.number)
+            if counts, let entry = search.found { found = [entry] }
+            // Responses that are not shared overtake each search of their key.
+            searches = searches && repeats && !isUncacheable
+        }
         guard let mode = question.mode else {
             guard question.isShareable else { return .forward(.bypass, observed: nil) }
             if isUncacheable { return self.askAlone(question, by: waiter, .uriMiss, at: now) }
             return self.fetch(question, waiter, .uriMiss, joins: question.joins, at: now)
         }
-        // A response in memory may have come while the second tier was searched.
-        let known = self.entries + found.filter { found in !self.entries.contains(where: found.isLike) }
+        // Another client's search may have stored in memory what this one has found.
+        found.removeAll { found in self.entries.contains(where: found.isLike) }
+        // The rules consider a limited number, and none of those in memory answers.
+        let known = Array(self.entries.prefix(Host.rules.variantLimit - found.count)) + found
         let decision = Host.rules.decision(for: question.request, among: known.map(\.judged), mode: mode, now: now)
         switch decision {
         case .forward(.uriMiss), .forward(.varyMiss), .forward(.partial), .miss:
-            if searches, mode != .ignoreLocal { return .search(self.beginSingle()) }
+            if searches, mode != .ignoreLocal {
+                return .search(self.beginSingle(isRepeated: search != nil))
+            }
         case .answer, .validate, .forward: break
         }
         switch decision {

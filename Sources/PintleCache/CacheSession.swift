@@ -21,6 +21,10 @@ package struct CacheSession<Host: CacheHost>: Sendable {
         /// The surrogate keys of what it brings; nil until they are known.
         var tags: [String]?
         var isRevoked = false
+        /// The number of changes for the second tier that had begun before. A search waits until they are carried out.
+        let earlierChanges: UInt64
+        /// True for a search in place of one that was overtaken.
+        let isRepeated: Bool
     }
 
     /// The stored responses in memory, the latest first.
@@ -33,8 +37,12 @@ package struct CacheSession<Host: CacheHost>: Sendable {
     private var revokedThrough: UInt64 = 0
     /// The last number that was given to a request when a response last changed the entries.
     private var changedThrough: UInt64 = 0
-    /// The number of changes that the second tier has not carried out yet. Until then its entries may be out of date.
-    private var pendingChanges = 0
+    /// The number of changes for the second tier so far.
+    private var begunChanges: UInt64 = 0
+    /// The number of those that it has carried out, in their order.
+    private var endedChanges: UInt64 = 0
+    /// The last number that was given to a request when a change for the second tier last began.
+    private var tierChangedThrough: UInt64 = 0
 
     package init() {}
 
@@ -42,7 +50,7 @@ package struct CacheSession<Host: CacheHost>: Sendable {
     package var isEmpty: Bool { self.entries.isEmpty && !self.isBusy }
 
     /// True if requests, searches or changes are under way.
-    package var isBusy: Bool { !self.fetches.isEmpty || !self.singles.isEmpty || self.pendingChanges > 0 }
+    package var isBusy: Bool { !self.fetches.isEmpty || !self.singles.isEmpty || self.isUnsettled }
 
     /// The memory that the entries take, in bytes.
     package var cost: Int { self.entries.reduce(0) { $0 + $1.cost } }
@@ -97,10 +105,7 @@ package struct CacheSession<Host: CacheHost>: Sendable {
     /// - Parameter number: that of the search.
     /// - Returns: the entries that are gone; nil if the response is not stored.
     package mutating func store(found entry: Entry, by number: UInt64, hasRoom: Bool) -> [Entry]? {
-        // A response that has come meanwhile may have gone to the second tier alone.
-        guard hasRoom, !self.isRevoked(number), !self.hasChanged(since: number),
-            !self.entries.contains(where: entry.isLike)
-        else { return nil }
+        guard hasRoom, !self.isOvertaken(number), !self.entries.contains(where: entry.isLike) else { return nil }
         return self.put(entry) { _ in false }
     }
 
@@ -233,9 +238,11 @@ package struct CacheSession<Host: CacheHost>: Sendable {
     // MARK: Requests for one client alone, and searches
 
     /// Begins to observe a response that bypasses the cache, or a search in the second tier.
-    package mutating func beginSingle() -> UInt64 {
+    ///
+    /// - Parameter isRepeated: true for a search in place of one that was overtaken.
+    package mutating func beginSingle(isRepeated: Bool = false) -> UInt64 {
         let number = self.nextNumber()
-        self.singles[number] = Single()
+        self.singles[number] = Single(earlierChanges: self.begunChanges, isRepeated: isRepeated)
         return number
     }
 
@@ -248,16 +255,44 @@ package struct CacheSession<Host: CacheHost>: Sendable {
 
     // MARK: The second tier
 
-    /// Notes that a change for the second tier waits to be carried out.
-    package mutating func beginChange() { self.pendingChanges += 1 }
+    /// Notes that the entries of the second tier change: a search that has begun may miss it.
+    package mutating func noteChange() { self.tierChangedThrough = self.lastNumber }
 
-    package mutating func endChange() {
-        precondition(self.pendingChanges > 0, "BUG: a change ends that has not begun")
-        self.pendingChanges -= 1
+    /// Notes that a change for the second tier waits to be carried out.
+    package mutating func beginChange() {
+        self.begunChanges += 1
+        self.noteChange()
     }
 
-    /// True if the entries of the second tier may be out of date.
-    package var isUnsettled: Bool { self.pendingChanges > 0 }
+    /// Notes that the second tier has carried out the earliest change that waited.
+    package mutating func endChange() {
+        precondition(self.isUnsettled, "BUG: a change ends that has not begun")
+        self.endedChanges += 1
+    }
+
+    /// True if changes wait to be carried out.
+    package var isUnsettled: Bool { self.endedChanges < self.begunChanges }
+
+    /// True if a search has to wait, because the second tier has not carried out a change that began before it.
+    package func hasToWait(_ search: UInt64) -> Bool {
+        self.singles[search].map { $0.earlierChanges > self.endedChanges } ?? false
+    }
+
+    /// True if the result of a search does not count, because a removal or a response has changed the key meanwhile.
+    package func isOvertaken(_ search: UInt64) -> Bool {
+        search <= self.tierChangedThrough || self.hasChanged(since: search) || self.isRevoked(search)
+    }
+
+    /// Ends a search, and decides on its result.
+    ///
+    /// - Returns: true if the result counts; and true if it does not, and the search is worth repeating.
+    mutating func endSearch(_ number: UInt64) -> (counts: Bool, repeats: Bool) {
+        let isOvertaken = self.isOvertaken(number)
+        // Changes may come one after the other; a client waits for one repetition at most.
+        let repeats = isOvertaken && self.singles[number]?.isRepeated == false
+        self.endSingle(number)
+        return (!isOvertaken, repeats)
+    }
 }
 
 /// The numbers of requests. They are unique in this process, because a session may be forgotten and begun anew while a client

@@ -80,6 +80,9 @@ struct ChangeQueue: Sendable {
     /// True if a pending removal covers a response.
     func removes(_ url: String, tags: [String]) -> Bool { self.removals.cover(url, tags: tags) }
 
+    /// The pending removals but those of single URLs.
+    var removalsByCommand: [CacheSelection] { self.removals.others }
+
     // MARK: Changes of one key
 
     /// Adds a change of a key.

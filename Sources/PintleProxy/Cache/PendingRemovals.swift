@@ -13,8 +13,8 @@ struct PendingRemovals: Sendable {
 
     /// Caused by requests; so there may be many.
     private var urls: [String: OfURL] = [:]
-    /// Caused by commands.
-    private var others: [CacheSelection] = []
+    /// Caused by commands; so there are few.
+    private(set) var others: [CacheSelection] = []
 
     var isEmpty: Bool { self.urls.isEmpty && self.others.isEmpty }
 

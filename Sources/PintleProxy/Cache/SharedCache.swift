@@ -35,6 +35,8 @@ package final class SharedCache: Sendable {
         var changes = ChangeQueue()
         var counts = Counts()
         var tier: OpenTier?
+        /// The searches that wait until the tier has carried out earlier changes of their key.
+        var waitingSearches: [CacheKey: [WaitingSearch]] = [:]
 
         /// Queues a change of a key for the second tier.
         ///
@@ -44,10 +46,28 @@ package final class SharedCache: Sendable {
         ) -> Bool {
             guard let tier else { return false }
             tier.signal.yield()
-            guard self.changes.add(change, of: key, cost: cost, done: done) else { return false }
-            self.table.change(key) { $0.beginChange() }
-            return true
+            let isAdded = self.changes.add(change, of: key, cost: cost, done: done)
+            self.table.change(key) { session in
+                // Without room for it, the tier loses the responses of the URL instead.
+                if isAdded { session.beginChange() } else { session.noteChange() }
+            }
+            return isAdded
         }
+
+        /// Takes the searches of a key that do not have to wait any more.
+        mutating func takeReadySearches(_ key: CacheKey) -> [WaitingSearch] {
+            guard let waiting = self.waitingSearches.removeValue(forKey: key) else { return [] }
+            let session = self.table[key]
+            func isReady(_ search: WaitingSearch) -> Bool { session?.hasToWait(search.number) != true }
+            let others = waiting.filter { !isReady($0) }
+            if !others.isEmpty { self.waitingSearches[key] = others }
+            return waiting.filter(isReady)
+        }
+    }
+
+    private struct WaitingSearch: Sendable {
+        let number: UInt64
+        let begin: @Sendable () -> Void
     }
 
     /// The second tier, and the task that carries out its changes.
@@ -96,23 +116,18 @@ package final class SharedCache: Sendable {
     ///
     /// - Parameters:
     ///   - waiter: gets the response of a fetch on its loop.
-    ///   - search: the result of the search that an earlier reply wanted; the entry is left out if a removal has covered it.
+    ///   - search: the result of the search that an earlier reply wanted.
     func put(
         _ question: CacheQuestion, at key: CacheKey, by waiter: Host.Waiter,
         after search: (number: UInt64, found: Entry?)? = nil
     ) -> CacheReply<Host> {
         let now = CacheTime.now()
         return self.state.withLock { state in
-            let searches = search == nil && state.tier != nil
+            let searches = state.tier != nil
             let isUncacheable = state.table.isUncacheable(key, at: now)
             return state.table.change(key) { session in
-                var found: [Entry] = []
-                if let search {
-                    if let entry = search.found, !session.isRevoked(search.number) { found = [entry] }
-                    session.endSingle(search.number)
-                }
-                return session.put(
-                    question, by: waiter, found: found, searches: searches, isUncacheable: isUncacheable, at: now)
+                session.put(
+                    question, by: waiter, after: search, searches: searches, isUncacheable: isUncacheable, at: now)
             }
         }
     }
@@ -167,12 +182,16 @@ package final class SharedCache: Sendable {
                     } else {
                         job.change.skip()
                     }
-                    state.withLock { state in
+                    let searches = state.withLock { state -> [WaitingSearch] in
                         state.changes.end(job)
-                        if let key = job.key { state.table.change(key) { $0.endChange() } }
+                        // Removals of many keys are noted elsewhere.
+                        guard let key = job.key else { return [] }
+                        state.table.change(key) { $0.endChange() }
+                        return state.takeReadySearches(key)
                     }
                     // Only now may the tier answer for the key: `done` ends the fetch that has answered for it so far.
                     job.done(count)
+                    for search in searches { search.begin() }
                 }
             }
         }
@@ -200,7 +219,8 @@ package final class SharedCache: Sendable {
     /// The memory that changes of the second tier take until they are carried out, in bytes.
     var pendingBytes: Int { self.state.withLock { $0.changes.cost } }
 
-    /// Searches the second tier for a response to a request. It is read into memory and kept there, unless it is too long.
+    /// Searches the second tier for a response to a request, once the tier has carried out the changes of the key that began
+    /// before. The response is read into memory and kept there, unless it is too long.
     ///
     /// - Parameters:
     ///   - number: that of the search.
@@ -209,7 +229,15 @@ package final class SharedCache: Sendable {
         _ key: CacheKey, _ number: UInt64, for question: CacheQuestion, done: @escaping @Sendable (Entry?) -> Void
     ) {
         guard let tier = self.tier, let mode = question.mode else { return done(nil) }
-        Task { done(await self.found(in: tier, key, number, question.request, mode)) }
+        let search = WaitingSearch(number: number) {
+            Task { done(await self.found(in: tier, key, number, question.request, mode)) }
+        }
+        let waits = self.state.withLock { state in
+            let waits = state.table[key]?.hasToWait(number) == true
+            if waits { state.waitingSearches[key, default: []].append(search) }
+            return waits
+        }
+        if !waits { search.begin() }
     }
 
     func endSearch(_ number: UInt64, at key: CacheKey) { self.change(key) { $0.endSingle(number) } }
@@ -217,14 +245,19 @@ package final class SharedCache: Sendable {
     private func found(
         in tier: OpenTier, _ key: CacheKey, _ number: UInt64, _ request: RequestHead, _ mode: CacheMode
     ) async -> Entry? {
-        guard !self.isOutdated(key, tags: []) else { return nil }
+        let removals: [CacheSelection]? = self.state.withLock { state in
+            state.changes.removes(key.url, tags: []) ? nil : state.changes.removalsByCommand
+        }
+        guard let removals else { return nil }
         let stored = await tier.store.find(key) { stored in
             switch Host.rules.decision(for: request, among: stored, mode: mode, now: .now()) {
             case .answer(let index, _, _, _), .validate(let index, _, _): index
             case .forward, .miss: nil
             }
         }
-        guard let stored, !self.isOutdated(key, tags: stored.response.tags) else { return nil }
+        // A removal that has been carried out meanwhile covers the response all the same.
+        guard let stored, !removals.contains(where: { $0.covers(key.url, tags: stored.response.tags) })
+        else { return nil }
         self.change(key) { $0.note(tags: stored.response.tags, of: number) }
         let load = tier.loads.load(stored) { self.reserve(stored.reader.entry.length) }
         guard let load else { return stored.onDisk }
@@ -238,13 +271,6 @@ package final class SharedCache: Sendable {
             }
         }
         return loaded.entry
-    }
-
-    /// True if a pending removal covers the response, or the key has pending changes.
-    private func isOutdated(_ key: CacheKey, tags: [String]) -> Bool {
-        self.state.withLock { state in
-            state.table[key]?.isUnsettled ?? false || state.changes.removes(key.url, tags: tags)
-        }
     }
 
     // MARK: Storing

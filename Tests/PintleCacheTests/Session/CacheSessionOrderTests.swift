@@ -182,6 +182,100 @@ struct CacheSessionOrderTests {
         #expect(key.session.entries.isEmpty)
     }
 
+    // MARK: Searches and changes of the second tier
+
+    @Test func `a search waits for the changes that began before it, and for no others`() throws {
+        let key = SessionKey()
+        for _ in 0..<2 { key.session.beginChange() }
+        let made = key.search()
+        let number = try #require(made)
+        key.session.beginChange()
+        key.session.endChange()
+        #expect(key.session.hasToWait(number))
+        key.session.endChange()
+        #expect(!key.session.hasToWait(number) && key.session.isUnsettled)
+    }
+
+    @Test func `a response that was found before a change of the tier began is searched for once more`() throws {
+        let key = SessionKey()
+        let made = key.search()
+        let first = try #require(made)
+        key.session.beginChange()
+        let old = key.entry(key.head("max-age=60", tag: "\"old\""))
+        #expect(key.session.store(found: old, by: first, hasRoom: true) == nil)
+        let repeated = key.search(after: (first, old))
+        let second = try #require(repeated)
+        #expect(key.session.hasToWait(second))
+        key.session.endChange()
+        #expect(!key.session.hasToWait(second))
+        let new = key.entry(key.head("max-age=60", tag: "\"new\""))
+        guard case .entry(let entry, _, _, _) = key.put(after: (second, new), searches: true) else {
+            Issue.record("the response that was found last does not answer")
+            return
+        }
+        #expect(entry.id == new.id)
+    }
+
+    @Test(arguments: [true, false])
+    func `a search is repeated once, and not for a key whose responses are not shared`(isUncacheable: Bool) throws {
+        let key = SessionKey()
+        let made = key.search()
+        var number = try #require(made)
+        if !isUncacheable {
+            key.session.beginChange()
+            let repeated = key.search(after: (number, nil))
+            number = try #require(repeated)
+        }
+        key.session.beginChange()
+        let entry = key.entry(key.head("max-age=60"))
+        let reply = key.session.put(
+            SessionKey.question(), by: 1, after: (number, entry), searches: true, isUncacheable: isUncacheable,
+            at: key.now)
+        switch reply {
+        case .wait(_, _?, .uriMiss): #expect(!isUncacheable)
+        case .forward(.uriMiss, _?): #expect(isUncacheable)
+        default: Issue.record("the origin is not asked")
+        }
+    }
+
+    @Test func `a response that was found is not validated once an earlier request has brought another`() throws {
+        let key = SessionKey()
+        let early = key.session.beginSingle()
+        let made = key.search()
+        let number = try #require(made)
+        // It is long, and goes to the second tier alone.
+        #expect(key.store(key.entry(key.head("max-age=60", tag: "\"new\"")), by: early, hasRoom: false))
+        let old = key.entry(key.head("max-age=0", tag: "\"old\""))
+        // A confirmation of the old one would give its head to the new body.
+        #expect(key.search(after: (number, old)) != nil)
+    }
+
+    @Test func `a response that is found counts, however many variants there are in memory`() throws {
+        let key = SessionKey()
+        func variant(_ number: Int) -> SessionKey.Entry {
+            let response = StoredResponse(
+                head: key.head("max-age=60", ["Vary": "X-Variant"]), requestTime: key.now, responseTime: key.now,
+                selecting: [SelectingField(name: "x-variant", value: Array("\(number)".utf8))], length: 100)
+            return CacheEntry(SessionHost.rules.judged(response), SessionBytes(0..<100, of: 0), bodyCost: 0)
+        }
+        for number in 0..<SessionHost.rules.variantLimit { key.store(variant(number)) }
+        #expect(key.session.entries.count == SessionHost.rules.variantLimit)
+        let question = SessionKey.question(["X-Variant": "other"])
+        guard case .search(let number) = key.put(question, searches: true) else {
+            Issue.record("the second tier is not searched")
+            return
+        }
+        let response = StoredResponse(
+            head: key.head("max-age=60", ["Vary": "X-Variant"]), requestTime: key.now, responseTime: key.now,
+            selecting: [SelectingField(name: "x-variant", value: Array("other".utf8))], length: 100)
+        let found = CacheEntry(SessionHost.rules.judged(response), SessionBytes(0..<100, of: 0), bodyCost: 0)
+        guard case .entry(let entry, _, _, _) = key.put(question, after: (number, found), searches: true) else {
+            Issue.record("the response that was found does not answer")
+            return
+        }
+        #expect(entry.id == found.id)
+    }
+
     // MARK: Clients that leave
 
     @Test func `a client that leaves late does not end the wait of another after the key was forgotten`() throws {

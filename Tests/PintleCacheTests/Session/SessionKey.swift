@@ -39,10 +39,17 @@ final class SessionKey {
     }
 
     func put(
-        _ question: CacheQuestion = question(), by waiter: Int = 1, found: [Entry] = [], searches: Bool = false
+        _ question: CacheQuestion = question(), by waiter: Int = 1,
+        after search: (number: UInt64, found: Entry?)? = nil, searches: Bool = false
     ) -> CacheReply<SessionHost> {
         self.session.put(
-            question, by: waiter, found: found, searches: searches, isUncacheable: false, at: self.now)
+            question, by: waiter, after: search, searches: searches, isUncacheable: false, at: self.now)
+    }
+
+    /// Puts a question that begins a search.
+    func search(after search: (number: UInt64, found: Entry?)? = nil) -> UInt64? {
+        guard case .search(let number) = self.put(after: search, searches: true) else { return nil }
+        return number
     }
 
     /// Puts a question whose answer is that a client waits.

@@ -52,6 +52,8 @@ final class SessionStage {
         let client: Int
         var step = 0
         var found: Entry?
+        /// The removals that the second tier had still to carry out when it was read.
+        var removals: [CacheSelection] = []
     }
 
     let course: SessionCourse
@@ -181,13 +183,8 @@ final class SessionStage {
 
     private func put(_ id: Int, after search: (number: UInt64, found: Entry?)?) {
         guard let client = self.clients[id] else { return }
-        var found: [Entry] = []
-        if let search {
-            if let entry = search.found, !self.session.isRevoked(search.number) { found = [entry] }
-            self.session.endSingle(search.number)
-        }
         let reply = self.session.put(
-            client.question, by: id, found: found, searches: search == nil && self.course.hasTier,
+            client.question, by: id, after: search, searches: self.course.hasTier,
             isUncacheable: self.uncacheable.map { self.now < $0 } ?? false, at: self.now)
         self.follow(reply, of: id)
     }
@@ -365,16 +362,17 @@ final class SessionStage {
 
     /// Takes a step of a search. Other events may come between any two.
     private func search(_ number: UInt64) {
-        guard var search = self.searches.removeValue(forKey: number) else { return }
+        guard !self.session.hasToWait(number), var search = self.searches.removeValue(forKey: number) else { return }
         let question = self.clients[search.client]?.question
         search.step += 1
         switch search.step {
         case 1:
-            guard let question, let mode = question.mode, !self.isOutdated([]) else { break }
+            search.removals = self.tier.removals
+            guard let question, let mode = question.mode, !self.isRemoving([], search) else { break }
             search.found = self.tier.find(question.request, mode: mode, at: self.now)
         case 2:
             guard let found = search.found else { break }
-            if self.isOutdated(found.response.tags) {
+            if self.isRemoving(found.response.tags, search) {
                 search.found = nil
             } else {
                 self.session.note(tags: found.response.tags, of: number)
@@ -392,5 +390,7 @@ final class SessionStage {
         self.searches[number] = search
     }
 
-    private func isOutdated(_ tags: [String]) -> Bool { self.session.isUnsettled || self.tier.isRemoving(tags) }
+    private func isRemoving(_ tags: [String], _ search: Search) -> Bool {
+        search.removals.contains { $0.covers(SessionHost.url, tags: tags) }
+    }
 }

@@ -37,10 +37,10 @@ struct SessionTier {
 
     mutating func remove(_ selection: CacheSelection) { self.changes.append((.purge(selection), nil)) }
 
-    /// True if a pending removal covers a response.
-    func isRemoving(_ tags: [String]) -> Bool {
-        self.changes.contains { change, _ in
-            if case .purge(let selection) = change { selection.covers(SessionHost.url, tags: tags) } else { false }
+    /// The removals that wait to be carried out.
+    var removals: [CacheSelection] {
+        self.changes.compactMap { change, _ -> CacheSelection? in
+            if case .purge(let selection) = change { selection } else { nil }
         }
     }
 
