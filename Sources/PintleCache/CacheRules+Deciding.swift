@@ -34,6 +34,20 @@ extension CacheRules {
         self.selected(by: request, among: stored.prefix(self.variantLimit).map(self.judged))
     }
 
+    /// Chooses the stored response that a request is about: the one that may answer it, perhaps after a validation, or would if it
+    /// had a validator.
+    ///
+    /// - Returns: an index in `stored`.
+    package func concerned(
+        by request: RequestHead, among stored: [StoredResponse], mode: CacheMode, now: CacheTime
+    ) -> Int? {
+        switch self.decision(for: request, among: stored, mode: mode, now: now) {
+        case .answer(let index, _, _, _), .validate(let index, _, _): index
+        case .forward(.stale), .forward(.request): self.selected(by: request, among: stored).first
+        case .forward, .miss: nil
+        }
+    }
+
     /// True if a response to `request` replaces another response, because both would answer it. A partial response replaces only
     /// one of the same range.
     package func replaces(_ new: StoredResponse, _ old: StoredResponse, for request: RequestHead) -> Bool {

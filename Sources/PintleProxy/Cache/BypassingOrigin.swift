@@ -38,14 +38,20 @@ final class BypassingOrigin {
     private let reason: ForwardReason
     /// Nil if the response is neither stored nor changes stored ones.
     private let observed: Observed?
+    private let hasFound: Bool
     private let requestTime = CacheTime.now()
     private var copy: Copy?
     private var stream: (any OriginStream)?
     private var delegate: (any TransferDelegate)?
 
-    /// - Parameter number: that of the response, if the cache observes it.
-    init(_ lookup: CacheLookup, _ reason: ForwardReason, number: UInt64?, for delegate: any TransferDelegate) {
-        (self.lookup, self.reason, self.delegate) = (lookup, reason, delegate)
+    /// - Parameters:
+    ///   - number: that of the response, if the cache observes it.
+    ///   - hasFound: true if the request has found a response in the second tier.
+    init(
+        _ lookup: CacheLookup, _ reason: ForwardReason, number: UInt64?, hasFound: Bool,
+        for delegate: any TransferDelegate
+    ) {
+        (self.lookup, self.reason, self.hasFound, self.delegate) = (lookup, reason, hasFound, delegate)
         self.observed = number.map { number in
             guard let key = lookup.key, let mode = lookup.question.mode else {
                 preconditionFailure("BUG: the cache observes a response that it cannot store")
@@ -116,7 +122,8 @@ final class BypassingOrigin {
 
     /// Removes the earlier responses: a newer one makes them out of date even if it is not stored.
     private func outdate(_ observed: Observed) {
-        self.cache.outdate(by: observed.number, to: self.request, at: observed.key)
+        self.cache.outdate(
+            by: observed.number, to: self.request, at: observed.key, mayBeStored: self.hasFound)
     }
 
     // MARK: The body

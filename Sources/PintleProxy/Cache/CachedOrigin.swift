@@ -51,6 +51,8 @@ final class CachedOrigin: OriginStream {
     private let open: (TransferRequest, any TransferDelegate) -> any OriginStream
     private var delegate: (any TransferDelegate)?
     private var fetch: OriginFetch?
+    /// True if a search has found a response in the second tier.
+    private var hasFound = false
     private var isPaused = false
     private var isPumping = false
     /// The most pieces delivered in one turn of the event loop, so that other work gets its turn.
@@ -112,6 +114,7 @@ final class CachedOrigin: OriginStream {
     private func searched(_ number: UInt64, _ entry: SharedCache.Entry?, at key: CacheKey) {
         // The client may have left in the meantime.
         guard case .searching = self.state else { return self.cache.endSearch(number, at: key) }
+        if entry != nil { self.hasFound = true }
         self.follow(self.cache.put(self.lookup.question, at: key, by: self.box, after: (number, entry)), at: key)
     }
 
@@ -124,7 +127,7 @@ final class CachedOrigin: OriginStream {
         guard let delegate else { preconditionFailure("BUG: a request goes on that is over") }
         self.cache.count { $0.misses += 1 }
         self.cacheOutcome = reason == .method || reason == .bypass ? .bypass : .miss
-        let origin = BypassingOrigin(self.lookup, reason, number: number, for: delegate)
+        let origin = BypassingOrigin(self.lookup, reason, number: number, hasFound: self.hasFound, for: delegate)
         self.state = .bypassing(origin)
         let transfer = number == nil ? self.transfer : self.sharedTransfer
         origin.start { self.open(transfer, $0) }
@@ -137,7 +140,7 @@ final class CachedOrigin: OriginStream {
         let fetch = OriginFetch(
             plan, of: key, for: self.cache, self.sharedTransfer, self.lookup.use.queue, loop: self.loop, open: self.open
         )
-        fetch.isForCache = inBackground
+        (fetch.isForCache, fetch.hasFound) = (inBackground, self.hasFound)
         fetch.asker = inBackground ? nil : self
         fetch.start()
         return fetch

@@ -44,6 +44,8 @@ final class OriginFetch {
     weak var asker: CachedOrigin?
     /// True if the cache wants the response even if no client waits for it.
     var isForCache = false
+    /// True if the client that caused the request has found a response in the second tier.
+    var hasFound = false
     /// True if the validation was inconclusive, and the request was sent once more without conditions.
     private var isRepeated = false
     /// Fires some time after the body began to wait for its readers.
@@ -189,7 +191,8 @@ final class OriginFetch {
         // A newer response makes the earlier ones outdated even if it is not stored.
         if self.plan.keeps, body == nil, verdict.outdatesStored(as: head.status) {
             self.cache.outdate(
-                by: self.plan.number, to: self.plan.request, at: self.key, found: self.plan.validated)
+                by: self.plan.number, to: self.plan.request, at: self.key,
+                mayBeStored: self.hasFound || self.plan.validated != nil)
         }
         if case .no(let reason) = verdict, reason.isLasting { self.cache.noteUncacheable(self.key) }
         if !response.isKept { self.isForCache = false }

@@ -250,10 +250,7 @@ package final class SharedCache: Sendable {
         }
         guard let removals else { return nil }
         let stored = await tier.store.find(key) { stored in
-            switch Host.rules.decision(for: request, among: stored, mode: mode, now: .now()) {
-            case .answer(let index, _, _, _), .validate(let index, _, _): index
-            case .forward, .miss: nil
-            }
+            Host.rules.concerned(by: request, among: stored, mode: mode, now: .now())
         }
         // A removal that has been carried out meanwhile covers the response all the same.
         guard let stored, !removals.contains(where: { $0.covers(key.url, tags: stored.response.tags) })
@@ -340,12 +337,13 @@ package final class SharedCache: Sendable {
     /// Removes the responses that a request would have got, because the origin has now given one that is not stored, unless that
     /// one is revoked.
     ///
-    /// - Parameter found: a stored response that the request was to validate; it may be in the second tier alone.
-    func outdate(by number: UInt64, to request: RequestHead, at key: CacheKey, found: Entry? = nil) {
+    /// - Parameter mayBeStored: true if a response for the request is known to have been stored; it may be in the second tier
+    ///   alone.
+    func outdate(by number: UInt64, to request: RequestHead, at key: CacheKey, mayBeStored: Bool) {
         self.evicting { state in
             guard let gone = state.table.change(key, { $0.outdate(by: number, to: request) }) else { return [] }
             // A key whose responses are never stored has nothing in the second tier; so it is asked only once.
-            guard found != nil || !gone.isEmpty || !state.table.isUncacheable(key, at: .now()) else { return gone }
+            guard mayBeStored || !gone.isEmpty || !state.table.isUncacheable(key, at: .now()) else { return gone }
             let updates: @Sendable ([StoredResponse]) -> [(place: Int, update: CacheUpdate)] = { stored in
                 stored.indices.filter { Host.rules.matches(stored[$0], request) }.map { ($0, .outdated) }
             }

@@ -166,6 +166,25 @@ struct LongAnswerTests {
         #expect(self.isHit(answer) == (method == "GET"), words)
     }
 
+    @Test func `one on the disk ends with a newer answer that may not be stored, for a URL with such answers`() throws {
+        let isOver = Watched(false)
+        let origin = try RawOrigin { connection in
+            while true {
+                let isOwn = try connection.readRequest()["X-Own"] != nil || isOver.current
+                let fields = "Vary: X-Own\r\nCache-Control: \(isOwn ? "private" : "max-age=600")\r\n"
+                try connection.send(response(isOwn ? "own" : Self.body, fields: fields))
+            }
+        }
+        let pintle = try self.start()
+        _ = try self.hit(origin.port, "/", through: pintle)
+        // From now on, requests for the URL do not wait for each other.
+        #expect(try pintle.ask(get(origin.port, fields: "X-Own: a\r\n")).text == "own")
+        #expect(self.isHit(try pintle.ask(get(origin.port))))
+        isOver.change { $0 = true }
+        #expect(try pintle.ask(get(origin.port, fields: "Cache-Control: no-cache\r\n")).text == "own")
+        #expect(try pintle.ask(get(origin.port)).text == "own")
+    }
+
     @Test func `what is removed while it comes is not found afterwards`() throws {
         let mayEnd = Watched(false)
         let origin = try RawOrigin { connection in

@@ -22,6 +22,8 @@ extension SessionStage {
         let number: UInt64?
         let request: SessionOrigin.Request
         let mode: CacheMode?
+        /// True if the client has found a response in the second tier.
+        let hasFound: Bool
         var isAnswered = false
         var copy: Copy?
         var answer = SessionCourse.Answer()
@@ -30,7 +32,7 @@ extension SessionStage {
     func bypass(_ id: Int, _ client: Client, _ number: UInt64?) {
         self.bypasses[id] = Bypass(
             number: number, request: self.request(client.question.request, client.ask, id, number),
-            mode: client.question.mode)
+            mode: client.question.mode, hasFound: self.clients[id]?.hasFound ?? false)
     }
 
     func endBypass(_ id: Int) {
@@ -71,8 +73,8 @@ extension SessionStage {
         }
         let verdict = rules.storability(of: head, to: request.head, mode: mode)
         guard case .store = verdict else {
-            if verdict.outdatesStored(as: head.status) { self.outdate(by: number, request) }
-            return
+            guard verdict.outdatesStored(as: head.status) else { return }
+            return self.outdate(by: number, request, mayBeStored: bypass.hasFound)
         }
         guard let whole = rules.stored(head, to: request.head, at: times, length: length) else { return }
         self.session.note(tags: whole.tags, of: number)

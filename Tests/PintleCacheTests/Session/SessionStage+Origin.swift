@@ -15,6 +15,8 @@ extension SessionStage {
         let asker: Int?
         /// True if the cache wants the response even if no client waits for it.
         var isForCache: Bool
+        /// True if the client that has caused it has found a response in the second tier.
+        let hasFound: Bool
         var isRepeated = false
         /// Nil while it is queued.
         var request: SessionOrigin.Request?
@@ -40,7 +42,9 @@ extension SessionStage {
     ///
     /// - Parameter asker: nil for a renewal in the background.
     func begin(_ plan: CacheFetchPlan<SessionHost>, _ ask: SessionCourse.Ask, by asker: Int?) {
-        self.fetches[plan.number] = Fetch(plan: plan, ask: ask, asker: asker, isForCache: asker == nil)
+        let hasFound = asker.flatMap { self.clients[$0]?.hasFound } ?? false
+        self.fetches[plan.number] = Fetch(
+            plan: plan, ask: ask, asker: asker, isForCache: asker == nil, hasFound: hasFound)
         self.session.begin(plan.number, by: plan.number)
         if !self.course.isQueued { self.send(plan.number, isConditional: true) }
     }
@@ -140,18 +144,18 @@ extension SessionStage {
             SessionBytes(0..<length, of: self.origin.responses.count - 1), reason: reason, of: plan)
         self.fetches[number]?.response = response
         if plan.keeps, response.stored == nil, verdict.outdatesStored(as: head.status), let request = fetch.request {
-            self.outdate(by: number, request, found: plan.validated)
+            self.outdate(by: number, request, mayBeStored: fetch.hasFound || plan.validated != nil)
         }
         if reason?.isLasting == true { self.uncacheable = self.now + 3 }
         if !response.isKept { self.fetches[number]?.isForCache = false }
         if !self.deliver(self.session.answer(number, with: response)) { self.giveUpIfUnwanted(number) }
     }
 
-    func outdate(by number: UInt64, _ request: SessionOrigin.Request, found: Entry? = nil) {
+    func outdate(by number: UInt64, _ request: SessionOrigin.Request, mayBeStored: Bool) {
         guard let gone = self.session.outdate(by: number, to: request.head) else { return }
         self.noteNews(of: self.origin.responses.count - 1)
         let isUncacheable = self.uncacheable.map { self.now < $0 } ?? false
-        guard self.course.hasTier, found != nil || !gone.isEmpty || !isUncacheable else { return }
+        guard self.course.hasTier, mayBeStored || !gone.isEmpty || !isUncacheable else { return }
         let change = SessionTier.Change.learn { stored in
             stored.indices.filter { SessionHost.rules.matches(stored[$0], request.head) }.map { ($0, .outdated) }
         }

@@ -34,6 +34,8 @@ final class SessionStage {
         var outcomes = 0
         /// True if the session has given it the end of its wait, of which it may not know yet.
         var isServed = false
+        /// True if it has found a response in the second tier.
+        var hasFound = false
         /// The time when the session has judged its response.
         var judged = CacheTime(seconds: 0)
     }
@@ -183,6 +185,7 @@ final class SessionStage {
 
     private func put(_ id: Int, after search: (number: UInt64, found: Entry?)?) {
         guard let client = self.clients[id] else { return }
+        if search?.found != nil { self.clients[id]?.hasFound = true }
         let reply = self.session.put(
             client.question, by: id, after: search, searches: self.course.hasTier,
             isUncacheable: self.uncacheable.map { self.now < $0 } ?? false, at: self.now)

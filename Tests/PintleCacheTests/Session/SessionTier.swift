@@ -52,14 +52,9 @@ struct SessionTier {
     // MARK: Reading
 
     func find(_ request: RequestHead, mode: CacheMode, at now: CacheTime) -> Entry? {
-        let decision = SessionHost.rules.decision(
-            for: request, among: self.entries.map(\.response), mode: mode, now: now)
-        switch decision {
-        case .answer(let index, _, _, _), .validate(let index, _, _):
-            let entry = self.entries[index]
-            return Entry(entry.judged, entry.body, bodyCost: 0)
-        case .forward, .miss: return nil
-        }
+        let index = SessionHost.rules.concerned(
+            by: request, among: self.entries.map(\.response), mode: mode, now: now)
+        return index.map { Entry(self.entries[$0].judged, self.entries[$0].body, bodyCost: 0) }
     }
 
     // MARK: Changing
