@@ -36,9 +36,7 @@ package struct CacheEntry<Body: Sendable>: Sendable {
     }
 
     /// True if it answers the same requests as another response.
-    package func isLike(_ other: CacheEntry) -> Bool {
-        self.response.selecting == other.response.selecting && self.response.range == other.response.range
-    }
+    package func isLike(_ other: CacheEntry) -> Bool { self.response.isLike(other.response) }
 }
 
 private enum EntryIDs {

@@ -46,6 +46,11 @@ package struct StoredResponse: Sendable, Equatable {
     /// The number of stored bytes.
     package var heldLength: UInt64 { self.range.map { $0.upperBound - $0.lowerBound } ?? self.length }
 
+    /// True if it answers the same requests as another response for the URL.
+    package func isLike(_ other: StoredResponse) -> Bool {
+        self.selecting == other.selecting && self.range == other.range
+    }
+
     /// The age at `now`, in seconds, 0…2^31 (RFC 9111 §4.2.3).
     package func age(at now: CacheTime) -> Int64 {
         min(self.initialAge.addingSaturated(now.seconds(since: self.responseTime)), CacheTime.longest)

@@ -222,14 +222,20 @@ package final class DiskCache: Sendable {
 
     /// Replaces the head of an entry, after a response that confirms the stored one (RFC 9111 §4.3.4). It counts as a use.
     ///
+    /// - Parameter tags: for removals by tag, in place of the entry's; at most 256.
     /// - Returns: the entry with its new head.
     /// - Throws: `gone`, `tooLarge`, and errors of the disk; the entry is then unchanged.
     @discardableResult
-    package func updateHead(of entry: Entry, to head: [UInt8]) async throws(DiskCacheError) -> Entry {
+    package func updateHead(
+        of entry: Entry, to head: [UInt8], tags: [String]
+    ) async throws(DiskCacheError) -> Entry {
+        let tags = Array(Set(tags)).sorted()
         let changed = Entry(
-            id: entry.id, key: entry.key, url: entry.url, head: head, length: entry.length, tags: entry.tags,
+            id: entry.id, key: entry.key, url: entry.url, head: head, length: entry.length, tags: tags,
             generation: entry.generation)
-        guard head.count <= Limits.head, changed.cost <= self.largestEntry else { throw self.tooLarge(entry.url) }
+        guard head.count <= Limits.head, tags.count <= Limits.tags, tags.allSatisfy({ $0.utf8.count <= Limits.text }),
+            changed.cost <= self.largestEntry
+        else { throw self.tooLarge(entry.url) }
         return try await self.change { index throws(DiskCacheError) in
             guard index.generation == entry.generation else { throw .gone(entry.url) }
             let (found, statistics) = try index.update(changed, use: self.ledger.withLock { $0.use() })

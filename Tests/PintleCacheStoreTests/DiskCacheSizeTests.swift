@@ -48,7 +48,7 @@ import Testing
         // 0 and 1 are used again, the one by being read, the other by getting another head.
         #expect(try await cache.body("u0") == body)
         let second = try #require(try await cache.entries(for: "u1").first)
-        try await cache.updateHead(of: second, to: [4])
+        try await cache.updateHead(of: second, to: [4], tags: [])
         for number in 10..<16 { try await cache.store("u\(number)", body) }
         var found: [Int] = []
         for number in 0..<16 where try await !cache.entries(for: "u\(number)").isEmpty { found.append(number) }

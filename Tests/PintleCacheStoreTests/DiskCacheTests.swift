@@ -127,12 +127,26 @@ import Testing
         let cache = try await self.place.open()
         let entry = try await cache.store("u", [1, 2], head: [1], tags: ["t"])
         let bytes = cache.statistics.bytes
-        let changed = try await cache.updateHead(of: entry, to: [UInt8](repeating: 7, count: 5000))
+        let changed = try await cache.updateHead(
+            of: entry, to: [UInt8](repeating: 7, count: 5000), tags: entry.tags)
         #expect(try await cache.entries(for: "u") == [changed] && changed.tags == ["t"])
         #expect(try await cache.body(of: changed) == [1, 2])
         #expect(cache.statistics.bytes > bytes + 5000)
         try await cache.remove(changed)
-        #expect(await code { () throws(DiskCacheError) in try await cache.updateHead(of: entry, to: []) } == .gone)
+        let gone = await code { () throws(DiskCacheError) in
+            try await cache.updateHead(of: entry, to: [], tags: [])
+        }
+        #expect(gone == .gone && cache.statistics == DiskCache.Statistics())
+    }
+
+    @Test func `an entry whose head is replaced is removed by its new tags alone`() async throws {
+        let cache = try await self.place.open()
+        let entry = try await cache.store("u", [1, 2], tags: ["old", "both"])
+        let changed = try await cache.updateHead(of: entry, to: [1], tags: ["new", "both", "new"])
+        #expect(changed.tags == ["both", "new"])
+        #expect(try await cache.entries(for: "u") == [changed])
+        #expect(try await cache.remove(tag: "old") == 0)
+        #expect(try await cache.remove(tag: "new") == 1)
         #expect(cache.statistics == DiskCache.Statistics())
     }
 

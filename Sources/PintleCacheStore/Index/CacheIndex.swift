@@ -173,10 +173,7 @@ final class CacheIndex: Sendable {
                     .integer(Int64(entry.length)), .integer(Int64(entry.cost)), .integer(use),
                     .integer(Int64(entry.checksum)),
                 ])
-            for tag in entry.tags {
-                try connection.run(
-                    "INSERT OR IGNORE INTO tag (name, entry) VALUES (?, ?)", [.text(tag), .integer(entry.id)])
-            }
+            try Self.add(entry.tags, of: entry.id, connection)
             let superfluous = try connection.rows(
                 "SELECT id FROM entry WHERE key = ? ORDER BY id DESC LIMIT -1 OFFSET \(DiskCache.Limits.variants)",
                 [.text(entry.key)]
@@ -186,7 +183,13 @@ final class CacheIndex: Sendable {
         }
     }
 
-    /// Replaces the head of an entry; `found` is false if it is not there any more.
+    private static func add(_ tags: [String], of id: Int64, _ connection: DatabaseConnection) throws {
+        for tag in tags {
+            try connection.run("INSERT OR IGNORE INTO tag (name, entry) VALUES (?, ?)", [.text(tag), .integer(id)])
+        }
+    }
+
+    /// Replaces the head and the tags of an entry; `found` is false if it is not there any more.
     func update(_ entry: Entry, use: Int64) throws(DiskCacheError) -> (found: Bool, statistics: Statistics) {
         try self.writing { connection in
             try connection.run(
@@ -195,7 +198,12 @@ final class CacheIndex: Sendable {
                     .blob(entry.head), .integer(Int64(entry.cost)), .integer(use), .integer(Int64(entry.checksum)),
                     .integer(entry.id),
                 ])
-            return (connection.changes > 0, try Self.statistics(connection))
+            let isFound = connection.changes > 0
+            if isFound {
+                try connection.run("DELETE FROM tag WHERE entry = ?", [.integer(entry.id)])
+                try Self.add(entry.tags, of: entry.id, connection)
+            }
+            return (isFound, try Self.statistics(connection))
         }
     }
 

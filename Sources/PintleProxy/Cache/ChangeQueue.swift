@@ -13,8 +13,8 @@ enum CacheChange: Sendable {
     case store(Entry, RequestHead)
     /// Stores a response whose body is written already.
     case commit(DiskCache.Writer, Entry, RequestHead)
-    /// Replaces the head of a stored response.
-    case update(Entry)
+    /// Replaces the head of a stored response by an updated one.
+    case update(Entry, to: StoredResponse)
     case remove(Entry)
     /// Applies the consequences of a response that bypassed the cache.
     case learn(@Sendable ([StoredResponse]) -> [(place: Int, update: CacheUpdate)])

@@ -45,10 +45,14 @@ struct DiskStore: SecondTier {
             let replaced = await self.entries(replacedBy: entry, key, for: request)
             let committed = try? await writer.commit(head: entry.response.encoded(), replacing: replaced)
             if committed == nil { await self.remove(replaced) }
-        case (.update(let entry), let key?):
-            for old in await self.entries(like: entry, key) {
-                let updated = try? await self.cache.updateHead(of: old, to: entry.response.encoded())
-                if updated == nil { await self.remove([old]) }
+        case (.update(let entry, let response), let key?):
+            for (old, stored) in await self.stored(key) {
+                if stored.isLike(entry.response) {
+                    await self.update(old, to: response)
+                } else if stored.isLike(response) {
+                    // If Vary has changed, the updated response takes the place of another one.
+                    await self.remove([old])
+                }
             }
         case (.remove(let entry), let key?): await self.remove(await self.entries(like: entry, key))
         case (.learn(let updates), let key?): await self.learn(updates, key)
@@ -77,12 +81,17 @@ struct DiskStore: SecondTier {
         let stored = await self.stored(key)
         for (place, update) in updates(stored.map(\.response)) {
             switch update {
-            case .store(let response):
-                _ = try? await self.cache.updateHead(of: stored[place].entry, to: response.encoded())
+            case .store(let response): await self.update(stored[place].entry, to: response)
             case .answerOnce(_, _, keepsStored: true), .unrelated: break
             case .answerOnce, .outdated: await self.remove([stored[place].entry])
             }
         }
+    }
+
+    /// Replaces the head of an entry, or removes the entry: with its earlier head it could answer what it must not any more.
+    private func update(_ entry: DiskCache.Entry, to response: StoredResponse) async {
+        let updated = try? await self.cache.updateHead(of: entry, to: response.encoded(), tags: response.tags)
+        if updated == nil { await self.remove([entry]) }
     }
 
     private func remove(_ entries: [DiskCache.Entry]) async {
@@ -102,9 +111,7 @@ struct DiskStore: SecondTier {
 
     /// The entries for the same requests.
     private func entries(like entry: Entry, _ key: CacheKey) async -> [DiskCache.Entry] {
-        await self.entries(key) { other in
-            other.selecting == entry.response.selecting && other.range == entry.response.range
-        }
+        await self.entries(key) { $0.isLike(entry.response) }
     }
 
     /// The entries that a response replaces.

@@ -434,7 +434,7 @@ package final class SharedCache: Sendable {
             if let update, let validated = plan.validated {
                 let change: CacheChange
                 if case .store(let response) = update {
-                    change = .update(validated.with(Host.rules.judged(response)))
+                    change = .update(validated, to: response)
                 } else {
                     change = .remove(validated)
                 }

@@ -126,7 +126,7 @@ extension SessionStage {
         self.noteNews(of: self.origin.responses.count - 1)
         guard self.course.hasTier else { return }
         if case .store(let response) = update {
-            self.tier.add(.update(validated.with(SessionHost.rules.judged(response))), in: &self.session)
+            self.tier.add(.update(validated, to: response), in: &self.session)
         } else {
             self.tier.add(.remove(validated), in: &self.session)
         }

@@ -10,7 +10,7 @@ struct SessionTier {
 
     enum Change {
         case store(Entry, RequestHead)
-        case update(Entry)
+        case update(Entry, to: StoredResponse)
         case remove(Entry)
         /// Applies the consequences of a response that bypassed the cache.
         case learn(([StoredResponse]) -> [(place: Int, update: CacheUpdate)])
@@ -66,7 +66,9 @@ struct SessionTier {
         case .store(let entry, let request):
             self.entries.removeAll { SessionHost.rules.replaces(entry.response, $0.response, for: request) }
             self.entries.insert(entry, at: 0)
-        case .update(let entry): self.entries = self.entries.map { $0.isLike(entry) ? $0.with(entry.judged) : $0 }
+        case .update(let entry, let response):
+            self.entries.removeAll { !$0.isLike(entry) && $0.response.isLike(response) }
+            self.entries = self.entries.map { $0.isLike(entry) ? $0.with(SessionHost.rules.judged(response)) : $0 }
         case .remove(let entry): self.entries.removeAll { $0.isLike(entry) }
         case .learn(let updates): self.learn(updates(self.entries.map(\.response)))
         case .purge(let selection):
