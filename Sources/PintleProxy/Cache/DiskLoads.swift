@@ -12,24 +12,24 @@ final class DiskLoads: Sendable {
         let share: BodyBudget.Share
     }
 
-    /// By the ids of their entries.
-    private let loads = Locked<[Int64: Task<Loaded?, Never>]>([:])
+    /// By their entries with their heads: an entry keeps its id when its head is replaced.
+    private let loads = Locked<[DiskCache.Entry: Task<Loaded?, Never>]>([:])
 
     /// Reads a response into memory, or joins the read that is under way.
     ///
     /// - Parameter reserve: reserves the memory; nil if there is no room.
     /// - Returns: nil if there is no room. The task returns nil if the body cannot be read.
     func load(_ stored: DiskEntry, reserve: () -> BodyBudget.Share?) -> Task<Loaded?, Never>? {
-        let id = stored.reader.entry.id
+        let entry = stored.reader.entry
         return self.loads.withLock { loads in
-            if let load = loads[id] { return load }
+            if let load = loads[entry] { return load }
             guard let share = reserve() else { return nil }
             let load = Task {
-                let entry = await stored.inMemory()
-                self.loads.withLock { $0[id] = nil }
-                return entry.map { Loaded(entry: $0, share: share) }
+                let loaded = await stored.inMemory()
+                self.loads.withLock { $0[entry] = nil }
+                return loaded.map { Loaded(entry: $0, share: share) }
             }
-            loads[id] = load
+            loads[entry] = load
             return load
         }
     }

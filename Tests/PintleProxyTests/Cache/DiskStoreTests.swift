@@ -102,4 +102,19 @@ struct DiskStoreTests {
         #expect(await self.responses(in: store).isEmpty)
         await store.close()
     }
+
+    @Test func `a client does not join the reading of a response whose head was replaced`() async throws {
+        let store = try await self.open()
+        let (old, new) = (Self.response("old"), Self.response("new"))
+        await self.store(old, in: store)
+        let first = try #require(await store.find(Self.key) { _ in 0 })
+        await self.update(old, to: new, in: store)
+        let second = try #require(await store.find(Self.key) { _ in 0 })
+        #expect(first.reader.entry.id == second.reader.entry.id)
+        let (loads, budget) = (DiskLoads(), BodyBudget(most: 100))
+        let tasks = [first, second].map { found in loads.load(found) { budget.share(1, of: budget.most) } }
+        #expect(await tasks[0]?.value?.entry.response == old)
+        #expect(await tasks[1]?.value?.entry.response == new)
+        await store.close()
+    }
 }
