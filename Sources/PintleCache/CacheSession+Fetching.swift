@@ -38,7 +38,11 @@ extension CacheSession {
         let decision = Host.rules.decision(for: question.request, among: known.map(\.judged), mode: mode, now: now)
         switch decision {
         case .forward(.uriMiss), .forward(.varyMiss), .forward(.partial), .miss:
-            if searches, mode != .ignoreLocal {
+            // The response of the last fetch needs no wait for changes of the tier, which may have it as the last of them.
+            let joins =
+                self.isUnsettled && question.joins && !isUncacheable && decision != .miss
+                && self.begunResponse(to: question, at: now) != nil
+            if searches, mode != .ignoreLocal, !joins {
                 return .search(self.beginSingle(isRepeated: search != nil))
             }
         case .answer, .validate, .forward: break
@@ -85,15 +89,23 @@ extension CacheSession {
             let plan = self.plan(question, question.mode, validating: entry, conditions)
             return .wait(self.add(waiter, to: plan.number, isOwner: true), plan: plan, reason)
         }
-        guard let response = self.fetches[number]?.response else {
+        guard self.fetches[number]?.response != nil else {
             return .wait(self.add(waiter, to: number, isOwner: false), plan: nil, reason)
         }
-        // A response that has begun earlier is used like a stored one.
-        guard let stored = response.stored,
+        guard let response = self.begunResponse(to: question, at: now) else {
+            return self.askAlone(question, by: waiter, reason, at: now)
+        }
+        return .join(response, reason)
+    }
+
+    /// The response of the fetch that other requests may join, if it has begun and answers like a stored one.
+    private func begunResponse(to question: CacheQuestion, at now: CacheTime) -> FetchedResponse<Host>? {
+        guard question.isShareable, let number = self.joinableFetch, let response = self.fetches[number]?.response,
+            let stored = response.stored,
             case .answer = Host.rules.decision(
                 for: question.request, among: [stored], mode: question.mode ?? .protocol, now: now)
-        else { return self.askAlone(question, by: waiter, reason, at: now) }
-        return .join(response, reason)
+        else { return nil }
+        return response
     }
 
     private mutating func add(_ waiter: Host.Waiter, to number: UInt64, isOwner: Bool) -> FetchTicket {

@@ -61,6 +61,8 @@ struct ChangeQueue: Sendable {
     private var jobs: CircularBuffer<Job> = []
     /// The memory that unfinished jobs take, in bytes.
     private(set) var cost = 0
+    /// The number of jobs that wait.
+    var count: Int { self.jobs.count }
     /// The number of stores so far.
     private var stored: UInt64 = 0
     /// Stores up to this number are removed already, or will be: none of them needs to be carried out.

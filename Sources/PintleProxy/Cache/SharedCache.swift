@@ -220,7 +220,8 @@ package final class SharedCache: Sendable {
     var pendingBytes: Int { self.state.withLock { $0.changes.cost } }
 
     /// Searches the second tier for a response to a request, once the tier has carried out the changes of the key that began
-    /// before. The response is read into memory and kept there, unless it is too long.
+    /// before. If the tier has fallen far behind, nothing is found. The response is read into memory and kept there, unless it is
+    /// too long.
     ///
     /// - Parameters:
     ///   - number: that of the search.
@@ -232,13 +233,19 @@ package final class SharedCache: Sendable {
         let search = WaitingSearch(number: number) {
             Task { done(await self.found(in: tier, key, number, question.request, mode)) }
         }
-        let waits = self.state.withLock { state in
-            let waits = state.table[key]?.hasToWait(number) == true
-            if waits { state.waitingSearches[key, default: []].append(search) }
-            return waits
+        let begins: Bool? = self.state.withLock { state in
+            guard state.table[key]?.hasToWait(number) == true else { return true }
+            // An origin answers sooner.
+            guard state.changes.count <= Self.mostJobsBeforeSearch else { return nil }
+            state.waitingSearches[key, default: []].append(search)
+            return false
         }
-        if !waits { search.begin() }
+        guard let begins else { return done(nil) }
+        if begins { search.begin() }
     }
+
+    /// The most changes of all keys that may wait when a search begins to wait for some of them.
+    static let mostJobsBeforeSearch = 500
 
     func endSearch(_ number: UInt64, at key: CacheKey) { self.change(key) { $0.endSingle(number) } }
 

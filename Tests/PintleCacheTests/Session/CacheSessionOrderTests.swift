@@ -250,6 +250,26 @@ struct CacheSessionOrderTests {
         #expect(key.search(after: (number, old)) != nil)
     }
 
+    @Test func `a response that has begun is joined while a search would have to wait`() throws {
+        let key = SessionKey()
+        let ticketMade = key.ask()
+        let ticket = try #require(ticketMade)
+        key.session.beginChange()
+        #expect(key.search() != nil)
+        let begun = key.begin(key.head("max-age=60"), by: ticket)
+        _ = try #require(begun)
+        guard case .join = key.put(by: 2, searches: true) else {
+            Issue.record("the response is not joined")
+            return
+        }
+        guard case .search = key.put(SessionKey.question(["Cache-Control": "only-if-cached"]), searches: true) else {
+            Issue.record("a response that is not stored yet answers, or the second tier is not searched")
+            return
+        }
+        key.session.endChange()
+        #expect(key.search() != nil)
+    }
+
     @Test func `a response that is found counts, however many variants there are in memory`() throws {
         let key = SessionKey()
         func variant(_ number: Int) -> SessionKey.Entry {

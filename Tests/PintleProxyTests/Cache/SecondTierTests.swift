@@ -266,6 +266,17 @@ import Testing
         await cache.closeDisk()
     }
 
+    @Test func `a search does not wait for a disk that has fallen far behind`() async throws {
+        let (cache, _) = try await self.open()
+        self.gate.close()
+        for number in 0...SharedCache.mostJobsBeforeSearch + 1 { self.store(number, in: cache) }
+        #expect(await self.find(0, in: cache) == nil)
+        self.gate.open()
+        await self.settled(cache)
+        #expect(await self.find(0, in: cache) != nil)
+        await cache.closeDisk()
+    }
+
     @Test func `a search whose changes are dropped because everything is removed ends`() async throws {
         let (cache, _) = try await self.open()
         self.gate.close()
