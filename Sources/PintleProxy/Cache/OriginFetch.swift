@@ -189,15 +189,24 @@ final class OriginFetch {
             reason: verdict.reason, of: self.plan)
         self.response = response
         // A newer response makes the earlier ones outdated even if it is not stored.
-        if self.plan.keeps, body == nil, verdict.outdatesStored(as: head.status) {
-            self.cache.outdate(
-                by: self.plan.number, to: self.plan.request, at: self.key,
-                mayBeStored: self.hasFound || self.plan.validated != nil)
-        }
+        if self.plan.keeps, body == nil, verdict.outdatesStored(as: head.status) { self.outdate() }
         if case .no(let reason) = verdict, reason.isLasting { self.cache.noteUncacheable(self.key) }
         if !response.isKept { self.isForCache = false }
         let delivery = self.cache.answer(self.plan.number, at: self.key, with: response)
         if !self.deliver(delivery) { self.giveUpIfUnwanted() }
+    }
+
+    /// Removes the earlier responses.
+    private func outdate() {
+        self.cache.outdate(
+            by: self.plan.number, to: self.plan.request, at: self.key,
+            mayBeStored: self.hasFound || self.plan.validated != nil)
+    }
+
+    /// Ends the fetch of a response that has arrived, and could not be kept. It makes the earlier ones outdated all the same.
+    private func closeUnkept() {
+        self.outdate()
+        self.close()
     }
 
     /// Gives a response to the clients that wait for it.
@@ -242,10 +251,10 @@ final class OriginFetch {
             return self.close()
         }
         switch self.writing {
-        case .failed: self.close()
+        case .failed: self.closeUnkept()
         case .done(let writer): self.store(stored, writtenBy: writer)
         // The body is too long to be kept anywhere.
-        case .going where !isBeingWritten: self.close()
+        case .going where !isBeingWritten: self.closeUnkept()
         case .going:
             self.writing = .last(stored)
             self.leaveOrigin()
@@ -256,7 +265,7 @@ final class OriginFetch {
     /// Called when the whole body is on disk, or will never be.
     private func written(by writer: DiskCache.Writer?) {
         if case .last(let stored) = self.writing {
-            if let writer { self.store(stored, writtenBy: writer) } else { self.close() }
+            if let writer { self.store(stored, writtenBy: writer) } else { self.closeUnkept() }
         } else {
             self.writing = writer.map(Writing.done) ?? .failed
             if writer == nil { self.noteUnstored() }

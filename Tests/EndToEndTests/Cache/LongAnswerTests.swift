@@ -92,6 +92,24 @@ struct LongAnswerTests {
         #expect(origin.requests.count == 2)
     }
 
+    @Test func `one that is kept nowhere puts an end to an earlier one that was kept`() throws {
+        let isLong = Watched(false)
+        let origin = try RawOrigin { connection in
+            while true {
+                _ = try connection.readRequest()
+                let short = response("short", fields: "Cache-Control: max-age=600\r\n")
+                try connection.send(isLong.current ? Self.chunked(Self.body) : short)
+            }
+        }
+        let pintle = try self.start("memory: 1MiB, disk: off")
+        for _ in 0..<2 { #expect(try pintle.ask(get(origin.port)).text == "short") }
+        isLong.change { $0 = true }
+        for fields in ["Cache-Control: no-cache\r\n", ""] {
+            #expect(try pintle.ask(get(origin.port, fields: fields)).text == Self.body)
+        }
+        #expect(origin.requests.count == 3)
+    }
+
     @Test func `it answers whole, in part and by its head, and after the process has ended`() throws {
         let origin = try RawOrigin(answering: response(Self.body, fields: Self.fresh))
         var pintle = try self.start()
