@@ -20,7 +20,8 @@ struct UncacheableKeys: Sendable {
 
     mutating func has(_ key: CacheKey, at time: CacheTime) -> Bool {
         guard let noted = self.noted[key] else { return false }
-        if time.seconds(since: noted) < Self.memory { return true }
+        // After the clock was set back, a key could be noted in the future.
+        if noted <= time, time.seconds(since: noted) < Self.memory { return true }
         self.forget(key)
         return false
     }

@@ -22,6 +22,13 @@ struct UncacheableKeysTests {
         #expect(found == [false])
     }
 
+    @Test func `a key is forgotten when the clock is set back`() {
+        var keys = UncacheableKeys()
+        keys.note(Self.key(1), at: CacheTime(seconds: 100_000))
+        let found = [99_999, 100_001].map { keys.has(Self.key(1), at: CacheTime(seconds: $0)) }
+        #expect(found == [false, false])
+    }
+
     @Test(arguments: [(20, 7000), (16_000, 64)])
     func `the oldest are forgotten where they take more than a mebibyte`(length: Int, most: Int) {
         var keys = UncacheableKeys()
