@@ -161,7 +161,8 @@ package struct CacheSession<Host: CacheHost>: Sendable {
     /// The most parts of a representation that are stored, so that there is room for variants.
     private static var mostParts: Int { 8 }
 
-    /// Updates the entries with the head of a response that bypassed the cache (RFC 9111 §3.4, §4.3.4, §4.3.5).
+    /// Updates the entries with the head of a response that bypassed the cache (RFC 9111 §3.4, §4.3.4, §4.3.5). Fetches whose
+    /// responses it shows to be out of date are revoked.
     package mutating func update(
         by head: ResponseHead, to request: RequestHead, at times: ExchangeTimes, mode: CacheMode, number: UInt64
     ) -> [Entry] {
@@ -171,6 +172,14 @@ package struct CacheSession<Host: CacheHost>: Sendable {
             of: known.map(\.response), by: head, to: request, at: times, mode: mode)
         var gone: [Entry] = []
         for (place, update) in updates { gone += self.apply(update, to: known[place], by: number) }
+        self.fetches.changeAll { fetch in
+            // The length of a response may be unknown until its end; then it cannot be compared.
+            guard fetch.plan.number < number, let response = fetch.response, response.length != nil,
+                let stored = response.stored
+            else { return }
+            let updates = Host.rules.updates(of: [stored], by: head, to: request, at: times, mode: mode)
+            if updates.contains(where: { $0.update == .outdated }) { fetch.isRevoked = true }
+        }
         return gone
     }
 

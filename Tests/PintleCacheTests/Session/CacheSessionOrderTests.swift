@@ -104,6 +104,23 @@ struct CacheSessionOrderTests {
         #expect(!key.store(key.entry(key.head("max-age=60", tag: "\"old\"")), by: ticket.fetch))
     }
 
+    @Test(arguments: [("new", 2, true), ("old", 2, false), ("new", 0, false)])
+    func `a head that shows another state than a response on its way revokes it`(
+        tag: String, order: Int, isRevoked: Bool
+    ) throws {
+        let key = SessionKey()
+        let early = key.session.beginSingle()
+        let ticketMade = key.ask()
+        let ticket = try #require(ticketMade)
+        let begun = key.begin(key.head("max-age=60", tag: "\"old\""), by: ticket)
+        _ = try #require(begun)
+        let number = order == 0 ? early : key.session.beginSingle()
+        _ = key.session.update(
+            by: key.head("max-age=60", tag: "\"\(tag)\""), to: SessionKey.question(method: "HEAD").request,
+            at: key.times, mode: .protocol, number: number)
+        #expect(key.session.isRevoked(ticket.fetch) == isRevoked)
+    }
+
     @Test func `LOOK-67: a stored part shows that another state that has come meanwhile is out of date`() throws {
         let key = SessionKey()
         let first = key.session.beginSingle()
