@@ -35,8 +35,7 @@ package struct PinFormatError: Error, Sendable, Equatable, CustomStringConvertib
 
     /// Makes the problem of a configuration or another YAML document.
     init(_ error: ConfigurationError) {
-        let isUnreadable = error.problems.allSatisfy { $0.position == nil }
-        self.init(isUnreadable ? .unreadable : .malformed, error.description)
+        self.init(error.isUnreadable ? .unreadable : .malformed, error.description)
     }
 }
 

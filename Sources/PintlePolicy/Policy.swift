@@ -49,9 +49,9 @@ package final class Policy: Sendable {
     package convenience init(
         _ configuration: Configuration, file: String, surroundings: LoaderEnvironment = .system(environment: [:])
     ) throws(ConfigurationError) {
-        var problems: [ConfigurationProblem] = []
-        let report = { message, path, position in
-            problems.append(ConfigurationProblem(file: file, position: position, path: path, message: message))
+        var problems = ConfigurationProblems()
+        let report: TrustCompiler.Report = { message, path, position in
+            problems.add(ConfigurationProblem(file: file, position: position, path: path, message: message))
         }
         let trust = TrustCompiler.compile(configuration.trust, report: report)
         let contracts = ContractCompiler.compile(configuration, surroundings: surroundings, report: report)

@@ -64,8 +64,7 @@ extension CommandFailure {
     /// Maps an error to an exit code: a file that cannot be read makes the work incomplete; any other error is one of the
     /// configuration.
     init(_ error: ConfigurationError) {
-        let isUnreadable = error.problems.allSatisfy { $0.position == nil }
-        self.init(isUnreadable ? .incomplete : .configuration, error.description)
+        self.init(error.isUnreadable ? .incomplete : .configuration, error.description)
         self.logFormat = error.logFormat
     }
 }

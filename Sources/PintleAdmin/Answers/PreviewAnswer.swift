@@ -25,7 +25,7 @@ struct PreviewAnswer {
         } catch {
             throw AdminGate.Refusal(
                 status: 422, title: "Not a configuration", detail: error.problems.first.map { "\($0)" } ?? "\(error)",
-                more: [("lines", .strings(error.problems.map { "\($0)" }))])
+                more: [("lines", .strings(error.lines))])
         }
         let comparison = PlanComparison(
             from: self.program.active.policy, to: policy, surroundings: .system(environment: [:]),

@@ -105,7 +105,7 @@ package struct DestinationRules: Sendable {
         self.areReported = (configuration.enforcement ?? enforcement) == .report
         self.addressesAreReported = configuration.enforcement == nil && enforcement == .report
         self.privateDenialIsReported = self.addressesAreReported && configuration.privateAddresses == .deny
-        var named: [NamedClients] = []
+        var named = NumberedClients()
         // The order of `Policy.rules`.
         self.deny = RuleList("destinations.deny", configuration.deny, lists, from: first, &named)
         self.allow = RuleList(
@@ -118,7 +118,7 @@ package struct DestinationRules: Sendable {
         self.opaque = (
             RuleList("destinations.allow", opaque.map { configuration.allow[$0] }, [:], from: 0, &named), opaque
         )
-        self.namedClients = named
+        self.namedClients = named.all
         self.clientsOfNetworks = Set(self.deny.clientsOfNetworks + self.allow.clientsOfNetworks)
         self.resolvesNames = configuration.resolvesNames
         let reason = DecidingRule(

@@ -23,7 +23,7 @@ struct RuleList: Sendable {
     ///   - asks: true if the rules ask.
     init(
         _ name: String, _ entries: [DestinationEntry], _ lists: [String: HostList], from first: Int,
-        _ named: inout [NamedClients], asks: Bool = false
+        _ named: inout NumberedClients, asks: Bool = false
     ) {
         var hosts = HostIndex()
         var listed: [(Int, HostList)] = []
@@ -38,7 +38,7 @@ struct RuleList: Sendable {
             DecidingRule("\(name)[\(index)] \(entry.quoted)", place: first + index, advice: entry.reason, asks: asks)
         }
         self.isSpecific = entries.map { $0.pattern?.host != .any }
-        self.clients = entries.map { entry in entry.clients.map { named.place(of: $0) } }
+        self.clients = entries.map { entry in entry.clients.map { named.number(of: $0) } }
         self.networks = entries.indices.filter { index in
             switch entries[index].subject {
             case .pattern(let pattern): pattern.network != nil
@@ -125,12 +125,18 @@ struct RuleList: Sendable {
     }
 }
 
-extension [NamedClients] {
-    /// The place of the clients, which are added if they are new.
-    fileprivate mutating func place(of clients: NamedClients) -> Int {
-        if let place = self.firstIndex(of: clients) { return place }
-        self.append(clients)
-        return self.count - 1
+/// The clients that rules are for, each once, with their numbers.
+struct NumberedClients {
+    /// The clients; the place of each is its number.
+    private(set) var all: [NamedClients] = []
+    private var numbers: [NamedClients: Int] = [:]
+
+    /// The number of the clients, which are added if they are new.
+    fileprivate mutating func number(of clients: NamedClients) -> Int {
+        if let number = self.numbers[clients] { return number }
+        self.numbers[clients] = self.all.count
+        self.all.append(clients)
+        return self.all.count - 1
     }
 }
 

@@ -45,7 +45,7 @@ package struct PolicyDraft: Sendable {
     ) throws(ConfigurationError) -> Policy {
         guard !self.fetches.isEmpty else { return self.policy }
         var configuration = self.policy.configuration
-        var problems: [ConfigurationProblem] = []
+        var problems = ConfigurationProblems()
         for (index, list) in configuration.lists.enumerated() {
             guard var remote = list.remote else { continue }
             do throws(Malformed) {
@@ -53,7 +53,7 @@ package struct PolicyDraft: Sendable {
                 remote.confirmed = text.confirmed
                 (configuration.lists[index].source, configuration.lists[index].hosts) = (.remote(remote), text.hosts)
             } catch {
-                problems.append(
+                problems.add(
                     ConfigurationProblem(
                         file: self.file, position: list.position, path: "lists.\(list.name)", message: error.reason))
             }

@@ -2,18 +2,26 @@
 
 /// The reason why a configuration is not used: all of its problems, not only the first.
 package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
-    /// The problems in the order of the file; never empty.
-    package let problems: [ConfigurationProblem]
+    private let found: ConfigurationProblems
     /// The `log.format` of the file, as far as it could be read: problems are logged in that format, too.
     package let logFormat: LogConfiguration.Format?
 
-    package init(_ problems: [ConfigurationProblem], logFormat: LogConfiguration.Format? = nil) {
+    /// - Parameter problems: at least one.
+    package init(_ problems: ConfigurationProblems, logFormat: LogConfiguration.Format? = nil) {
         self.logFormat = logFormat
-        self.problems = problems.sorted { ($0.position ?? .start) < ($1.position ?? .start) }
+        self.found = problems
     }
 
-    /// One problem per line.
-    package var description: String { self.problems.map(\.description).joined(separator: "\n") }
+    /// The first problems in the order of the file; never empty. ``lines`` tells how many more there are.
+    package var problems: [ConfigurationProblem] { self.found.kept }
+    /// The number of all problems.
+    package var count: Int { self.found.count }
+    /// True if no problem has a place: the file could not be read at all.
+    package var isUnreadable: Bool { !self.found.havePlaces }
+    /// The lines to show: one for each of ``problems``, and a last one with the number of the others.
+    package var lines: [String] { self.found.lines }
+    /// All lines.
+    package var description: String { self.lines.joined(separator: "\n") }
 }
 
 /// One problem of a configuration.

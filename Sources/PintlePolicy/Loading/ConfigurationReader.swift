@@ -7,6 +7,8 @@ private import PintleSession
 struct ConfigurationReader {
     /// Useful time limits: zero would refuse everything, and more than 30 days is a slip.
     static let timeouts: ClosedRange<Duration> = .milliseconds(1) ... .seconds(30 * 86_400)
+    /// The most addresses that are listened on: more than any machine needs, and each is compared with all others.
+    static let mostListeners = 1000
     /// Times that may be zero.
     static let delays: ClosedRange<Duration> = .zero ... .seconds(30 * 86_400)
 
@@ -133,6 +135,10 @@ struct ConfigurationReader {
 
     private static func readListen(_ node: StrictNode, hasCertificate: Bool) -> [ListenAddress]? {
         guard let nodes = node.oneOrMore() else { return nil }
+        guard nodes.count <= Self.mostListeners else {
+            node.report("has \(nodes.count) addresses; at most \(Self.mostListeners) are listened on")
+            return nil
+        }
         var listeners: [ListenAddress] = []
         for node in nodes {
             let address = node.parsed { text throws(Malformed) in

@@ -8,6 +8,7 @@ enum CredentialReader {
     /// - Parameter configuration: with the trust policies and the enforcement.
     static func read(_ node: StrictNode, beside configuration: Configuration) -> [CredentialConfiguration]? {
         guard let entries = node.entries() else { return nil }
+        let trust = TrustIndex(configuration)
         return entries.compactMap { entry in
             guard TrustReader.isName(entry.key) else {
                 entry.value.report("a name has 1 to 64 letters, digits and -._")
@@ -17,7 +18,7 @@ enum CredentialReader {
                 var credential = CredentialConfiguration(name: entry.key, position: entry.position)
                 Self.readValue(map, into: &credential)
                 Self.readGrants(map, into: &credential)
-                Self.readTrust(map, into: &credential, configuration)
+                Self.readTrust(map, into: &credential, trust)
                 return credential
             }
         }
@@ -88,14 +89,14 @@ enum CredentialReader {
 
     /// Reads the trust policy. Only one that refuses what does not satisfy it can hold a credential back.
     private static func readTrust(
-        _ map: StrictMap, into credential: inout CredentialConfiguration, _ configuration: Configuration
+        _ map: StrictMap, into credential: inout CredentialConfiguration, _ index: TrustIndex
     ) {
         guard let node = map["trust"] else {
             return map.node.report(
                 "the key \"trust\" is missing; it names the trust policy that the hosts must satisfy, and "
                     + "\(TrustConfiguration.defaultName) is the one for hosts without another")
         }
-        let trust = node.enforcedTrust(configuration, otherwise: "so that it cannot hold a credential back")
+        let trust = node.enforcedTrust(index, otherwise: "so that it cannot hold a credential back")
         if let trust { credential.trust = trust }
     }
 }

@@ -90,7 +90,8 @@ enum GatewayReader {
         if rules.allowsCredentials, rules.exposed.contains("*") {
             map["expose"]?.report("\"*\" stands for nothing in responses to requests with credentials; name the fields")
         }
-        for method in rules.methods where !match.methods.isEmpty && !match.methods.contains(method) {
+        let methods = Set(match.methods)
+        for method in rules.methods where !methods.isEmpty && !methods.contains(method) {
             map["methods"]?.report("\(method) is none of the route's methods")
         }
     }

@@ -36,9 +36,10 @@ struct HeaderRulesReader {
     private func lines(_ node: StrictNode) -> [HeaderRules.Line]? {
         guard let entries = node.entries() else { return nil }
         var lines: [HeaderRules.Line] = []
+        var names: Set<String> = []
         for entry in entries {
             if let line = self.line(entry) {
-                if lines.contains(where: { $0.name.lowercased() == line.name.lowercased() }) {
+                if !names.insert(line.name.lowercased()).inserted {
                     entry.value.context.report(
                         "the field is named twice; field names have no letter case", path: entry.value.path,
                         at: entry.position)

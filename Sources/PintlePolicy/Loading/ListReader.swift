@@ -14,26 +14,29 @@ enum ListReader {
     ///   - configuration: with the listeners, the trust policies and the enforcement.
     static func read(_ maps: [StrictNode], beside configuration: Configuration) -> [ListConfiguration] {
         var lists: [ListConfiguration] = []
+        var places: [String: SourcePosition] = [:]
+        let trust = TrustIndex(configuration)
         for entry in maps.flatMap({ $0.entries() ?? [] }) {
-            if let other = lists.first(where: { $0.name == entry.key }) {
+            if let other = places[entry.key] {
                 entry.value.context.report(
-                    "\(entry.key.excerpt) is the name of the list at \(other.position.words) too",
+                    "\(entry.key.excerpt) is the name of the list at \(other.words) too",
                     path: entry.value.path, at: entry.position)
                 continue
             }
+            places[entry.key] = entry.position
             if !TrustReader.isName(entry.key) {
                 entry.value.context.report(
                     "a name has 1 to 64 letters, digits and -._", path: entry.value.path, at: entry.position)
             }
             // A list that cannot be read still has its name, so rules that use the name are not reported.
-            let list = entry.value.map(.list).flatMap { Self.list(entry, $0, configuration) }
+            let list = entry.value.map(.list).flatMap { Self.list(entry, $0, configuration, trust) }
             lists.append(list ?? ListConfiguration(name: entry.key, position: entry.position, source: .file("")))
         }
         return lists
     }
 
     private static func list(
-        _ entry: StrictEntry, _ map: StrictMap, _ configuration: Configuration
+        _ entry: StrictEntry, _ map: StrictMap, _ configuration: Configuration, _ trust: TrustIndex
     ) -> ListConfiguration? {
         switch (map["file"], map["url"]) {
         case (let file?, nil):
@@ -46,7 +49,7 @@ enum ListReader {
             list.hosts = Self.hosts(file, path)
             return list
         case (nil, let place?):
-            return Self.remote(place, map, configuration).map {
+            return Self.remote(place, map, configuration, trust).map {
                 ListConfiguration(name: entry.key, position: entry.position, source: .remote($0))
             }
         case (nil, nil):
@@ -71,7 +74,7 @@ enum ListReader {
     }
 
     private static func remote(
-        _ node: StrictNode, _ map: StrictMap, _ configuration: Configuration
+        _ node: StrictNode, _ map: StrictMap, _ configuration: Configuration, _ index: TrustIndex
     ) -> ListConfiguration.Remote? {
         let url = node.parsed { text throws(Malformed) in
             let url: HTTPURL
@@ -91,31 +94,35 @@ enum ListReader {
         map.read("timeout", into: &remote.timeout) { $0.duration(Self.timeouts) }
         let purpose = "so that anybody on the way could change the list"
         if let trust = map["trust"] {
-            remote.trust = trust.enforcedTrust(configuration, otherwise: purpose)
-        } else if let index = TrustTable(configuration.trust).choose(for: url.authority, route: nil).index,
-            let obstacle = configuration.trust[index].leniency(under: configuration.enforcement)
+            remote.trust = trust.enforcedTrust(index, otherwise: purpose)
+        } else if let policy = index.policy(for: url.authority),
+            let obstacle = policy.leniency(under: configuration.enforcement)
         {
             node.report(
-                "\(configuration.trust[index].name), the trust policy for \(url.authority), \(obstacle), \(purpose); "
-                    + "name another one with trust")
+                "\(policy.name), the trust policy for \(url.authority), \(obstacle), \(purpose); name another one with "
+                    + "trust")
         }
         return remote
     }
 
     /// Reports rules about lists that there are not.
     static func checkUses(in configuration: Configuration, _ context: LoadingContext) {
-        let names = configuration.lists.map(\.name)
+        let names = Set(configuration.lists.map(\.name))
         let rules = configuration.destinations
         for (key, entries) in [("destinations.allow", rules.allow), ("destinations.deny", rules.deny)] {
             for (index, entry) in entries.enumerated() {
                 guard let name = entry.list, !names.contains(name) else { continue }
-                let hint =
-                    name.nearest(of: names).map { "did you mean \"\($0)\"?" }
-                    ?? "write lists: {\(name.excerpt): {file: FILE}}"
                 context.report(
-                    "there is no list \"\(name.excerpt)\"; \(hint)", path: "\(key)[\(index)].list",
+                    Self.refusal(of: name, beside: configuration.lists), path: "\(key)[\(index)].list",
                     at: rules.places["\(key)[\(index)]"])
             }
         }
+    }
+
+    private static func refusal(of name: String, beside lists: [ListConfiguration]) -> String {
+        let hint =
+            name.nearest(of: lists.map(\.name)).map { "did you mean \"\($0)\"?" }
+            ?? "write lists: {\(name.excerpt): {file: FILE}}"
+        return "there is no list \"\(name.excerpt)\"; \(hint)"
     }
 }

@@ -5,8 +5,9 @@
 package final class LoadingContext {
     /// The problems of all files of a configuration, and facts that concern several sections of them.
     private final class Findings {
-        var problems: [ConfigurationProblem] = []
+        var problems = ConfigurationProblems()
         var hasUsers = false
+        var faultyTrust: Set<String> = []
     }
 
     package let file: String
@@ -16,12 +17,14 @@ package final class LoadingContext {
     /// The listeners that replace those of the file; nil if the file decides.
     let listen: [ListenAddress]?
     private let findings: Findings
-    package var problems: [ConfigurationProblem] { self.findings.problems }
+    package var problems: ConfigurationProblems { self.findings.problems }
     /// True if clients authenticate as users; known once `clients` was read.
     var hasUsers: Bool {
         get { self.findings.hasUsers }
         set { self.findings.hasUsers = newValue }
     }
+    /// The names of the trust policies that were not read whole; known once `trust` was read.
+    var faultyTrust: Set<String> { self.findings.faultyTrust }
 
     package init(file: String, surroundings: LoaderEnvironment, listen: [ListenAddress]? = nil) {
         self.file = file
@@ -47,16 +50,18 @@ package final class LoadingContext {
     }
 
     /// Adds a problem. Reading continues, so that all problems are reported at once.
-    package func report(_ message: String, path: String, at position: SourcePosition?) {
-        self.findings.problems.append(
-            ConfigurationProblem(
-                file: self.file, position: position.map { self.place($0) }, path: path, message: message))
+    ///
+    /// - Parameter message: not evaluated if enough problems come before this one, so that a search for what was meant is not
+    ///   made for each of many slips.
+    package func report(_ message: @autoclosure () -> String, path: String, at position: SourcePosition?) {
+        let position = position.map { self.place($0) }
+        guard self.problems.keep(position) else { return self.findings.problems.note(at: position) }
+        let problem = ConfigurationProblem(file: self.file, position: position, path: path, message: message())
+        self.findings.problems.add(problem)
     }
 
-    /// True if there is a problem at `path` or below it.
-    func hasProblem(in path: String) -> Bool {
-        self.problems.contains { $0.path == path || $0.path.hasPrefix(path + ".") }
-    }
+    /// Notes that the trust policy of the name was not read whole.
+    func noteFaulty(trust name: String) { self.findings.faultyTrust.insert(name) }
 
     /// Turns `path` into one that the process can open: relative paths are relative to the configuration file.
     ///

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
+    /// The most candidates that are compared; among more of them one that is near is no wonder.
+    private static let mostCandidates = 1000
+
     /// The candidate with the fewest edits from this string, if they are few enough to be a slip: at most a third of its
-    /// length, but one is always allowed.
+    /// length, but one is always allowed. Nil for a long string, and if there are many candidates.
     package func nearest(of candidates: [String]) -> String? {
-        guard self.utf8.count <= 64 else { return nil }
+        guard self.utf8.count <= 64, candidates.count <= Self.mostCandidates else { return nil }
         let written = self.lowercased().replacing("-", with: "_")
         var best: (candidate: String, distance: Int)?
         for candidate in candidates {
+            let most = max(1, candidate.utf8.count / 3)
+            // Each byte that one has more than the other is an edit.
+            guard abs(candidate.utf8.count - written.utf8.count) <= most else { continue }
             let distance = written.editDistance(to: candidate)
-            guard distance <= max(1, candidate.utf8.count / 3), distance < best?.distance ?? .max else { continue }
+            guard distance <= most, distance < best?.distance ?? .max else { continue }
             best = (candidate, distance)
         }
         return best?.candidate

@@ -55,7 +55,7 @@ package enum PolicyLoader {
         }
         for path in configuration.identityAndTrustFiles { surroundings.note(path) }
         // Leaves out entries that were not read whole: compiling would only report them again, less clearly.
-        let whole = configuration.trust.filter { !context.hasProblem(in: "trust.\($0.name)") }
+        let whole = configuration.trust.filter { !context.faultyTrust.contains($0.name) }
         let trust = TrustCompiler.compile(whole) { context.report($0, path: $1, at: $2) }
         let contracts = ContractCompiler.compile(configuration, surroundings: surroundings) {
             context.report($0, path: $1, at: $2)
@@ -95,7 +95,9 @@ package enum PolicyLoader {
             return try surroundings.read(path, YAMLDocument.byteLimit)
         } catch {
             let message = error.words(for: path, limit: YAMLDocument.byteLimit)
-            throw ConfigurationError([ConfigurationProblem(file: path, position: nil, path: "", message: message)])
+            var problems = ConfigurationProblems()
+            problems.add(ConfigurationProblem(file: path, position: nil, path: "", message: message))
+            throw ConfigurationError(problems)
         }
     }
 }

@@ -14,6 +14,7 @@ struct RouteReader {
     ) -> [RouteConfiguration] {
         let nodes = lists.flatMap { $0.isNull ? [] : $0.list() ?? [] }
         var routes: [RouteConfiguration] = []
+        let trust = TrustNames(trust.map(\.name))
         var firstUses: [String: SourcePosition] = [:]
         for node in nodes {
             guard let map = node.map(.route) else { continue }
@@ -28,7 +29,7 @@ struct RouteReader {
     }
 
     private static func readRoute(
-        _ map: StrictMap, trust: [TrustConfiguration], hasContract: Bool
+        _ map: StrictMap, trust: TrustNames, hasContract: Bool
     ) -> RouteConfiguration {
         var route = RouteConfiguration(name: "", position: map.node.position)
         if map["name"] == nil {
@@ -114,12 +115,13 @@ struct RouteReader {
         guard let entries = node.entries() else { return nil }
         if entries.isEmpty, !node.isNull { node.report("names no field; leave the key out or name one") }
         var patterns: [HeaderPattern] = []
+        var names: Set<String> = []
         for entry in entries {
             let pattern = entry.value.parsed { text throws(Malformed) in
                 try HeaderPattern(entry.key, text, spelled: entry.value.spelling)
             }
             guard let pattern else { continue }
-            if patterns.contains(where: { $0.name.lowercased() == pattern.name.lowercased() }) {
+            if !names.insert(pattern.name.lowercased()).inserted {
                 node.context.report(
                     "the field is named twice; field names have no letter case", path: entry.value.path,
                     at: entry.position)
@@ -154,14 +156,25 @@ struct RouteReader {
         }
     }
 
-    private static func readTrustName(_ node: StrictNode, _ trust: [TrustConfiguration]) -> Located<String>?? {
-        node.parsed { text throws(Malformed) in
-            let names = trust.map(\.name)
-            guard names.contains(text) else {
-                let hint = text.nearest(of: names).map { "; did you mean \"\($0)\"?" }
-                throw Malformed("there is no such trust policy" + (hint ?? "; define it under trust"))
-            }
-            return Located(text, at: node.position)
+    private static func readTrustName(_ node: StrictNode, _ trust: TrustNames) -> Located<String>?? {
+        guard let text = node.string() else { return nil }
+        guard trust.known.contains(text) else {
+            node.report(trust.refusal(of: text, node))
+            return nil
+        }
+        return Located(text, at: node.position)
+    }
+
+    /// The names of trust policies, among which each of many routes looks for one.
+    private struct TrustNames {
+        let all: [String]
+        let known: Set<String>
+
+        init(_ names: [String]) { (self.all, self.known) = (names, Set(names)) }
+
+        func refusal(of name: String, _ node: StrictNode) -> String {
+            let hint = name.nearest(of: self.all).map { "; did you mean \"\($0)\"?" } ?? "; define it under trust"
+            return "\(node.quoted): there is no such trust policy\(hint)"
         }
     }
 

@@ -20,9 +20,9 @@ package struct StrictNode {
         self.context = context
     }
 
-    /// Reports a problem of this node.
-    package func report(_ message: String) {
-        self.context.report(message, path: self.path, at: self.position)
+    /// Reports a problem of this node; see ``LoadingContext/report(_:path:at:)``.
+    package func report(_ message: @autoclosure () -> String) {
+        self.context.report(message(), path: self.path, at: self.position)
     }
 
     /// True if the node is empty, `~` or `null`: a key without a value.

@@ -11,19 +11,25 @@ struct TrustReader {
     static func read(_ maps: [StrictNode]) -> [TrustConfiguration] {
         let entries = maps.flatMap { $0.entries() ?? [] }
         var policies: [TrustConfiguration] = []
+        var places: [String: SourcePosition] = [:]
         for entry in entries {
-            if let other = policies.first(where: { $0.name == entry.key }) {
-                entry.value.context.report(
-                    "\(entry.key.excerpt) is the name of the trust policy at \(other.position.words) too",
+            let context = entry.value.context
+            if let other = places[entry.key] {
+                context.report(
+                    "\(entry.key.excerpt) is the name of the trust policy at \(other.words) too",
                     path: entry.value.path, at: entry.position)
+                context.noteFaulty(trust: entry.key)
                 continue
             }
+            places[entry.key] = entry.position
+            let earlier = context.problems.count
             if let reason = Self.refusal(ofName: entry.key) {
-                entry.value.context.report(reason, path: entry.value.path, at: entry.position)
+                context.report(reason, path: entry.value.path, at: entry.position)
             }
             // An entry that is no map still has its name, so routes that use the name are not reported.
-            let policy = entry.value.map(.trust).map { Self.readPolicy(entry, $0) }
+            let policy = entry.value.map(.trust).map { Self.readPolicy(entry, $0, after: earlier) }
             policies.append(policy ?? TrustConfiguration(name: entry.key, position: entry.position))
+            if context.problems.count > earlier { context.noteFaulty(trust: entry.key) }
         }
         Self.checkOverlaps(policies, entries)
         return policies
@@ -44,7 +50,8 @@ struct TrustReader {
         ASCII.isDigit(byte) || ASCII.lowercased(byte) &- 0x61 < 26 || "-._".utf8.contains(byte)
     }
 
-    private static func readPolicy(_ entry: StrictEntry, _ map: StrictMap) -> TrustConfiguration {
+    /// - Parameter earlier: the number of problems before the entry.
+    private static func readPolicy(_ entry: StrictEntry, _ map: StrictMap, after earlier: Int) -> TrustConfiguration {
         var policy = TrustConfiguration(name: entry.key, position: entry.position)
         map.read("hosts", into: &policy.hosts) { node in
             node.values { node in
@@ -72,7 +79,7 @@ struct TrustReader {
             return enforcement.map { .some($0) }
         }
         // Values that were not read right would seem to contradict the rest.
-        if !entry.value.context.hasProblem(in: entry.value.path) { Self.checkContradictions(policy, map) }
+        if entry.value.context.problems.count == earlier { Self.checkContradictions(policy, map) }
         return policy
     }
 
@@ -155,6 +162,7 @@ struct TrustReader {
                 owners[host.value.key] = owner ?? policy.name
                 guard let owner, let context = entries.first?.value.context else { continue }
                 let place = owner == policy.name ? "twice in this policy" : "in trust.\(owner).hosts too"
+                context.noteFaulty(trust: policy.name)
                 context.report(
                     "\"\(host.value)\" is \(place); a host has one trust policy",
                     path: "trust.\(policy.name).hosts[\(index)]", at: host.position)

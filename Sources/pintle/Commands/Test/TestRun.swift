@@ -19,13 +19,20 @@ struct TestRun {
     init(_ files: TestFiles, by policy: Policy, _ surroundings: LoaderEnvironment) throws(CommandFailure) {
         var tests: [(file: String, tests: [PolicyTest])] = []
         var faults: [String] = []
+        // Of the files behind the first with many problems.
+        var further = 0
         for file in files.paths {
             do throws(ConfigurationError) {
                 tests.append((file, try PolicyTestReader.read(file, surroundings)))
             } catch {
-                faults += error.problems.map(\.description)
+                if faults.count < ConfigurationProblems.mostKept {
+                    faults += error.lines
+                } else {
+                    further += error.count
+                }
             }
         }
+        if further > 0 { faults.append("and \(further) more in further files; mend these first") }
         guard faults.isEmpty else { throw CommandFailure(.configuration, lines: faults) }
         var runner = PolicyTestRunner(policy)
         var suites: [Suite] = []
