@@ -4,7 +4,7 @@ import Testing
 
 @testable import PintlePolicy
 
-/// Files with more problems than anybody reads.
+/// Files with many problems.
 struct ManyProblemsTests {
     private func error(
         _ yaml: String, _ surroundings: LoaderEnvironment = surroundings()

@@ -19,7 +19,7 @@ struct TestRun {
     init(_ files: TestFiles, by policy: Policy, _ surroundings: LoaderEnvironment) throws(CommandFailure) {
         var tests: [(file: String, tests: [PolicyTest])] = []
         var faults: [String] = []
-        // Of the files behind the first with many problems.
+        // The problems of files behind the first with many of them are counted.
         var further = 0
         for file in files.paths {
             do throws(ConfigurationError) {

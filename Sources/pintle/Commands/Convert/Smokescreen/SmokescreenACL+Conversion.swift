@@ -78,9 +78,8 @@ extension SmokescreenACL {
         result.policy.allow =
             rules.allowed.map { .init($0.pattern.description) }
             + self.globallyAllowed.map { .init($0.pattern.description, "global_allow_list, line \($0.line)") }
-        let needed = self.globallyDenied.filter { denied in
-            self.globallyAllowed.contains { $0.pattern.overlaps(denied.pattern) }
-        }
+        let permissions = HostTree(self.globallyAllowed.map(\.pattern))
+        let needed = self.globallyDenied.filter { permissions.overlaps($0.pattern) }
         self.deny(needed, but: rules.allowed, &result)
         if !result.policy.allow.isEmpty {
             let comment = "refused to every name, as Smokescreen does"
@@ -88,30 +87,43 @@ extension SmokescreenACL {
         }
     }
 
+    /// Denies domains, each but those that a domain of the service covers. A domain of the service that is denied is told once,
+    /// with the first denial.
     private func deny(_ denied: [Domain], but allowed: [Domain], _ result: inout Conversion) {
+        var permissions = HostTree(allowed.map(\.pattern))
+        var isTold: Set<Int> = []
         for domain in denied {
-            if allowed.contains(where: { $0.pattern.covers(domain.pattern) }) { continue }
+            if permissions.covers(domain.pattern) { continue }
             result.policy.deny.append(.init(domain.pattern.description, "global_deny_list, line \(domain.line)"))
-            for inner in allowed where domain.pattern.covers(inner.pattern) {
+            for place in permissions.takePlaces(within: domain.pattern) where isTold.insert(place).inserted {
                 result.note(
-                    .stricter, inner.line,
-                    "allowed_domains: \(inner.pattern) is denied by \(domain.pattern) of global_deny_list (line "
+                    .stricter, allowed[place].line,
+                    "allowed_domains: \(allowed[place].pattern) is denied by \(domain.pattern) of global_deny_list (line "
                         + "\(domain.line)), since denials come first in Pintle")
             }
         }
     }
 }
 
-extension HostPattern {
-    /// True if every name that matches `other` matches this pattern. Both have no port.
-    func covers(_ other: HostPattern) -> Bool {
-        switch (self.host, other.host) {
-        case (.suffix(let suffix), .exact(let name)): name.hasSuffix(".\(suffix)")
-        case (.suffix(let suffix), .suffix(let inner)): inner == suffix || inner.hasSuffix(".\(suffix)")
-        default: self.host == other.host
+/// Patterns without ports, found by the names that they have in common with another: a list may have a hundred thousand.
+private struct HostTree {
+    private let hosts: Set<HostPattern.Host>
+    /// The places of the patterns within each host and suffix.
+    private var within: [HostPattern.Host: [Int]] = [:]
+
+    init(_ patterns: [HostPattern]) {
+        self.hosts = Set(patterns.map(\.host))
+        for (place, pattern) in patterns.enumerated() {
+            for host in pattern.selfAndSuffixes { self.within[host, default: []].append(place) }
         }
     }
 
-    /// True if a name may match both. Suffixes contain each other, or have nothing in common.
-    func overlaps(_ other: HostPattern) -> Bool { self.covers(other) || other.covers(self) }
+    /// True if every name that matches `other` matches a pattern.
+    func covers(_ other: HostPattern) -> Bool { other.selfAndSuffixes.contains(where: self.hosts.contains) }
+
+    /// The places of the patterns that `other` covers; none for a host that was asked for before.
+    mutating func takePlaces(within other: HostPattern) -> [Int] { self.within.removeValue(forKey: other.host) ?? [] }
+
+    /// True if a name may match a pattern and `other`. Suffixes contain each other, or have nothing in common.
+    func overlaps(_ other: HostPattern) -> Bool { self.covers(other) || self.within[other.host] != nil }
 }

@@ -68,11 +68,12 @@ struct SmokescreenACL {
 
     private func services(_ value: LocatedValue) throws(ConversionError) -> [Rules] {
         var services: [Rules] = []
+        var names: Set<String> = []
         for member in try self.members(value, "services") {
             let rules = try self.rules(member, isDefault: false)
-            if services.contains(where: { $0.name == rules.name }) {
+            if let name = rules.name, !names.insert(name).inserted {
                 throw self.malformed(
-                    member.position, "the service \((rules.name ?? "").debugDescription) is there twice")
+                    member.position, "the service \(name.debugDescription) is there twice")
             }
             services.append(rules)
         }

@@ -128,6 +128,19 @@ enum Pieces {
         }
     }
 
+    /// True if a range has the number.
+    ///
+    /// - Parameter ranges: as ``joined(_:)`` returns them.
+    static func contain<Number: FixedWidthInteger>(_ ranges: [ClosedRange<Number>], _ number: Number) -> Bool {
+        // The first range that does not end before the number.
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound < number { low = middle + 1 } else { high = middle }
+        }
+        return low < ranges.count && ranges[low].lowerBound <= number
+    }
+
     /// Returns the ranges in order, with those joined that touch or overlap.
     static func joined<Number: FixedWidthInteger>(_ ranges: [ClosedRange<Number>]) -> [ClosedRange<Number>] {
         var joined: [ClosedRange<Number>] = []

@@ -54,25 +54,51 @@ struct SquidACL: Equatable {
         case "dstdomain": Self.domains(values).map { .domain($0) } ?? .unknown("dstdomain with a value that is no name")
         case "port": Self.ports(values).map { .port($0) } ?? .unknown("port with a value that is no port")
         case "method" where values == ["CONNECT"]: .connect
-        case "method": .unknown("method \(values.joined(separator: " ")): destinations know no methods")
+        case "method": .unknown("method \(values.joined(separator: " ").excerpt): destinations know no methods")
         case "proxy_auth" where values == ["REQUIRED"]: .authenticated
         case "proxy_auth": .unknown("proxy_auth with names: all users of Pintle's file may do the same")
         case "proto" where values.allSatisfy({ ["cache_object", "FTP", "ftp"].contains($0) }): .never
         case "dstdom_regex", "url_regex", "urlpath_regex": .unknown("\(type): Pintle has no regular expressions")
-        default: .unknown("acl of type \(type)")
+        default: .unknown("acl of type \(type.excerpt)")
         }
     }
 
-    /// Joins the lines of one list.
-    static func joined(_ first: Condition, _ second: Condition) -> Condition {
-        switch (first, second) {
-        case (.source(let one), .source(let other)): .source(one + other)
-        case (.destination(let one), .destination(let other)): .destination(one + other)
-        case (.domain(let one), .domain(let other)): .domain(one + other)
-        case (.port(let one), .port(let other)): .port(one + other)
-        case (.unknown, _): first
-        case (_, .unknown): second
-        default: first == second ? first : .unknown("an acl with different kinds of values")
+    /// Adds a further line of the list.
+    ///
+    /// The values so far are taken out first, so that they are not copied for each of many lines.
+    mutating func add(_ line: Condition) {
+        switch line {
+        case .source(let others):
+            guard case .source(var values) = self.condition else { return self.mix(line) }
+            self.condition = .never
+            values += others
+            self.condition = .source(values)
+        case .destination(let others):
+            guard case .destination(var values) = self.condition else { return self.mix(line) }
+            self.condition = .never
+            values += others
+            self.condition = .destination(values)
+        case .domain(let others):
+            guard case .domain(var values) = self.condition else { return self.mix(line) }
+            self.condition = .never
+            values += others
+            self.condition = .domain(values)
+        case .port(let others):
+            guard case .port(var values) = self.condition else { return self.mix(line) }
+            self.condition = .never
+            values += others
+            self.condition = .port(values)
+        case .connect, .authenticated, .never, .unknown: self.mix(line)
+        }
+    }
+
+    /// Adds a line of another kind, or one without values.
+    private mutating func mix(_ line: Condition) {
+        if case .unknown = self.condition { return }
+        if case .unknown = line {
+            self.condition = line
+        } else if self.condition != line {
+            self.condition = .unknown("an acl with different kinds of values")
         }
     }
 

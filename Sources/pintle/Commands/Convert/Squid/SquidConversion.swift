@@ -10,9 +10,19 @@ struct SquidConversion {
     let file: SquidFile
     let surroundings: LoaderEnvironment
     private var lists = SquidACL.predefined
-    private var rules: [SquidRule] = []
+    /// The lines of `http_access`. Their lists may have further lines below, which count for the rules above, too.
+    private var statements: [Statement] = []
     private var result = Conversion(policy: ConvertedPolicy())
     private var passwords: String?
+
+    private var listeners: Set<String> = []
+
+    private struct Statement {
+        let isAllowing: Bool
+        /// The names of lists.
+        let terms: [(name: String, isNegated: Bool)]
+        let line: Int
+    }
 
     /// The largest file with values of a list.
     private static let listLimit = 16 << 20
@@ -32,8 +42,13 @@ struct SquidConversion {
         ]
         for directive in self.file.directives { try self.read(directive) }
         // Squid's fallback is the opposite of the last rule, whatever becomes of that rule here.
-        let fallback = self.rules.last.map { !$0.isAllowing } ?? false
-        let table = SquidTable(self.knownRules(), fallback: fallback)
+        let fallback = self.statements.last.map { !$0.isAllowing } ?? false
+        let table: SquidTable
+        do throws(Malformed) {
+            table = try SquidTable(self.knownRules(), fallback: fallback)
+        } catch {
+            throw ConversionError(.incomplete, file: self.file.file, line: nil, "nothing is written: \(error.reason)")
+        }
         if self.result.policy.listen.isEmpty {
             self.result.policy.listen = ["0.0.0.0:3128"]
             self.result.note(.leftOut, nil, "there is no plain http_port; the listener is Squid's default, port 3128")
@@ -46,7 +61,7 @@ struct SquidConversion {
     /// Leaves out the rules with unknown conditions. Without a permission, less is allowed; without a denial, more.
     private mutating func knownRules() -> [SquidRule] {
         var known: [SquidRule] = []
-        for rule in self.rules where !rule.isIdle {
+        for rule in self.statements.map({ self.rule($0) }) where !rule.isIdle {
             let unknown = rule.unknown
             if unknown.isEmpty {
                 known.append(rule)
@@ -57,6 +72,14 @@ struct SquidConversion {
             }
         }
         return known
+    }
+
+    private func rule(_ statement: Statement) -> SquidRule {
+        let terms = statement.terms.map { name, isNegated in
+            guard let list = self.lists[name] else { preconditionFailure("BUG: the acl \(name) is gone") }
+            return SquidRule.Term(list: list, isNegated: isNegated)
+        }
+        return SquidRule(isAllowing: statement.isAllowing, terms: terms, line: statement.line)
     }
 
     // MARK: Directives
@@ -88,11 +111,11 @@ struct SquidConversion {
             }
         }
         let condition = SquidACL.condition(type, values)
-        if let known = self.lists[name], SquidACL.predefined[name] == nil || known.type == type {
-            guard known.type == type else {
-                throw self.malformed(directive, "acl \(name) is of the type \(known.type) above, and \(type) here")
+        if let known = self.lists[name]?.type, SquidACL.predefined[name] == nil || known == type {
+            guard known == type else {
+                throw self.malformed(directive, "acl \(name) is of the type \(known) above, and \(type) here")
             }
-            self.lists[name]?.condition = SquidACL.joined(known.condition, condition)
+            self.lists[name]?.add(condition)
         } else {
             self.lists[name] = SquidACL(name: name, type: type, condition: condition)
         }
@@ -115,16 +138,16 @@ struct SquidConversion {
         guard let action = directive.words.first?.text, action == "allow" || action == "deny" else {
             throw self.malformed(directive, "http_access is followed by allow or deny")
         }
-        var terms: [SquidRule.Term] = []
+        var terms: [(name: String, isNegated: Bool)] = []
         for word in directive.words.dropFirst() {
             let isNegated = word.text.hasPrefix("!")
             let name = isNegated ? String(word.text.dropFirst()) : word.text
-            guard let list = self.lists[name] else {
+            guard self.lists[name] != nil else {
                 throw self.malformed(directive, "there is no acl \(name.debugDescription) above this line")
             }
-            terms.append(SquidRule.Term(list: list, isNegated: isNegated))
+            terms.append((name, isNegated))
         }
-        self.rules.append(SquidRule(isAllowing: action == "allow", terms: terms, line: directive.line))
+        self.statements.append(Statement(isAllowing: action == "allow", terms: terms, line: directive.line))
     }
 
     private mutating func readPort(_ words: [String], _ line: Int) {
@@ -147,7 +170,7 @@ struct SquidConversion {
                 .leftOut, line, "http_port \(place): a listener has an address, as in 10.0.0.1:3128, and no name")
             return
         }
-        if !self.result.policy.listen.contains(listener.description) {
+        if self.listeners.insert(listener.description).inserted {
             self.result.policy.listen.append(listener.description)
         }
     }

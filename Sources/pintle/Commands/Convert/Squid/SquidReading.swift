@@ -14,6 +14,8 @@ struct SquidReading {
 
     /// The most combinations that are tabulated, several times.
     private static let limit = 200_000
+    /// The most comparisons of a combination with a condition of a rule.
+    private static let workLimit = 200_000_000
 
     init(_ table: SquidTable, file: String, into result: Conversion) {
         (self.table, self.file, self.result) = (table, file, result)
@@ -22,6 +24,11 @@ struct SquidReading {
     mutating func run(passwords: String?) throws(ConversionError) {
         guard self.table.count <= Self.limit else {
             throw self.refusal("its lists overlap in \(self.table.count) ways; at most \(Self.limit) are compared")
+        }
+        guard self.table.count * self.table.conditions <= Self.workLimit else {
+            throw self.refusal(
+                "its lists overlap in \(self.table.count) ways, and its rules have \(self.table.conditions) conditions; at "
+                    + "most \(Self.workLimit) pairs of them are compared")
         }
         self.needsPassword = self.table.asksForPasswords && self.passwordsMatter
         self.readUsers(passwords)

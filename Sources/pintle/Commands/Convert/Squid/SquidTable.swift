@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleMessage
 internal import PintlePolicy
 
 /// The decisions of `http_access` about all requests.
@@ -34,8 +35,12 @@ struct SquidTable {
     /// The decision on requests that no rule matches.
     private let fallback: Bool
 
+    /// The most pairs of a list, and of a range or a name that any list has: enough for a million names on a hundred lists.
+    private static let mostPairs = 100_000_000
+
     /// - Parameter rules: without unknown conditions.
-    init(_ rules: [SquidRule], fallback: Bool) {
+    /// - Throws: the reason, if there are too many lists with too many values.
+    init(_ rules: [SquidRule], fallback: Bool) throws(Malformed) {
         self.rules = rules
         self.fallback = fallback
         var lists: [String: SquidACL.Condition] = [:]
@@ -51,25 +56,45 @@ struct SquidTable {
             case .connect, .authenticated, .never, .unknown: break
             }
         }
-        self.clients = Self.classes(AddressSpan.pieces(sources.values.joined()), on: sources) { $0.contains($1) }
-        self.addresses = Self.classes(AddressSpan.pieces(destinations.values.joined()), on: destinations) {
-            $0.contains($1)
+        let clients = AddressSpan.pieces(sources.values.joined())
+        let addresses = AddressSpan.pieces(destinations.values.joined())
+        let numbers = Pieces.split(
+            1...65_535,
+            at: ports.values.joined().filter { $0.upperBound > 0 }.map { max(1, $0.lowerBound)...$0.upperBound })
+        let sizes = [
+            (sources.count, clients.count), (destinations.count, addresses.count), (ports.count, numbers.count),
+            (domains.count, domains.values.reduce(0) { $0 + $1.count }),
+        ]
+        let pairs = sizes.reduce(0) { $0 + $1.0 * $1.1 }
+        guard pairs <= Self.mostPairs else {
+            throw Malformed("its lists and their values make \(pairs) pairs; at most \(Self.mostPairs) are compared")
         }
-        self.ports = Self.classes(
-            Pieces.split(
-                1...65_535,
-                at: ports.values.joined().filter { $0.upperBound > 0 }.map {
-                    max(1, $0.lowerBound)...$0.upperBound
-                }), on: ports
-        ) { $0.contains($1.lowerBound) }
+        self.clients = Self.classes(clients, on: sources)
+        self.addresses = Self.classes(addresses, on: destinations)
+        let portRanges = ports.mapValues { Pieces.joined($0) }
+        self.ports = Self.grouped(numbers) { piece in
+            Set(portRanges.filter { Pieces.contain($0.value, piece.lowerBound) }.keys)
+        }
         self.names = [Class(lists: [], members: [])] + Self.nameClasses(domains)
         self.asksForPasswords = lists.values.contains(.authenticated)
     }
 
-    private static func classes<Member, Item>(
-        _ members: [Member], on lists: [String: [Item]], _ contains: (Item, Member) -> Bool
-    ) -> [Class<Member>] {
-        Self.grouped(members) { member in Set(lists.filter { $0.value.contains { contains($0, member) } }.keys) }
+    /// - Parameter members: each wholly within a range of a list, or wholly without.
+    private static func classes(
+        _ members: [AddressSpan], on lists: [String: [AddressSpan]]
+    ) -> [Class<AddressSpan>] {
+        let ranges = lists.mapValues { spans in
+            (
+                v4: Pieces.joined(spans.filter { $0.family == .v4 }.map(\.numbers)),
+                v6: Pieces.joined(spans.filter { $0.family == .v6 }.map(\.numbers))
+            )
+        }
+        return Self.grouped(members) { member in
+            let own = ranges.filter {
+                Pieces.contain(member.family == .v4 ? $0.value.v4 : $0.value.v6, member.numbers.lowerBound)
+            }
+            return Set(own.keys)
+        }
     }
 
     /// Each listed name and suffix stands for the names that match it, and no longer one.
@@ -104,11 +129,17 @@ struct SquidTable {
         return classes
     }
 
-    /// The number of combinations.
+    /// The number of combinations; the highest number if there are more.
     var count: Int {
-        self.clients.count * self.names.count * self.addresses.count * self.ports.count
-            * (self.asksForPasswords ? 4 : 2)
+        [self.clients.count, self.names.count, self.addresses.count, self.ports.count, self.asksForPasswords ? 4 : 2]
+            .reduce(1) { product, factor in
+                let (count, overflow) = product.multipliedReportingOverflow(by: factor)
+                return overflow ? .max : count
+            }
     }
+
+    /// The number of conditions of all rules.
+    var conditions: Int { self.rules.reduce(0) { $0 + max(1, $1.terms.count) } }
 
     /// True if Squid allows the requests of this combination: by the first rule that matches.
     func allows(_ question: Question) -> Bool { self.rule(for: question)?.isAllowing ?? self.fallback }
