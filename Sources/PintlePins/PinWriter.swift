@@ -9,6 +9,7 @@ struct PinWriter {
     let isBare: Bool
     var lines: [String] = []
     private(set) var losses: [String] = []
+    private var known: Set<String> = []
     /// The name of the set that each entry written so far belongs to.
     private var owners: [PinnedHost: String] = [:]
 
@@ -19,7 +20,7 @@ struct PinWriter {
 
     /// Records a lost fact, once.
     mutating func lose(_ what: String) {
-        if !self.losses.contains(what) { self.losses.append(what) }
+        if self.known.insert(what).inserted { self.losses.append(what) }
     }
 
     /// Returns a set's notes about facts that the format cannot express; if comments are left out, none, and the facts are

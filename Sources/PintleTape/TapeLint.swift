@@ -129,16 +129,29 @@ package struct TapeContent: Sendable {
     }
 
     private mutating func lint(_ text: String, _ place: String, _ file: String) {
-        for match in SecretShapes.matches(in: text) {
+        let matches = SecretShapes.matches(in: text)
+        for match in matches.prefix(Self.mostSecrets) {
             self.findings.append(TapeFinding(file, .secret, "\(match.kind) in \(place)"))
         }
+        self.tellOthers(matches.count - Self.mostSecrets, place, file)
     }
 
     private mutating func lint(_ body: [UInt8], _ place: String, _ file: String) {
-        for match in SecretShapes.matches(in: body) {
-            let line = body[..<match.range.lowerBound].count { $0 == 0x0A } + 1
+        let matches = SecretShapes.matches(in: body)
+        var (line, counted) = (1, 0)
+        for match in matches.prefix(Self.mostSecrets) {
+            line += body[counted..<match.range.lowerBound].count { $0 == 0x0A }
+            counted = match.range.lowerBound
             self.findings.append(TapeFinding(file, .secret, "\(match.kind) in \(place), line \(line)"))
         }
+        self.tellOthers(matches.count - Self.mostSecrets, place, file)
+    }
+
+    /// The most secrets of a text that are told one by one.
+    private static let mostSecrets = 20
+
+    private mutating func tellOthers(_ count: Int, _ place: String, _ file: String) {
+        if count > 0 { self.findings.append(TapeFinding(file, .secret, "\(count) more in \(place)")) }
     }
 
     /// Adds what another part has found.

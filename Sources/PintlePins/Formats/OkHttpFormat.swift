@@ -13,7 +13,7 @@ enum OkHttpFormat {
             if let note = try Note(comment: comment.text, line: comment.line, file: file) { notes.append(note) }
         }
         var waiting = Notes(notes, file: file)
-        var sets: [PinSet] = []
+        var found: [(set: PinSet, pins: [Pin])] = []
         var places: [[PinnedHost]: Int] = [:]
         for call in source.calls(of: "add") {
             guard let pattern = call.arguments.first?.text, call.arguments.count > 1 else { continue }
@@ -37,14 +37,14 @@ enum OkHttpFormat {
             set.hosts = [try Self.host(pattern, file, call.line)]
             // A pattern may be added several times, and has the pins of all its calls.
             if let index = places[set.hosts] {
-                sets[index] = sets[index].with(sets[index].pins + pins)
+                found[index].pins += pins
             } else {
-                places[set.hosts] = sets.count
-                sets.append(set.with(pins))
+                places[set.hosts] = found.count
+                found.append((set, pins))
             }
         }
         try waiting.demandEnd()
-        return PinFormat.Content(sets: sets, remarks: [])
+        return PinFormat.Content(sets: found.map { $0.set.with($0.pins) }, remarks: [])
     }
 
     private static func looksLikePin(_ text: String) -> Bool {

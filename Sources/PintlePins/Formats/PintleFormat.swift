@@ -69,9 +69,10 @@ enum PintleFormat {
         try PinSet.demandOwnHosts(sets, .pintle)
         writer.lines = ["version: \(Configuration.version)", "trust:"]
         var names: Set<String> = ["system"]
+        var numbers: [Substring: Int] = [:]
         for set in sets {
             writer.lines += writer.notes(of: set, Self.notedKeys).map { "  # \($0)" }
-            let name = Self.name(of: set, &names, &writer)
+            let name = Self.name(of: set, &names, &numbers, &writer)
             writer.lines.append("  \(name):")
             Self.write(set, &writer)
         }
@@ -109,14 +110,20 @@ enum PintleFormat {
 
     /// Returns a name that is not taken yet; `system` is reserved, and `default` would apply to every host without an
     /// entry.
-    private static func name(of set: PinSet, _ taken: inout Set<String>, _ writer: inout PinWriter) -> String {
+    ///
+    /// - Parameter numbers: the next number for each beginning of a name that was taken before.
+    private static func name(
+        of set: PinSet, _ taken: inout Set<String>, _ numbers: inout [Substring: Int], _ writer: inout PinWriter
+    ) -> String {
         let base = PinSet.fit(set.nameOrHost)
+        let beginning = base.prefix(60)
         var name = base == "default" && set.name == nil ? "default-host" : base
-        var number = 2
+        var number = numbers[beginning] ?? 2
         while !taken.insert(name).inserted {
-            name = "\(base.prefix(60))-\(number)"
+            name = "\(beginning)-\(number)"
             number += 1
         }
+        numbers[beginning] = number
         if let given = set.name, given != name { writer.lose("the name \(given.shown): the policy is called \(name)") }
         return name.yamlKey
     }

@@ -38,15 +38,17 @@ package struct PolicyTestRunner: Sendable {
     package let policy: Policy
     /// The parts of the configuration that the tests so far have reached.
     package private(set) var coverage: PolicyCoverage
+    private let names: PolicyNames
 
     package init(_ policy: Policy) {
         self.policy = policy
         self.coverage = PolicyCoverage(policy)
+        self.names = PolicyNames(policy)
     }
 
     /// Runs one test.
     package mutating func run(_ test: PolicyTest) -> PolicyTestResult {
-        var comparison = DemandComparison(request: nil, policy: self.policy)
+        var comparison = DemandComparison(request: nil, policy: self.policy, names: self.names)
         comparison.request = test.request.map { RequestRehearsal($0, by: self.policy) }
         if let chain = test.chain { self.judge(chain, &comparison) }
         if let response = test.response { comparison.request?.receive(response) }
@@ -88,10 +90,27 @@ package struct PolicyTestRunner: Sendable {
     }
 }
 
+/// The names that tests may expect, among which each of many tests looks for one.
+private struct PolicyNames: Sendable {
+    let routes: [String]
+    let trust: [String]
+    private let known: (routes: Set<String>, trust: Set<String>)
+
+    init(_ policy: Policy) {
+        self.routes = policy.routes.routes.map(\.name)
+        self.trust = policy.configuration.trust.map(\.name) + ["system"]
+        self.known = (Set(self.routes), Set(self.trust))
+    }
+
+    func have(route: String) -> Bool { self.known.routes.contains(route) }
+    func have(trust: String) -> Bool { self.known.trust.contains(trust) }
+}
+
 /// Compares what was found with what a test demands.
 private struct DemandComparison {
     var request: RequestRehearsal?
     let policy: Policy
+    let names: PolicyNames
     var chain: ChainRehearsal?
     /// The reason why a chain could not be judged.
     var fault: String?
@@ -124,11 +143,10 @@ private struct DemandComparison {
         guard case .exact(let name) = demand.expected else { return nil }
         let (names, kind): ([String], String)
         switch demand.fact {
-        case .route: (names, kind) = (self.policy.routes.routes.map(\.name), "route")
-        case .trust: (names, kind) = (self.policy.configuration.trust.map(\.name) + ["system"], "trust policy")
+        case .route where !self.names.have(route: name): (names, kind) = (self.names.routes, "route")
+        case .trust where !self.names.have(trust: name): (names, kind) = (self.names.trust, "trust policy")
         default: return nil
         }
-        guard !names.contains(name) else { return nil }
         let slip = name.nearest(of: names).map { "; did you mean \($0)?" } ?? ""
         return "the configuration has no \(kind) of this name\(slip)"
     }
