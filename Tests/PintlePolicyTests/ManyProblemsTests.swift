@@ -58,6 +58,15 @@ struct ManyProblemsTests {
         #expect(!error.isUnreadable)
     }
 
+    @Test func `of a long path the end is told`() throws {
+        let deep = (0..<50).map { "{\(String(repeating: "k", count: 80))\($0): " }.joined()
+        let document = "\(deep){[x]: y}\(String(repeating: "}", count: 50))"
+        let error = try self.error("version: 1\nroutes: [{name: a, mock: [{json: \(document)}]}]")
+        let problem = try #require(error.problems.first)
+        #expect(problem.message == "a key must be text" && problem.path.hasPrefix("…kkk"))
+        #expect(problem.path.utf8.count < 500)
+    }
+
     @Test func `what names a trust policy that was not read whole is not told again`() {
         let routes = (0..<200).map { "  - {name: r\($0), trust: a}\n" }.joined()
         let yaml = "version: 1\nroutes:\n\(routes)trust:\n  a: {pinning: public_key, pins: [x], hots: [y]}\n"

@@ -7,15 +7,18 @@ internal import PintleSystem
 /// A function that reads a node returns nil after it has reported a problem. Its caller then keeps the default and continues.
 package struct StrictNode {
     let node: YAMLNode
-    /// The path of the node's key: `routes[2].pins[0]`; empty for the top level.
+    /// The path of the node's key: `routes[2].pins[0]`; empty for the top level. Of a long one the end.
     package let path: String
     /// The place of the node's first character.
     package let position: SourcePosition
     package let context: LoadingContext
 
+    /// The longest path in bytes. Each of many nodes on the deepest level has a path of its own.
+    private static let longestPath = 400
+
     init(_ node: YAMLNode, path: String, context: LoadingContext) {
         self.node = node
-        self.path = path
+        self.path = path.utf8.count > Self.longestPath ? "…\(path.suffix(Self.longestPath / 2))" : path
         self.position = context.place(node.position)
         self.context = context
     }
