@@ -54,7 +54,8 @@ struct YAMLComposerTests {
         (">-\n a\n b\n", #""a b"@1:1"#), ("a\n  b", "a b@1:1"), ("!!str 1", #""1"@1:1"#), ("! 'x'", #""x"@1:1"#),
         (#""""#, #"""@1:1"#), ("1:2", "1:2@1:1"), ("x\u{FEFF}y", "x\u{FEFF}y@1:1"), ("!!int '7'", "7@1:1"),
         ("!!str ~", #""~"@1:1"#), ("!!null ''", "@1:1"), ("!!seq [!!bool \"no\"]", "[no@1:8]@1:1"),
-        ("!!map {a: b}", "{a@1:8: b@1:11}@1:1"),
+        ("!!map {a: b}", "{a@1:8: b@1:11}@1:1"), ("! 12", #""12"@1:1"#),
+        ("! [! {a: ! b}]", #"[{a@1:7: "b"@1:10}@1:4]@1:1"#), ("!\n- a", "[a@2:3]@1:1"), ("! &x [a]", "[a@1:7]@1:1"),
     ])
     func `a scalar is its text, and a tag may say of which type it is`(text: String, expected: String) throws {
         #expect(try self.compose(text) == [expected])

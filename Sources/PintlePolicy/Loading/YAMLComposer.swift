@@ -106,10 +106,11 @@ struct YAMLComposer {
         }
     }
 
-    /// Refuses the tag of a list or a map, unless it is the one that the node has anyway.
+    /// Refuses the tag of a list or a map, unless it is the one that the node has anyway: by its name, or as `!`, which says that
+    /// the kind of the node decides (YAML 1.2.2 §6.9.1).
     private func check(_ event: YAMLParser.Event, _ kind: String) throws(YAMLFault) {
         // It changes nothing.
-        guard let tag = event.tag, !self.ignoresTags, tag != Self.ownTags + kind else { return }
+        guard let tag = event.tag, !self.ignoresTags, tag != "!", tag != Self.ownTags + kind else { return }
         throw self.fault(of: tag, event)
     }
 

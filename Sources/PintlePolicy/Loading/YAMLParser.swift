@@ -19,7 +19,7 @@ final class YAMLParser {
         }
 
         let kind: Kind
-        /// The tag in full, as in `tag:yaml.org,2002:str` for `!!str`; nil without one, and for `!`, which libyaml drops.
+        /// The tag in full, as in `tag:yaml.org,2002:str` for `!!str`, or `!`; nil without one.
         let tag: String?
         let position: SourcePosition
     }
