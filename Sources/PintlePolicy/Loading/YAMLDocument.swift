@@ -60,6 +60,14 @@ package enum YAMLDocument {
                 at: nil)
             return nil
         }
+        if let index = Self.otherLineEnd(in: text) {
+            let digits = String(text.unicodeScalars[index].value, radix: 16)
+            let code = String(repeating: "0", count: 4 - digits.utf8.count) + digits
+            context.report(
+                "the character U+\(code) ends a line for some programs and not for others; leave it out, or write "
+                    + "\"\\u\(code)\" in double quotes", path: "", at: SourcePosition(after: text[..<index]))
+            return nil
+        }
         do throws(YAMLFault) {
             var composer = try YAMLComposer(bytes, ignoringTags: ignoresTags)
             return try read(&composer).map { StrictNode($0, path: "", context: context) }
@@ -67,6 +75,14 @@ package enum YAMLDocument {
             Self.report(error, bytes, text, context)
             return nil
         }
+    }
+
+    /// The place of the first character that ends a line in YAML 1.1 alone.
+    ///
+    /// libyaml reads YAML 1.1: it would find a key behind one in a comment, and change texts that have one. In YAML 1.2, and for
+    /// most editors, they are characters like others.
+    private static func otherLineEnd(in text: String) -> String.Index? {
+        text.unicodeScalars.firstIndex { $0 == "\u{85}" || $0 == "\u{2028}" || $0 == "\u{2029}" }
     }
 
     /// The number of lines that begin with a percent sign.
@@ -86,7 +102,7 @@ package enum YAMLDocument {
             let slip = YAMLSlip(problem, at: position, in: text)
             context.report("not valid YAML: \(slip.words)", path: "", at: slip.position)
         case .character(let problem, let offset):
-            let position = SourcePosition(after: String(decoding: bytes.prefix(offset), as: UTF8.self))
+            let position = SourcePosition(after: String(decoding: bytes.prefix(offset), as: UTF8.self)[...])
             context.report("not valid YAML: \(YAMLWords.text(for: problem))", path: "", at: position)
         case .repeatedKeys(let keys, let first):
             let named = keys.prefix(Self.namedKeys).map { "\"\($0.excerpt)\"" }.joined(separator: ", ")
@@ -110,16 +126,18 @@ package enum YAMLDocument {
 
 extension SourcePosition {
     /// The place of the character after `text`.
-    fileprivate init(after text: String) {
-        var line = 1
-        var column = 1
-        for character in text {
-            if character.isNewline {
-                line += 1
+    fileprivate init(after text: Substring) {
+        var (line, column) = (1, 1)
+        var previous: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            if scalar == "\n" || scalar == "\r" {
+                // The two of them end one line.
+                if scalar == "\r" || previous != "\r" { line += 1 }
                 column = 1
             } else {
-                column += character.unicodeScalars.count
+                column += 1
             }
+            previous = scalar
         }
         self.init(line: line, column: column)
     }

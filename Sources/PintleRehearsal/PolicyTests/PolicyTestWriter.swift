@@ -225,6 +225,17 @@ extension String {
         }
         // This cannot fail: a text has a form in JSON.
         let bytes = (try? JSONWriter.write(.string(self), options: .fragmentsAllowed)) ?? []
-        return String(decoding: bytes, as: UTF8.self)
+        var text = ""
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            // YAML has no pairs of surrogates, and some of these characters would end a line.
+            if scalar.isDeceptive {
+                let digits = String(scalar.value, radix: 16)
+                let (mark, width) = digits.utf8.count > 4 ? ("\\U", 8) : ("\\u", 4)
+                text += mark + String(repeating: "0", count: width - digits.utf8.count) + digits
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
     }
 }

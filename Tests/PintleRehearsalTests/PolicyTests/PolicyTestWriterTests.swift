@@ -74,4 +74,15 @@ struct PolicyTestWriterTests {
         #expect(text.contains("route: staging"), "\(text)")
         #expect(try PolicyTestStage(policy: Self.policy, tests: text).differences() == [])
     }
+
+    @Test func `characters that YAML would take for the end of a line are escaped`() throws {
+        let text = try self.write(
+            #"""
+            {"log": {"version": "1.2", "creator": {"name": "Chromium", "version": "1"}, "entries": [
+              {"startedDateTime": "2026-11-28T12:00:00Z", "request": {"method": "GET", "url": "https://api.pay.example/",
+               "headers": [{"name": "X-Env", "value": "stag\u2028\ud83d\ude00"}]}, "response": {"status": 200, "headers": []}}]}}
+            """#)
+        #expect(text.contains("\"stag\\u2028\u{1F600}\""), "\(text)")
+        #expect(try PolicyTestStage(policy: Self.policy, tests: text).differences() == [])
+    }
 }
