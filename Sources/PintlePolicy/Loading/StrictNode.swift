@@ -7,7 +7,7 @@ internal import PintleSystem
 /// A function that reads a node returns nil after it has reported a problem. Its caller then keeps the default and continues.
 package struct StrictNode {
     let node: YAMLNode
-    /// The path of the node's key: `routes[2].pins[0]`; empty for the top level. Of a long one the end.
+    /// The path of the node's key: `routes[2].pins[0]`; empty for the top level. A long one begins with `…`.
     package let path: String
     /// The place of the node's first character.
     package let position: SourcePosition
