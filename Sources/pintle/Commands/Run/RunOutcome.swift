@@ -30,34 +30,49 @@ struct RunOutcome {
     /// - Returns: the exit code of `pintle run`.
     func tell() -> Int32 {
         var report = self.report
-        let hasFindings = report.hasFindings
-        report.exitCode = report.end.runCode(hasFindings: hasFindings, isIncomplete: false)
+        // Known before the reports are written, so that they state the exit code as it will be.
+        var isIncomplete =
+            self.learnt?.isWhole == false || self.missed > 0 || self.reports.contains(where: self.lacksSome)
+        func state() {
+            report.exitCode = report.end.runCode(hasFindings: report.hasFindings, isIncomplete: isIncomplete)
+        }
+        state()
         for line in self.logged { Output.error("pintle: \(line)") }
         let server = BuildServer(environment: self.environment)
         let terminal = Terminal(environment: self.environment)
         let isColoured = terminal.hasColour && (terminal.showsBars || server == .gitlab)
         // The lines for build servers are added afterwards, so that they are not wrapped.
-        let summary = Output.wrapped(RunSummary(report: report, isColoured: isColoured).text, for: STDERR_FILENO)
+        let text = RunSummary(report: report, isColoured: isColoured)
+        let summary = Output.wrapped(text.text, for: STDERR_FILENO)
         Output.status(server?.framed(summary, report) ?? summary)
         if let learnt { Output.error(learnt.line) }
-        var isIncomplete = learnt?.isWhole == false
+        var (hasFailed, haveAnswers) = (false, false)
         for (file, statistics, ledger) in self.reports {
-            var report = report
-            if let statistics { (report.filter, report.statistics) = (file.filter, statistics) }
-            let failure = if let ledger { self.sign(report, ledger) } else { self.write(file, report) }
+            var own = report
+            if let statistics { (own.filter, own.statistics) = (file.filter, statistics) }
+            let failure = if let ledger { self.sign(own, ledger) } else { self.write(file, own) }
             if let failure {
                 Output.error("pintle run: --report \(file.path) \(failure)")
-                isIncomplete = true
+                (hasFailed, isIncomplete) = (true, true)
+                state()
+            } else if file.format != .har {
+                haveAnswers = true
             }
         }
+        // The summary leaves those that are many to the reports.
+        if hasFailed, !haveAnswers { for line in text.furtherGrants { Output.error("pintle run: \(line)") } }
         if self.missed > 0 {
             Output.error(
                 "pintle run: \(self.missed) exchanges came too fast for the reports with filters, and are not in them")
-            isIncomplete = true
         }
         if let obstacle = server?.tell(report) { Output.error("pintle run: \(obstacle)") }
-        return report.end.runCode(hasFindings: hasFindings, isIncomplete: isIncomplete)
+        return report.exitCode
     }
+
+    /// True if a signed report lacks exchanges.
+    private func lacksSome(
+        _ report: (file: RunReportFile, statistics: RunStatistics?, ledger: ExchangeLedger?)
+    ) -> Bool { report.ledger.map { $0.missing + self.missedBySigned > 0 } ?? false }
 
     /// - Returns: the reason why the report is not whole; nil on success.
     private func write(_ file: RunReportFile, _ report: RunReport) -> String? {

@@ -94,6 +94,11 @@ struct RunSummary {
             + (rest > 0 ? ["and \(ReportText.count(rest, "more answer")); see --report"] : [])
     }
 
+    /// The lines of the answers that the summary leaves to the reports.
+    var furtherGrants: [String] {
+        self.report.grants.dropFirst(Self.mostGrants).map { "\(RunRule.granted.name): \(ReportText.line($0.sentence))" }
+    }
+
     private func line(_ finding: RunStatistics.Finding) -> String {
         let times = finding.count > 1 ? " (\(finding.count) times)" : ""
         let weight = self.report.level(of: finding.what.rule) == "error" ? Weight.error : .warning
