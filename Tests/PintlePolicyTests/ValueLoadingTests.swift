@@ -107,12 +107,14 @@ struct ValueLoadingTests {
     }
 
     @Test(arguments: [
-        "cache: {path: \"/a\\0b\"}", "log: {exchanges: \"/a\\0b\"}", "recordings: {path: \"/a\\0b\"}",
-        "via: \"file:/a\\0b\"", "include: [\"/a\\0b\"]",
+        ("cache: {path: \"/a\\0b\"}", "2:15: cache.path"), ("log: {exchanges: \"/a\\0b\"}", "2:18: log.exchanges"),
+        ("recordings: {path: \"/a\\0b\"}", "2:20: recordings.path"), ("via: \"file:/a\\0b\"", "2:6: via"),
+        ("include: [\"/a\\0b\"]", "2:11: include[0]"),
     ])
-    func `a path with a zero byte is refused`(yaml: String) {
+    func `a path with a zero byte is refused, at its place`(yaml: String, place: String) {
         let found = problems("version: 1\n" + yaml, surroundings(files: ["/a": "other", "/a\0b": "this"]))
-        #expect(found.contains { $0.contains("a path has no zero byte, as \"/a") }, "\(found)")
+        #expect(
+            found.contains { $0.hasPrefix("pintle.yaml:\(place): a path has no zero byte, as \"/a") }, "\(found)")
     }
 
     @Test func `a missing variable or file is an error, and a secret is never in one`() {

@@ -18,9 +18,9 @@ extension IdentityFiles {
             return nil
         }
         guard let certificate = node.nonEmptyString() else { return nil }
-        var result = IdentityFiles(certificate: Located(node.context.resolve(certificate), at: node.position))
+        var result = IdentityFiles(certificate: Located(node.resolve(certificate), at: node.position))
         map.read("key", into: &result.key) { node in
-            node.nonEmptyString().map { .some(Located(node.context.resolve($0), at: node.position)) }
+            node.nonEmptyString().map { .some(Located(node.resolve($0), at: node.position)) }
         }
         map.read("password", into: &result.password) { node in node.nonEmptyString().map { .some($0) } }
         return result

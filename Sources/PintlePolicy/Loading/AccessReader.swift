@@ -37,7 +37,7 @@ enum AccessReader {
 
     private static func passwordFile(_ node: StrictNode) -> PasswordFile? {
         guard let name = node.nonEmptyString() else { return nil }
-        let path = node.context.resolve(name)
+        let path = node.resolve(name)
         let bytes: [UInt8]
         do throws(LoaderEnvironment.ReadingError) {
             bytes = try node.context.surroundings.read(path, PasswordFile.byteLimit)

@@ -17,7 +17,7 @@ enum CacheReader {
         map.read("disk", into: &cache.disk) { node in node.isOff ? 0 : node.byteCount(Self.least...Self.most) }
         map.read("path", into: &cache.folder) { node in
             guard let text = node.nonEmptyString() else { return nil }
-            return .some(text == "default" ? nil : node.context.resolve(text))
+            return .some(text == "default" ? nil : node.resolve(text))
         }
         if let node = map["path"], cache.disk == 0 { node.report("is never used; disk is off") }
         return cache

@@ -52,7 +52,7 @@ struct ConfigurationReader {
             ContractReader.read($0, .contract).map { .some($0) }
         }
         top.read("tests", into: &reader.configuration.tests) { node in
-            node.nonEmptyString().map { Located(node.context.resolve($0), at: node.position) }
+            node.nonEmptyString().map { Located(node.resolve($0), at: node.position) }
         }
         top.read("unpinned_hosts", into: &reader.configuration.unpinnedHosts) { $0.choice() }
         let maps = [top] + included.maps
@@ -115,7 +115,7 @@ struct ConfigurationReader {
     private static func readAdmin(_ node: StrictNode, beside listen: [ListenAddress]) -> ListenAddress?? {
         if node.isOff { return .some(nil) }
         let place = node.parsed { text throws(Malformed) in
-            try AdminConfiguration.place(text, resolving: node.context.resolve)
+            try AdminConfiguration.place(text, resolving: node.resolve)
         }
         guard let place else { return nil }
         if let other = listen.first(where: { $0.collides(with: place) }) {
@@ -142,7 +142,7 @@ struct ConfigurationReader {
         var listeners: [ListenAddress] = []
         for node in nodes {
             let address = node.parsed { text throws(Malformed) in
-                try ListenAddress(text, resolving: node.context.resolve)
+                try ListenAddress(text, resolving: node.resolve)
             }
             guard let address else { continue }
             if let other = listeners.first(where: { $0.collides(with: address) }) {
@@ -198,7 +198,7 @@ struct ConfigurationReader {
                     "\(node.quoted): must be \"-\" for standard output, a path (./\(text) for this name), or off")
                 return nil
             }
-            return text == "-" ? .standardOutput : .file(node.context.resolve(text))
+            return text == "-" ? .standardOutput : .file(node.resolve(text))
         }
         map.read("redact", into: &self.configuration.log.redact) { $0.bool() }
     }

@@ -56,7 +56,7 @@ package enum ContentReader {
 
     private static func file(_ node: StrictNode) -> [UInt8]? {
         guard let name = node.nonEmptyString() else { return nil }
-        let path = node.context.resolve(name)
+        let path = node.resolve(name)
         do throws(LoaderEnvironment.ReadingError) {
             return try node.context.surroundings.read(path, self.fileLimit)
         } catch {

@@ -15,6 +15,6 @@ enum ContractReader {
     }
 
     private static func file(_ node: StrictNode) -> Located<String>? {
-        node.nonEmptyString().map { Located(node.context.resolve($0), at: node.position) }
+        node.nonEmptyString().map { Located(node.resolve($0), at: node.position) }
     }
 }

@@ -32,7 +32,7 @@ enum CredentialReader {
             return node.report("must be env:NAME or file:PATH: a secret does not stand in the configuration")
         }
         credential.variable = reference.variable
-        credential.source = reference.file.map(node.context.resolve)
+        credential.source = reference.file.map(node.resolve)
         map.read("variable", into: &credential.variable) { node in
             node.parsed { text throws(Malformed) in
                 guard ValueReference.isVariable(text[...]), text.utf8.first.map(ASCII.isDigit) == false else {
@@ -42,7 +42,7 @@ enum CredentialReader {
             }
         }
         map.read("files", into: &credential.files) { node in
-            node.values { $0.nonEmptyString().map(node.context.resolve) }
+            node.values { node in node.nonEmptyString().map(node.resolve) }
         }
         guard let value = node.string() else { return }
         // The text of an error must not have the value.

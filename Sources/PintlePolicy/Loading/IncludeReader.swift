@@ -31,7 +31,7 @@ struct IncludeReader {
                 self.include(preset: pattern, node)
                 continue
             }
-            for path in self.paths(node, node.context.resolve(pattern)) { self.include(path, node, way) }
+            for path in self.paths(node, node.resolve(pattern)) { self.include(path, node, way) }
         }
     }
 

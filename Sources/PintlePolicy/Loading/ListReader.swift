@@ -44,7 +44,7 @@ enum ListReader {
                 map[key]?.report("belongs to a url; a file is read when the configuration is")
             }
             guard let name = file.nonEmptyString() else { return nil }
-            let path = file.context.resolve(name)
+            let path = file.resolve(name)
             var list = ListConfiguration(name: entry.key, position: entry.position, source: .file(path))
             list.hosts = Self.hosts(file, path)
             return list

@@ -64,12 +64,7 @@ package final class LoadingContext {
     func noteFaulty(trust name: String) { self.findings.faultyTrust.insert(name) }
 
     /// Turns `path` into one that the process can open: relative paths are relative to the configuration file.
-    ///
-    /// Reports a path with a zero byte, which the system would take for its end, and so open another file.
-    package func resolve(_ path: String) -> String {
-        if path.utf8.contains(0) {
-            self.report("a path has no zero byte, as \"\(path.excerpt)\" has", path: "", at: nil)
-        }
+    func resolve(_ path: String) -> String {
         guard !path.hasPrefix("/"), let slash = self.file.lastIndex(of: "/") else { return path }
         return self.file[...slash] + path
     }

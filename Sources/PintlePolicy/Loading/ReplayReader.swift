@@ -9,7 +9,7 @@ enum ReplayReader {
         var recordings = RecordingsConfiguration()
         guard let map = top["recordings"]?.map(.recordings) else { return recordings }
         map.read("path", into: &recordings.path) { node in
-            node.nonEmptyString().map { .some(node.context.resolve($0)) }
+            node.nonEmptyString().map { .some(node.resolve($0)) }
         }
         map.read("bodies", into: &recordings.bodies) { $0.byteCount(RecordingsConfiguration.lengths) }
         map.read("redact", into: &recordings.redact) { $0.values(Self.redaction) }

@@ -61,7 +61,7 @@ enum ResponseRulesReader {
             return nil
         }
         guard let name = file.nonEmptyString() else { return nil }
-        let path = file.context.resolve(name)
+        let path = file.resolve(name)
         var placeholder: ResponseRules.Placeholder
         do throws(LoaderEnvironment.ReadingError) {
             let bytes = try file.context.surroundings.read(path, Self.placeholderLimit)
@@ -136,7 +136,7 @@ enum BodyRuleReader {
         var rules = ResponseRules.JSONRules()
         map.read("fragments", into: &rules.fragments) { $0.bool() }
         map.read("schema", into: &rules.schema) { node in
-            node.nonEmptyString().map { Located(node.context.resolve($0), at: node.position) }
+            node.nonEmptyString().map { Located(node.resolve($0), at: node.position) }
         }
         return rules
     }

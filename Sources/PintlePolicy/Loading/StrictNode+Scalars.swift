@@ -8,7 +8,7 @@ extension StrictNode {
             return nil
         }
         do throws(Malformed) {
-            return try self.context.surroundings.value(of: scalar.string, resolving: self.context.resolve)
+            return try self.context.surroundings.value(of: scalar.string, resolving: self.resolve)
         } catch {
             self.report("\(self.quoted): \(error.reason)")
             return nil

@@ -28,6 +28,14 @@ package struct StrictNode {
         self.context.report(message(), path: self.path, at: self.position)
     }
 
+    /// Turns a path of this node into one that the process can open: relative paths are relative to the configuration file.
+    ///
+    /// Reports a path with a zero byte, which the system would take for its end, and so open another file.
+    package func resolve(_ path: String) -> String {
+        if path.utf8.contains(0) { self.report("a path has no zero byte, as \"\(path.excerpt)\" has") }
+        return self.context.resolve(path)
+    }
+
     /// True if the node is empty, `~` or `null`: a key without a value.
     package var isNull: Bool {
         guard case .scalar(let scalar) = self.node.content, scalar.isPlain else { return false }

@@ -108,7 +108,7 @@ struct TrustReader {
 
     private static func readPaths(_ node: StrictNode) -> [Located<String>]? {
         node.values { node in
-            node.nonEmptyString().map { Located(node.context.resolve($0), at: node.position) }
+            node.nonEmptyString().map { Located(node.resolve($0), at: node.position) }
         }
     }
 

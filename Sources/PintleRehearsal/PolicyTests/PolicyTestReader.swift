@@ -145,7 +145,7 @@ enum PolicyChainReader {
 
     private static func certificates(_ node: StrictNode) -> [Certificate]? {
         guard let name = node.nonEmptyString() else { return nil }
-        let path = node.context.resolve(name)
+        let path = node.resolve(name)
         node.context.surroundings.note(path)
         do throws(TrustError) {
             return try Certificate.load(path: path)
