@@ -363,5 +363,6 @@ struct CredentialRuleTests {
         let rest = heard.split(separator: "|").suffix(3).map { $0.prefix { $0 != " " }.filter { $0 != "*" } }
         #expect(rest.allSatisfy { $0.utf8.count < 16 }, "\(rest)")
         #expect(mask.masked(["X-A": "b \(Self.value)"]) == ["X-A": "b " + String(repeating: "*", count: 24)])
+        #expect(mask.masked(["X-\(hexadecimal)": "b"]) == ["X-" + String(repeating: "*", count: 48): "b"])
     }
 }

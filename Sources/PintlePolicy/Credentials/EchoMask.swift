@@ -45,13 +45,15 @@ package struct EchoMask {
         (self.waiting, self.place) = ([], TextFinder.Place())
     }
 
-    /// Masks the values of fields.
+    /// Masks the values of fields, and their names, in which stars may stand (RFC 9110 §5.6.2).
     package func masked(_ fields: Fields) -> Fields {
         // Nearly no server repeats one.
         guard self.isFound(in: fields) else { return fields }
         var masked = Fields(reservingBytes: fields.byteCount, lines: fields.count)
         fields.forEachField { _, name, value in
-            self.masked(value).withUnsafeBytes { masked.append(name: name, value: $0) }
+            self.masked(name).withUnsafeBytes { name in
+                self.masked(value).withUnsafeBytes { masked.append(name: name, value: $0) }
+            }
         }
         return masked
     }
