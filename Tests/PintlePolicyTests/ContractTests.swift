@@ -89,4 +89,20 @@ struct ContractTests {
         }
         _ = try self.policy("routes: [{name: a, contract: api.yaml}]", Self.pets(servers: servers))
     }
+
+    /// Compiled for each route, the documents would take an hour.
+    @Test(.timeLimit(.minutes(15))) func `a document that many routes name is compiled once`() throws {
+        let members = (0..<2000).map { "\"p\($0)\": {\"type\": \"string\"}" }.joined(separator: ", ")
+        let paths = (0..<500).map { "  /p\($0): {get: {responses: {200: {description: one}}}}\n" }.joined()
+        let routes = (0..<20_000).map { number in
+            number % 2 == 0
+                ? "{name: r\(number), response: {body: {json: {schema: s.json}}}}"
+                : "{name: r\(number), contract: api.yaml}"
+        }
+        let policy = try PolicyLoader.policy(
+            yaml: Array("version: 1\nroutes: [\(routes.joined(separator: ", "))]".utf8), file: "pintle.yaml",
+            surroundings: surroundings(
+                files: ["s.json": "{\"properties\": {\(members)}}", "api.yaml": Self.pets + "\n" + paths]))
+        #expect(policy.routes.routes.count == 20_000)
+    }
 }

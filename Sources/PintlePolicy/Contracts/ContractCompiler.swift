@@ -28,6 +28,19 @@ struct ContractCompiler {
     private let decodedLimit: Int
     private let options: SchemaOptions
     private let report: Report
+    private let known = Known()
+
+    /// The documents that were compiled: many routes may name the same one.
+    private final class Known {
+        struct Description: Hashable {
+            let file: String
+            let checksRequests: Bool
+            let isGlobal: Bool
+        }
+
+        var descriptions: [Description: Result<APIContract, Malformed>] = [:]
+        var schemas: [String: Result<JSONSchema, Malformed>] = [:]
+    }
 
     /// Compiles the contracts of `configuration`. A faulty one is reported and left out; the caller discards the result if
     /// anything was reported.
@@ -47,10 +60,18 @@ struct ContractCompiler {
     }
 
     private func api(_ contract: ContractConfiguration, path: String, isGlobal: Bool) -> APIContract? {
+        let place = Known.Description(
+            file: contract.file.value, checksRequests: contract.requests, isGlobal: isGlobal)
+        let compiled =
+            self.known.descriptions[place]
+            ?? Result { () throws(Malformed) in
+                try APIContract(
+                    contract, isGlobal: isGlobal, decodedLimit: self.decodedLimit, options: self.options,
+                    surroundings: self.surroundings)
+            }
+        self.known.descriptions[place] = compiled
         do throws(Malformed) {
-            return try APIContract(
-                contract, isGlobal: isGlobal, decodedLimit: self.decodedLimit, options: self.options,
-                surroundings: self.surroundings)
+            return try compiled.get()
         } catch {
             self.report(error.reason, path, contract.file.position)
             return nil
@@ -102,6 +123,12 @@ struct ContractCompiler {
     }
 
     private func schema(_ file: String) throws(Malformed) -> JSONSchema {
+        let compiled = self.known.schemas[file] ?? Result { () throws(Malformed) in try self.compiled(file) }
+        self.known.schemas[file] = compiled
+        return try compiled.get()
+    }
+
+    private func compiled(_ file: String) throws(Malformed) -> JSONSchema {
         let document = try DocumentFile.read(file, self.surroundings)
         do throws(SchemaError) {
             return try JSONSchema(document, name: file, options: self.options) {
