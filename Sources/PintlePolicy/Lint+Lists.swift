@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleActivity
+
 // Findings about lists of hosts.
 extension Lint {
     /// Notes the size and the source of each list.
@@ -9,7 +11,7 @@ extension Lint {
             switch list.source {
             case .file(let path): source = path
             case .remote(let remote):
-                source = "\(remote.url)" + (remote.confirmed.map { ", as of \($0)" } ?? "")
+                source = Redaction.on.url("\(remote.url)") + (remote.confirmed.map { ", as of \($0)" } ?? "")
             }
             let count = list.hosts.count == 1 ? "1 entry" : "\(list.hosts.count) entries"
             return LintFinding(

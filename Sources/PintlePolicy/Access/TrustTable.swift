@@ -51,6 +51,9 @@ package struct TrustTable: Sendable {
         return self.hosts.first(authority) { _ in true }.map { self.choices[$0] } ?? self.fallback
     }
 
+    /// The index of the policy of a name; nil if there is none.
+    func index(of name: String) -> Int? { self.byName[name] }
+
     /// True if the `hosts` of a policy name the origin.
     func names(_ authority: Authority) -> Bool { self.hosts.first(authority) { _ in true } != nil }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleActivity
 package import PintleMessage
 package import PintleSession
 package import PintleTrust
@@ -19,6 +20,9 @@ package struct ListFetch: Sendable {
     package let identity: ClientIdentity?
     /// The upstream proxy on the way; nil for none.
     package let proxy: ProxyServer?
+
+    /// The URL for messages, without the values of its query: one of them may be a token.
+    package var shownURL: String { Redaction.on.url(self.url.description) }
 }
 
 extension Policy {
@@ -27,9 +31,7 @@ extension Policy {
         self.configuration.lists.compactMap { list in
             guard let remote = list.remote else { return nil }
             let authority = remote.url.authority
-            let named = remote.trust.map { name in
-                self.configuration.trust.firstIndex { $0.name == name.value }
-            }
+            let named = remote.trust.map { self.trust.index(of: $0.value) }
             let index = named ?? self.trust.choose(for: authority, route: nil).index
             return ListFetch(
                 name: list.name, url: remote.url, every: remote.every, timeout: remote.timeout,

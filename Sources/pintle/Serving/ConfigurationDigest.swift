@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleActivity
 internal import PintleLoop
 internal import PintleSystem
 internal import PintleTrust
@@ -10,7 +11,8 @@ internal import PintleTrust
 ///
 /// Files of values (`file:PATH`) are left out, as are variables (`env:NAME`): short secrets could be guessed by their digests.
 struct ConfigurationDigest: Sendable {
-    /// The files by their paths, sorted, and then the lists by their URLs, with their SHA-256 in hexadecimal.
+    /// The files by their paths, sorted, and then the lists by their URLs, with their SHA-256 in hexadecimal. The values of a query,
+    /// of which one may be a token, are left out.
     let files: [(path: String, sha256: String)]
 
     /// - Throws: an error if a file has changed since it was read.
@@ -30,7 +32,8 @@ struct ConfigurationDigest: Sendable {
             }
             digests.append((path, bytes.hexadecimal))
         }
-        self.files = digests + files.lists.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        let lists = files.lists.sorted { $0.key < $1.key }.map { (Redaction.on.url($0.key), $0.value) }
+        self.files = digests + lists
     }
 
     /// The SHA-256 of all files, in hexadecimal: that of the lines which sha256sum(1) prints for them.

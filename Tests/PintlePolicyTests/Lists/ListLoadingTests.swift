@@ -215,4 +215,13 @@ struct ListLoadingTests {
                         + "\"ads.example\" in line 1, and denials come first"
                 ])
     }
+
+    @Test func `the values of a list's query are in no message`() throws {
+        let draft = try PolicyLoader.draft(
+            yaml: Array("version: 1\nlists: {a: {url: \"https://a.test/x?key=secret\"}}".utf8), file: "pintle.yaml",
+            surroundings: surroundings())
+        #expect(draft.fetches.map(\.shownURL) == ["https://a.test/x?key=***"])
+        let notes = Lint(draft.policy).findings.map(\.message)
+        #expect(notes.contains { $0.contains("from https://a.test/x?key=***") } && !"\(notes)".contains("secret"))
+    }
 }

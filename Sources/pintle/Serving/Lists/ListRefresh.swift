@@ -151,7 +151,7 @@ final class ListRefresh: Sendable {
         self.logger.log(
             .warning,
             .listUnusable(
-                name: fetch.name, url: url, reason: reason,
+                name: fetch.name, url: fetch.shownURL, reason: reason,
                 confirmed: copy.map { "\($0.copy.confirmed)" } ?? "never"))
     }
 }

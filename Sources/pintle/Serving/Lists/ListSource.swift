@@ -45,7 +45,7 @@ struct ListSource: Sendable {
             for (fetch, copy) in old {
                 group.addTask {
                     let notice = WaitNotice(
-                        "fetching the list \"\(fetch.name)\" from \(fetch.url), for at most \(fetch.timeout.spelled)",
+                        "fetching the list \"\(fetch.name)\" from \(fetch.shownURL), for at most \(fetch.timeout.spelled)",
                         telling: tell)
                     defer { notice.end() }
                     return (fetch.name, self.settled(await self.ask(fetch, knowing: copy, on: engine), fetch, copy))
@@ -84,10 +84,11 @@ struct ListSource: Sendable {
     ) -> Result<Loaded, ListFailure> {
         guard case .failure(let failure) = answer else { return answer }
         guard let copy else {
-            return .failure(ListFailure("\(fetch.url): \(failure.reason); and there is no earlier copy of the list"))
+            return .failure(
+                ListFailure("\(fetch.shownURL): \(failure.reason); and there is no earlier copy of the list"))
         }
         let warning =
-            "the list \"\(fetch.name)\" is as of \(copy.copy.confirmed), because \(fetch.url) failed: \(failure.reason)"
+            "the list \"\(fetch.name)\" is as of \(copy.copy.confirmed), because \(fetch.shownURL) failed: \(failure.reason)"
         return .success(Loaded(text: copy, warning: warning))
     }
 }
