@@ -47,8 +47,9 @@ private let files = [
 
 private func check(_ error: ConfigurationError, of bytes: [UInt8]) {
     hold(!error.problems.isEmpty, "a refusal has a reason")
-    // YAML's lines end with CR, NEL and the Unicode separators, too.
-    let lines = bytes.count { $0 == 0x0A || $0 == 0x0D || $0 == 0x85 || $0 == 0xA8 || $0 == 0xA9 } + 2
+    // YAML's lines end with CR, too; NEL and the Unicode separators are refused.
+    let lines = bytes.count { $0 == 0x0A || $0 == 0x0D } + 2
+    hold(error.lines.count <= ConfigurationProblems.mostKept + 1, "the problems are bounded")
     for problem in error.problems {
         hold(!problem.message.isEmpty, "a problem says what is wrong")
         guard let position = problem.position else { continue }
