@@ -40,19 +40,25 @@ struct HostOverlaps {
         }
     }
 
+    /// A pattern without its spelling. No two policies of a file have the same.
+    private struct Key: Hashable {
+        let host: HostPattern.Host
+        let port: UInt16?
+    }
+
     /// Each pattern with the first pattern of another policy that covers it.
     private var betweenPolicies: [Overlap] {
         let claims = self.claims
-        var byHost: [HostPattern.Host: [Int]] = [:]
-        var networks: [Int] = []
+        var places: [Key: [Int]] = [:]
         for (index, claim) in claims.enumerated() {
-            byHost[claim.host.value.host, default: []].append(index)
-            if claim.host.value.network != nil { networks.append(index) }
+            places[Key(host: claim.host.value.host, port: claim.host.value.port), default: []].append(index)
         }
         return claims.indices.compactMap { index in
             let claim = claims[index]
-            let near = Self.wider(claim.host.value.host).flatMap { byHost[$0] ?? [] }
-            let candidates = claim.host.value.network == nil ? near : near + networks
+            let ports = Set<UInt16?>([nil, claim.host.value.port])
+            let candidates = Self.wider(claim.host.value.host).flatMap { host in
+                ports.flatMap { places[Key(host: host, port: $0)] ?? [] }
+            }
             let other = candidates.filter { claims[$0].policy != claim.policy }
                 .filter { claims[$0].host.value.covers(claim.host.value) }
                 .min()
@@ -64,12 +70,17 @@ struct HostOverlaps {
         }
     }
 
-    /// Returns the patterns that could cover names of `host`, except networks.
+    /// Returns the patterns that could cover `host`.
     private static func wider(_ host: HostPattern.Host) -> [HostPattern.Host] {
         var name: Substring
         switch host {
         case .exact(let text), .suffix(let text): name = text[...]
-        case .any, .network: return [host, .any]
+        case .any: return [host]
+        case .network(let network):
+            let networks: [HostPattern.Host] = (0...network.prefixLength).map { length in
+                .network(CIDR(masking: network.address, prefixLength: length))
+            }
+            return networks + [.any]
         }
         var hosts: [HostPattern.Host] = [host, .any]
         if case .suffix = host { hosts.append(.suffix(String(name))) }

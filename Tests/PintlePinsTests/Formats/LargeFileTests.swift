@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintlePins
+import PintlePolicy
 import PintleTrust
 import Testing
 
@@ -31,5 +32,17 @@ struct LargeFileTests {
             PinSet(hosts: [PinnedHost("h\($0).example", port: 8443)], pins: [try Pin(self.text($0))])
         }
         #expect(try PinFormat.android.write(sets).losses.count == 30_000)
+    }
+
+    @Test(.timeLimit(.minutes(15))) func `pins that never apply are found among many hosts`() throws {
+        let hosts = (0..<60_000).map { "10.\($0 / 256).\($0 % 256).1" } + (1...30_000).map { "a.test:\($0)" }
+        let yaml = """
+            version: 1
+            trust:
+              wide: {hosts: ["10.0.0.0/8", a.test]}
+              pinned: {pinning: public_key, pins: ["\(self.text(1))", "\(self.text(2))"], hosts: [\(hosts.joined(separator: ", "))]}
+            """
+        let policy = try PolicyLoader.policy(yaml: Array(yaml.utf8), file: "pintle.yaml", surroundings: nowhere)
+        #expect(PinLint.shadowedPins(policy).count == 90_000)
     }
 }
