@@ -105,7 +105,7 @@ actor Reloader {
         guard breakages.isEmpty || options.force else {
             throw CommandFailure(
                 .found,
-                lines: breakages + [
+                lines: Self.told(breakages) + [
                     "\(origin): \(breakages.count == 1 ? "1 host that works" : "\(breakages.count) hosts that work") "
                         + "now would be refused; correct the pins, or reload with --force"
                 ])
@@ -115,7 +115,16 @@ actor Reloader {
         await self.server.replace(active: next)
         self.threshold.level = Logger.Level(policy.configuration.log.level)
         self.policy = policy
-        return ControlAnswer(code: ProcessExit.success.rawValue, lines: breakages + ["reloaded \(origin)"])
+        return ControlAnswer(code: ProcessExit.success.rawValue, lines: Self.told(breakages) + ["reloaded \(origin)"])
+    }
+
+    /// The most hosts that a reload names: a wrong pin for all hosts would name each that was recently asked for.
+    static let mostTold = 100
+
+    /// The first lines, and a last one with the number of the others.
+    static func told(_ breakages: [String]) -> [String] {
+        let more = breakages.count - Self.mostTold
+        return more > 0 ? Array(breakages.prefix(Self.mostTold)) + ["and \(more) more"] : breakages
     }
 
     private func breakages(of next: ActiveConfiguration, live: Bool) async -> [String] {
