@@ -129,9 +129,7 @@ public struct Fields: Sendable {
 
     /// The number of lines called `name`.
     package func count(of name: FieldName) -> Int {
-        var count = 0
-        for line in self.lines where line.name == name { count += 1 }
-        return count
+        self.lines.count { $0.name == name }
     }
 
     /// The lines as name and value, in wire order. Made for tests and explanations, not for the request path.
@@ -303,7 +301,7 @@ public struct Fields: Sendable {
 
     /// Removes every line whose name satisfies `shouldRemove`. The closure also gets the bytes of the name, because names
     /// that are `.other` differ only in their bytes.
-    mutating func removeAll(where shouldRemove: (FieldName, UnsafeRawBufferPointer) -> Bool) {
+    package mutating func removeAll(where shouldRemove: (FieldName, UnsafeRawBufferPointer) -> Bool) {
         let lines = self.bytes.withUnsafeBytes { all -> [Line]? in
             func isRemoved(_ line: Line) -> Bool {
                 let name = all[Int(line.start)..<Int(line.start + line.nameLength)]
@@ -318,6 +316,28 @@ public struct Fields: Sendable {
         guard let lines else { return }
         self.lines = lines
         self.countBytes()
+    }
+
+    /// Gives lines other values, in their places.
+    ///
+    /// - Parameter replacement: the new value of a line, nil for none. The bytes are valid during the call only.
+    package mutating func replaceValues(_ replacement: (FieldName, _ value: UnsafeRawBufferPointer) -> [UInt8]?) {
+        for index in self.lines.indices {
+            let line = self.lines[index]
+            let place = Int(line.valueStart)..<Int(line.valueStart + line.valueLength)
+            let value = self.bytes.withUnsafeBytes {
+                replacement(line.name, UnsafeRawBufferPointer(rebasing: $0[place]))
+            }
+            guard let value else { continue }
+            if value.count == place.count {
+                self.bytes.replaceSubrange(place, with: value)
+                continue
+            }
+            let name = Array(self.bytes[Int(line.start)..<Int(line.start + line.nameLength)])
+            name.withUnsafeBytes { name in value.withUnsafeBytes { self.append(name: name, value: $0) } }
+            self.lines[index] = self.lines.removeLast()
+            self.byteCount -= Int(line.end - line.start)
+        }
     }
 
     /// Counts anew, after lines were removed.
@@ -376,20 +396,5 @@ public struct Fields: Sendable {
         let line = self.lines[index]
         let start = Int(line.valueStart)
         return String(decoding: self.bytes[start..<start + Int(line.valueLength)], as: UTF8.self)
-    }
-}
-
-extension Fields: ExpressibleByDictionaryLiteral {
-    /// Makes a section of the given lines, in order; names may repeat.
-    public init(dictionaryLiteral elements: (String, String)...) {
-        self.init()
-        for (name, value) in elements { self.append(name, value) }
-    }
-}
-
-extension Fields: Equatable {
-    /// Two sections are equal when they have the same lines, spelled alike, in the same order.
-    public static func == (left: Fields, right: Fields) -> Bool {
-        left.count == right.count && zip(left.pairs, right.pairs).allSatisfy { $0 == $1 }
     }
 }

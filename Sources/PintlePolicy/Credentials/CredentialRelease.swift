@@ -25,11 +25,14 @@ package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
     }
 
     /// The names of the credentials that the request has got, sorted; each once.
-    package var names: [String] { self.used.map { self.table.credentials[$0].name }.sorted() }
+    package var names: [String] {
+        let names = self.used.map { self.table.credentials[$0].name }
+        return names.count > 1 ? names.sorted() : names
+    }
 
     /// Puts the values into a request, in the places of the placeholders.
     package func fill(_ request: inout TransferRequest) {
-        if self.isNamed || !self.used.isEmpty { request.fields = self.filled(request.fields) }
+        self.fill(&request.fields)
         if !self.used.isEmpty { request.path = self.filled(path: request.path) }
         switch request.body {
         case .none: break
@@ -52,25 +55,21 @@ package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
             || ASCII.equalsIgnoringCase(name, "if-range")
     }
 
-    private func filled(_ fields: Fields) -> Fields {
-        // There is a line more, and values are mostly as long as their placeholders.
-        var filled = Fields(reservingBytes: fields.byteCount + 64, lines: fields.count + 1)
-        fields.forEachField { known, name, value in
-            if self.isNamed, known == .other, Self.mayHide(name) { return }
-            var made = self.filled(value, in: .plain)
+    private func fill(_ fields: inout Fields) {
+        if self.isNamed {
+            fields.removeAll { known, name in known == .other && Self.mayHide(name) }
+            fields.append("Accept-Encoding", "identity")
+        }
+        // The host is named, but the request has no placeholder.
+        if self.used.isEmpty { return }
+        fields.replaceValues { known, value in
             if known == .authorization, let text = BasicText(value),
                 let changed = text.bytes.withUnsafeBytes({ self.filled($0, in: .plain) })
             {
-                made = Array("Basic \(Data(changed).base64EncodedString())".utf8)
+                return Array("Basic \(Data(changed).base64EncodedString())".utf8)
             }
-            if let made {
-                made.withUnsafeBytes { filled.append(name: name, value: $0) }
-            } else {
-                filled.append(name: name, value: value)
-            }
+            return self.filled(value, in: .plain)
         }
-        if self.isNamed { filled.append("Accept-Encoding", "identity") }
-        return filled
     }
 
     private func filled(path: String) -> String {

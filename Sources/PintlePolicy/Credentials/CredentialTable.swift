@@ -60,7 +60,6 @@ package final class CredentialTable: Sendable {
     package func release(
         _ request: borrowing TransferRequest, content: ByteBuffer, by decision: Decision
     ) throws(Problem) -> CredentialRelease? {
-        let isNamed = decision.scheme == .https && self.hosts.first(decision.authority) { _ in true } != nil
         var (hasBody, isStreamed) = (true, false)
         var found = Uses()
         self.find(in: request.fields, &found)
@@ -71,11 +70,15 @@ package final class CredentialTable: Sendable {
         case .stream: isStreamed = true
         }
         content.withUnsafeReadableBytes { self.find(in: $0, as: .part(.body), &found) }
-        if found.all.isEmpty, !isNamed, !isStreamed { return nil }
         let judge = Judge(method: request.method, decision: decision)
         for use in found.all.sorted(by: { $0.credential < $1.credential }) {
             if let problem = judge.objection(to: self.credentials[use.credential], in: use.finding) { throw problem }
         }
+        // A host that may have a credential is one that credentials are for.
+        let isNamed =
+            !found.all.isEmpty
+            || decision.scheme == .https && self.hosts.first(decision.authority) { _ in true } != nil
+        if !isNamed, !isStreamed { return nil }
         return CredentialRelease(
             self, objections: isStreamed ? self.credentials.map { judge.objection(to: $0, in: .part(.body)) } : [],
             encoding: hasBody ? BodyEncoding(request.fields) : .plain, isNamed: isNamed, used: found.credentials)
@@ -104,9 +107,16 @@ package final class CredentialTable: Sendable {
     }
 
     private func find(in fields: Fields, _ uses: inout Uses) {
-        fields.forEachField { known, name, value in
-            self.find(in: name, as: .elsewhere, &uses)
-            self.find(in: value, as: .part(.header), &uses)
+        fields.forEachLine { known, line in
+            let hasPlaceholder = self.placeholders.isFound(in: line)
+            // Most lines are done with.
+            guard hasPlaceholder || known == .authorization else { return }
+            let nameEnd = line.firstIndex(of: UInt8(ascii: ":")) ?? line.count
+            let value = UnsafeRawBufferPointer(rebasing: line.dropFirst(nameEnd + 2))
+            if hasPlaceholder {
+                self.find(in: UnsafeRawBufferPointer(rebasing: line[..<nameEnd]), as: .elsewhere, &uses)
+                self.find(in: value, as: .part(.header), &uses)
+            }
             if known == .authorization, let plain = BasicText(value) {
                 plain.bytes.withUnsafeBytes { self.find(in: $0, as: .part(.header), &uses) }
             }
@@ -183,6 +193,16 @@ private struct Judge {
                 && (grant.paths.isEmpty
                     || readings.allSatisfy { reading in grant.paths.contains { $0.matches(bytes: reading) } })
         }
+        let trust = self.decision.trust
+        let isTrusted =
+            trust?.name == credential.trust.value
+            || trust?.index == nil && credential.trust.value == TrustConfiguration.defaultName
+        // Mostly it may stand there, and no reason is looked for.
+        if isTrusted, case .part(let part) = finding,
+            grants.contains(where: { $0.parts.contains(part) && isForPath($0) })
+        {
+            return nil
+        }
         guard grants.contains(where: isForPath) else { return "\(key("for")) does not name the path there" }
         guard case .part(let part) = finding else {
             return "it stands in the path, or in the name of a field, where a credential is never put"
@@ -190,14 +210,8 @@ private struct Judge {
         guard grants.contains(where: { isForPath($0) && $0.parts.contains(part) }) else {
             return "\(key("for")) does not let it stand in the \(part.rawValue)"
         }
-        let trust = self.decision.trust
-        let isNamed = trust?.name == credential.trust.value
-        let isFallback = trust?.index == nil && credential.trust.value == TrustConfiguration.defaultName
-        guard isNamed || isFallback else {
-            return "the host is judged by the trust policy \(trust?.name ?? "of none"), and \(key("trust")) is "
-                + credential.trust.value
-        }
-        return nil
+        return "the host is judged by the trust policy \(trust?.name ?? "of none"), and \(key("trust")) is "
+            + credential.trust.value
     }
 }
 

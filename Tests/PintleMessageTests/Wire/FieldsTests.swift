@@ -31,6 +31,25 @@ import Testing
         #expect(fields == ["Host": "a", "Accept": "*/*"])
     }
 
+    @Test func `new values stand in the places of the old ones`() {
+        var fields = self.fields
+        let copy = fields
+        fields.replaceValues { name, value in
+            // As long, longer, and empty.
+            if name == .host { return Array("b".utf8) }
+            if value.elementsEqual("2".utf8) { return Array("22".utf8) }
+            return name == .accept ? [] : nil
+        }
+        #expect(fields == ["Host": "b", "X-Tag": "1", "Accept": "", "x-tag": "22", "Via": "1.1 p, 1.0 q"])
+        #expect(copy == self.fields)
+        var wire: [UInt8] = []
+        fields.forEachRun { wire += $0 }
+        #expect(wire.count == fields.byteCount)
+        #expect(
+            String(decoding: wire, as: UTF8.self)
+                == "Host: b\r\nX-Tag: 1\r\nAccept: \r\nx-tag: 22\r\nVia: 1.1 p, 1.0 q\r\n")
+    }
+
     @Test(arguments: UInt64(1)...20) func `runs are the section after any changes`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var fields = seed % 2 == 0 ? self.fields : Fields()
