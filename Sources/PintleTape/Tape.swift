@@ -25,6 +25,8 @@ package final class Tape: Sendable {
         /// The name of the document, or the number of the entry in an archive.
         let name: String
         let key: ComparableRequest
+        /// The selection that a request must have to get the answer.
+        let selection: RequestSelection
         let time: Timestamp
         let gap: String?
         /// The recording, if it comes from an archive.
@@ -33,16 +35,14 @@ package final class Tape: Sendable {
 
     private struct Content: Sendable {
         var entries: [Entry] = []
-        var byKey: [ComparableRequest: [Int]] = [:]
-        /// The numbers of recordings of a key that were played.
-        var played: [ComparableRequest: Int] = [:]
+        var byKey: [ComparableRequest: EqualRecordings] = [:]
         /// Recordings that cannot be read.
         var faults = 0
         /// The reason why there is no tape; nil if there is one.
         var failure: TapeError?
 
         mutating func add(_ entry: Entry) {
-            self.byKey[entry.key, default: []].append(self.entries.count)
+            self.byKey[entry.key, default: EqualRecordings()].add(self.entries.count, for: entry.selection)
             self.entries.append(entry)
         }
     }
@@ -64,14 +64,9 @@ package final class Tape: Sendable {
     ///   - newest: a recording from before is no match; nil if its age does not matter.
     package func find(_ request: TapeRequest, since newest: Timestamp? = nil) throws(TapeMiss) -> Recording {
         let masked = self.settings.redaction.masked(request)
-        let key = ComparableRequest(masked, self.settings.match)
+        let (key, selection) = (ComparableRequest(masked, self.settings.match), RequestSelection(masked))
         let content = self.loaded()
-        let index = self.content.withLock { current -> Int? in
-            guard let places = current?.byKey[key] else { return nil }
-            let number = current?.played[key] ?? 0
-            if self.settings.order == .sequence { current?.played[key] = number + 1 }
-            return places[min(number, places.count - 1)]
-        }
+        let index = self.content.withLock { $0?.byKey[key]?.play(selection, self.settings.order) }
         guard let index, let entry = self.content.withLock({ $0?.entries[index] }) else {
             throw self.miss(masked, key, content)
         }
@@ -137,7 +132,9 @@ package final class Tape: Sendable {
     private func entry(_ name: String, _ recording: Recording, isHeld: Bool) -> Entry {
         // Masked once more: an archive, or a recording that a person has written, may have secrets.
         let key = ComparableRequest(self.settings.redaction.masked(recording.request), self.settings.match)
-        return Entry(name: name, key: key, time: recording.time, gap: recording.gap, held: isHeld ? recording : nil)
+        return Entry(
+            name: name, key: key, selection: RequestSelection(neededFor: recording), time: recording.time,
+            gap: recording.gap, held: isHeld ? recording : nil)
     }
 
     // MARK: Misses
@@ -146,9 +143,11 @@ package final class Tape: Sendable {
         if let failure = content.failure { return TapeMiss(.unreadable, "the tape cannot be read: \(failure)") }
         var reason =
             "\(self.settings.path) has no recording of \(request.method) \(request.url) among its \(content.entries.count)"
+        let selection = RequestSelection(request)
         var near: [(entry: Entry, difference: ComparableRequest.Difference)] = []
         for entry in content.entries {
-            let differences = key.differences(from: entry.key)
+            var differences = key.differences(from: entry.key)
+            if !entry.selection.fits(selection) { differences.append(.selection) }
             if differences.count == 1 { near.append((entry, differences[0])) }
             // With two it is not clear which is meant.
             if near.count == 2 { break }
@@ -170,6 +169,7 @@ package final class Tape: Sendable {
         case .method: return "its method, \(entry.key.method ?? "")"
         case .url: return "its URL, \(entry.key.url ?? "")"
         case .field(let index): return "a field: \(key.fields[index]) here, \(entry.key.fields[index]) there"
+        case .selection: return entry.selection.missing(in: RequestSelection(request))
         case .body:
             guard let recorded = try? self.recording(entry).request else { return "its body" }
             let there = ComparableBody(self.settings.redaction.masked(recorded), self.settings.match)

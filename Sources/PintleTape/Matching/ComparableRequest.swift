@@ -65,6 +65,8 @@ struct ComparableRequest: Hashable {
 
     enum Difference: Hashable {
         case method, url, body
+        /// The selection that the answer needs; see ``RequestSelection``.
+        case selection
         /// The index in ``fields``.
         case field(Int)
     }
