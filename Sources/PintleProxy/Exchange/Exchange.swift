@@ -638,7 +638,7 @@ final class Exchange: TransferDelegate {
 
     /// Relays bytes from now on, because the origin switches protocols.
     private func switchProtocols(_ handoff: ConnectionHandoff, _ head: ResponseHead) {
-        (self.report.upstreamStatus, self.report.upstreamVersion) = (head.status, handoff.version)
+        self.report.noteSwitch(head.status, by: handoff.version)
         switch ProtocolSwitch(head, offered: self.offer, to: self.client, self.makeInspection()) {
         case .refused(let reason):
             handoff.connection.close()

@@ -38,6 +38,12 @@ extension ExchangeReport {
         self.noteVerdicts(of: origin, decision, in: active)
     }
 
+    /// Records that protocols are switched. The status is the origin's own unless a recording was played in its place.
+    func noteSwitch(_ status: UInt16, by version: String) {
+        self.upstreamVersion = version
+        if self.simulation == nil || !self.metrics.address.isEmpty { self.upstreamStatus = status }
+    }
+
     /// Records that the placeholder has replaced a late response.
     func noteLate(_ limit: Duration) {
         self.problem = .upstreamTimeout

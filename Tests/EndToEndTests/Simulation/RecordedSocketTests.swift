@@ -52,6 +52,8 @@ struct RecordedSocketTests {
         #expect(recorder.origin.requests.count == 1)
         let line = try #require(try player.pintle.waitForExchanges(2).first { $0["method"] as? String == "GET" })
         #expect(line["source"] as? String == "recording" && line["status"] as? Int == 101, "\(line)")
+        // No origin was asked: `pintle run` tells no assurance of it.
+        #expect(line["upstream_status"] == nil && line["address"] == nil, "\(line)")
     }
 
     /// Talks through a proxy with an origin that echoes, until both have closed.
