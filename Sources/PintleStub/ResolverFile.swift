@@ -22,4 +22,19 @@ package enum ResolverFile {
         }
         return Array(servers.prefix(self.most))
     }
+
+    /// Returns the text without domains to search; nil if it has none.
+    ///
+    /// - Parameter hasOwnDomain: true if the machine's own name is in a domain, which is searched if the text names none.
+    package static func withoutSearch(_ text: String, hasOwnDomain: Bool) -> String? {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { line in
+            (line: line, words: line.split { $0 == " " || $0 == "\t" })
+        }
+        func namesDomains(_ words: [Substring]) -> Bool { words.first == "search" || words.first == "domain" }
+        // The root alone means that nothing is searched.
+        let searches = lines.contains { namesDomains($0.words) && $0.words.dropFirst().contains { $0 != "." } }
+        let isSilent = !lines.contains { namesDomains($0.words) }
+        guard searches || (isSilent && hasOwnDomain) else { return nil }
+        return (["search ."] + lines.filter { !namesDomains($0.words) }.map { $0.line }).joined(separator: "\n")
+    }
 }

@@ -27,4 +27,29 @@ struct ResolverFileTests {
         #expect(self.servers("") == ["127.0.0.1"])
         #expect(self.servers("nameserver 192.0.2.1\nnameserver nonsense\n") == [])
     }
+
+    // MARK: Domains to search
+
+    private func withoutSearch(_ text: String, hasOwnDomain: Bool = false) -> String? {
+        ResolverFile.withoutSearch(text, hasOwnDomain: hasOwnDomain)
+    }
+
+    @Test(arguments: ["search default.svc.cluster.local corp.example", "domain\tcorp.example", "search . corp.example"])
+    func `domains to search are left out, and all else stays`(line: String) {
+        let text = "# search a\n\(line)\nnameserver 192.0.2.1\noptions ndots:5\n"
+        #expect(
+            self.withoutSearch(text) == "search .\n# search a\nnameserver 192.0.2.1\noptions ndots:5\n")
+    }
+
+    @Test func `a file without domains stays as it is`() {
+        #expect(self.withoutSearch("nameserver 192.0.2.1\noptions edns0\n") == nil)
+        #expect(self.withoutSearch("") == nil)
+        #expect(self.withoutSearch("search .\nnameserver 192.0.2.1\n", hasOwnDomain: true) == nil)
+        #expect(self.withoutSearch("search\nnameserver 192.0.2.1\n") == nil)
+    }
+
+    @Test func `the domain of the machine's own name is not searched, either`() {
+        #expect(
+            self.withoutSearch("nameserver 192.0.2.1\n", hasOwnDomain: true) == "search .\nnameserver 192.0.2.1\n")
+    }
 }

@@ -10,6 +10,8 @@ enum PrivateFolder: String, CaseIterable {
     case run
     /// Files of credentials, as a command of `run` sees them.
     case credentials
+    /// The list of name servers, as a command of `run --isolate` sees it.
+    case names
     /// The working directory of the programs of `doctor`.
     case doctor
 
