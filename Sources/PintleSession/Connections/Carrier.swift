@@ -37,6 +37,8 @@ enum CarrierFailure {
     case reset
     /// The peer has not processed the request, and says so (RFC 9113 §8.7).
     case refused
+    /// The peer asks for HTTP/1.1 in place of HTTP/2 (RFC 9113 §7), and another connection may speak it.
+    case http1Required
     /// The request was not sent, or the peer took no more requests on the connection before it came (RFC 9113 §6.8).
     case unseen
     /// The peer's frames violate HTTP/2.
@@ -61,6 +63,7 @@ enum CarrierFailure {
             case .head: SessionError(.truncated, "\(peer) closed before the response was complete")
             }
         case .reset, .refused, .unseen: SessionError(isBehindHead, "\(peer) ended the stream of HTTP/2")
+        case .http1Required: SessionError(isBehindHead, "\(peer) asks for HTTP/1.1 in place of HTTP/2")
         case .excessive:
             SessionError(isBehindHead, "\(peer) sent more frames of a few bytes than are held until they are taken")
         case .brokenFrames where received.hasHead: SessionError(.truncated, "the connection to \(peer) broke")

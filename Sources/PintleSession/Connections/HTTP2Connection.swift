@@ -97,6 +97,9 @@ final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
         return stream
     }
 
+    /// True if another connection to the peer may speak HTTP/1.1.
+    var hasAlternative: Bool { self.pool.configuration.httpVersion == .automatic }
+
     /// True once the peer accepts no more streams, or the connection is over.
     var takesNoMore: Bool { self.phase != .open }
 

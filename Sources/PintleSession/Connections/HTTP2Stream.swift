@@ -244,9 +244,17 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             }
             if count > 0 { bytes.withUnsafeReadableBytes { transfer.received($0) } }
             if data.endStream { self.finish(trailers: Fields()) }
-        case .rstStream(let code): self.failed(code == .refusedStream ? .refused : .reset)
+        case .rstStream(let code): self.failed(self.failure(by: code))
         case .priority, .windowUpdate: self.took(HTTP2FrameHead.cost)
         case .alternativeService, .goAway, .origin, .ping, .pushPromise, .settings: break
+        }
+    }
+
+    private func failure(by code: HTTP2ErrorCode) -> CarrierFailure {
+        switch code {
+        case .refusedStream: .refused
+        case .http11Required where self.connection.hasAlternative: .http1Required
+        default: .reset
         }
     }
 

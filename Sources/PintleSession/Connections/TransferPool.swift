@@ -37,13 +37,15 @@ final class TransferPool: @unchecked Sendable {
     private var sessions: [Authority: (session: TLSSession, verdict: Verdict?)] = [:]
     /// The last verdict on each stored host, and the time at which it was noted.
     private(set) var verdicts: [Authority: DatedVerdict] = [:]
+    /// Hosts that have asked for HTTP/1.1 in place of HTTP/2.
+    private var http1Hosts: Set<Authority> = []
     private var isClosed = false
     private var idleHolder: DescriptorReserve.Registration?
     /// The connections of WebSockets, which other transfers cannot use.
     private var links: [ObjectIdentifier: WebSocketLink] = [:]
 
     private static let mostSpare = 256
-    /// The most hosts whose verdict, or TLS session, is remembered.
+    /// The most hosts whose verdict, TLS session or wish for HTTP/1.1 is remembered.
     private static let rememberedHosts = 4096
     /// The idle time after which a connection may be closed for others. A client that sends its next request at once needs
     /// less.
@@ -191,6 +193,19 @@ final class TransferPool: @unchecked Sendable {
         self.admitWaiting(at: host)
     }
 
+    /// True if a host has asked for HTTP/1.1 in place of HTTP/2.
+    func requiresHTTP1(_ authority: Authority) -> Bool {
+        !self.http1Hosts.isEmpty && self.http1Hosts.contains(authority)
+    }
+
+    /// A host asks for HTTP/1.1 in place of HTTP/2 (RFC 9113 §7), as some do for a login or a certificate. From now on its requests
+    /// get connections of HTTP/1.1.
+    func requireHTTP1(of authority: Authority, at host: HostNumber) {
+        if self.http1Hosts.count >= Self.rememberedHosts { self.http1Hosts.removeAll() }
+        self.http1Hosts.insert(authority)
+        for case .http2(let connection) in self.state.shared(at: host) { connection.leave() }
+    }
+
     func opened(_ connection: PooledConnection, at host: HostNumber) -> ConnectionNumber {
         switch connection {
         case .http1: self.state.opened(connection, at: host, .http1)
@@ -325,5 +340,6 @@ final class TransferPool: @unchecked Sendable {
         if let expiry { self.loop.disarm(expiry) }
         self.sessions.removeAll()
         self.verdicts.removeAll()
+        self.http1Hosts.removeAll()
     }
 }

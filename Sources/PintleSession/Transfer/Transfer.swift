@@ -288,6 +288,7 @@ package final class Transfer {
             switch self.pool.configuration.httpVersion {
             case _ where self.asked.request.wantsConnection: ["http/1.1"]
             case .http1: ["http/1.1"]
+            case .automatic where self.pool.requiresHTTP1(self.asked.request.authority): ["http/1.1"]
             case .automatic: ["h2", "http/1.1"]
             case .http2: ["h2"]
             }
@@ -413,6 +414,12 @@ package final class Transfer {
     /// - Parameter afterUse: true if the connection has carried an earlier response.
     func lost(_ failure: CarrierFailure, afterUse: Bool, received: ResponsePart) {
         self.stage = .none
+        if case .http1Required = failure, let host {
+            let uses = self.uses
+            self.pool.requireHTTP1(of: self.asked.request.authority, at: host)
+            // A transfer that has lost its stream by that has cancelled this one.
+            guard self.uses == uses else { return }
+        }
         let resend = self.attempts.resend(
             after: failure, afterUse: afterUse, received: received, by: self.asked.request.retries)
         if let resend { return self.send(again: resend) }

@@ -12,7 +12,8 @@ struct TransferAttempts {
         case lost
         /// The peer has not processed the request, and says so (RFC 9113 §8.7).
         case refused
-        /// The peer took no more requests on the connection when this one came. Any other connection to it will do.
+        /// The peer took no more requests on the connection when this one came, or none of HTTP/2. Any other connection to it will
+        /// do.
         case turnedAway
     }
 
@@ -51,7 +52,7 @@ struct TransferAttempts {
         guard received == .nothing else { return nil }
         switch failure {
         case .refused: return self.maySendAgain(by: rules) ? .refused : nil
-        case .unseen: return self.turnedAway < Self.mostTurnedAway ? .turnedAway : nil
+        case .unseen, .http1Required: return self.turnedAway < Self.mostTurnedAway ? .turnedAway : nil
         case .closed, .broken, .brokenFrames: return afterUse && self.maySendAgain(by: rules) ? .lost : nil
         case .malformed, .reset, .excessive: return nil
         }

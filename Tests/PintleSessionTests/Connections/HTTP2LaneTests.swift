@@ -76,7 +76,7 @@ struct HTTP2LaneTests {
         #expect(count.current == 1)
     }
 
-    @Test(arguments: [HTTP2Peer.Code.noError, .internalError])
+    @Test(arguments: [HTTP2Peer.Code.noError, .internalError, .http11Required])
     func `a stream that is reset for another reason is not asked for again`(code: HTTP2Peer.Code) async throws {
         let count = Watched(0)
         let origin = try Self.origin { _, peer in

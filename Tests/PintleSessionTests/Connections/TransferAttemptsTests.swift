@@ -10,6 +10,7 @@ struct TransferAttemptsTests {
     private static let failures: [(name: String, CarrierFailure, afterUse: TransferAttempts.Resend?)] = [
         ("closed", .closed, .lost), ("broken", .broken(nil), .lost), ("broken frames", .brokenFrames, .lost),
         ("refused", .refused, .refused), ("unseen", .unseen, .turnedAway), ("reset", .reset, nil),
+        ("HTTP/1.1 required", .http1Required, .turnedAway),
         ("excessive", .excessive, nil), ("malformed", .malformed(WireError(.malformed, "")), nil),
     ]
 

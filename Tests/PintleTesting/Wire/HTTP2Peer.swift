@@ -18,6 +18,7 @@ package struct HTTP2Peer {
         case noError = 0
         case internalError = 2
         case refusedStream = 7
+        case http11Required = 13
     }
 
     private static let endStream: UInt8 = 1
