@@ -79,9 +79,6 @@ enum PolicyRequestReader {
             if mode == .gateway {
                 return (.origin(path: url.path), isPath ? nil : url.authority.description(for: .http))
             }
-            if mode == .intercept, url.scheme != .https {
-                node.report("\(node.quoted): requests in an intercepted tunnel are for https")
-            }
             return (.absolute(scheme: url.scheme, authority: url.authority, path: url.path), nil)
         } catch {
             node.report("\(node.quoted): \(error)")

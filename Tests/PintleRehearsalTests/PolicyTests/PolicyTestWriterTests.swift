@@ -37,14 +37,15 @@ struct PolicyTestWriterTests {
             #"{"id":"b","client":"10.0.0.1:5","mode":"forward","method":"POST","url":"https://api.pay.example/c","route":"api","trust":"payments","rule":"destinations.default","decision":"allow"}"#,
             #"{"id":"c","client":"127.0.0.1:4","mode":"tunnel","method":"CONNECT","url":"null.example:443","rule":"destinations.default","decision":"allow"}"#,
             #"{"id":"d","client":"127.0.0.1:4","mode":"gateway","method":"GET","url":"/x","host":"localhost:8080","route":"gateway","rule":"destinations.default","decision":"reject"}"#,
-            #"{"id":"e","client":"unix:","mode":"intercept","method":"GET","url":"https://a.example/b","route":null,"rule":"destinations.default","decision":"allow"}"#
+            #"{"id":"e","client":"unix:","mode":"intercept","method":"GET","url":"https://a.example/b","route":null,"rule":"destinations.default","decision":"allow"}"#,
+            #"{"id":"f","client":"127.0.0.1:4","mode":"intercept","method":"GET","url":"http://a.example:81/","rule":"destinations.default","decision":"allow"}"#
         )
         let stage = PolicyTestStage(policy: Self.policy, tests: text)
         #expect(try stage.differences() == [])
         #expect(
             try stage.read().map(\.name) == [
                 "GET http://x.ads.example/?n=", "POST https://api.pay.example/c", "CONNECT null.example:443",
-                "GET http://localhost:8080/x", "GET https://a.example/b",
+                "GET http://localhost:8080/x", "GET https://a.example/b", "GET http://a.example:81/",
             ])
         #expect(text.contains("expect: {decision: deny, rule: \"destinations.deny[0]\", route: absent}"))
         #expect(text.contains("expect: {decision: allow, rule: \"destinations.default\", route: api, trust: payments}"))
