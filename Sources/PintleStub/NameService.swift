@@ -42,12 +42,24 @@ package struct NameService: Sendable {
         guard let host = Authority(name, defaultPort: 80)?.host, host == name, IPAddress(host) == nil else {
             return DNSAnswer(code: .noSuchName)
         }
-        guard self.judge(name) else {
+        let asksForAddress = query.type == DNSQuery.RecordType.a || query.type == DNSQuery.RecordType.aaaa
+        let subject = asksForAddress ? name : Self.domain(of: name)
+        guard self.judge(subject) else {
             self.denied(name)
             return DNSAnswer(code: .noSuchName)
         }
+        // There is no data, and no connection to it.
+        guard subject == name else { return DNSAnswer(code: .success) }
         guard let addresses = self.names.addresses(of: name) else { return DNSAnswer(code: .failed) }
         return self.answer(query, addresses.v4, addresses.v6)
+    }
+
+    /// The domain that has the service of a name (RFC 8552): programs that may connect to `deb.example`, such as apt, first ask for
+    /// `_http._tcp.deb.example`. The name itself if it is no service's.
+    private static func domain(of name: String) -> String {
+        var rest = name[...]
+        while rest.first == "_", let point = rest.firstIndex(of: ".") { rest = rest[rest.index(after: point)...] }
+        return rest.first == "_" ? name : String(rest)
     }
 
     private func answer(_ query: DNSQuery, _ v4: IPAddress, _ v6: IPAddress) -> DNSAnswer {

@@ -48,6 +48,30 @@ struct NameServiceTests {
         #expect(self.names.name(of: IPAddress(v4: 0xC612_0002)) == nil)
     }
 
+    @Test func `a service is judged by the domain that has it`() throws {
+        let (names, denied) = (CapturedNames(), Locked<[String]>([]))
+        let service = NameService(names: names) {
+            $0 == "deb.example"
+        } denied: { name in
+            denied.withLock { $0.append(name) }
+        }
+        func answer(_ name: String, _ type: UInt16) throws -> DNSAnswer {
+            try service.answer(DNSQuery(Question(name, type).bytes))
+        }
+        for type in [16, 33, 65] as [UInt16] {
+            #expect(try answer("_http._tcp.deb.example", type) == DNSAnswer(code: .success))
+        }
+        #expect(denied.withLock { $0 }.isEmpty)
+        for (name, type) in [("_http._tcp.other.example", 33), ("_http._tcp.deb.example", 1)] as [(String, UInt16)] {
+            #expect(try answer(name, type) == DNSAnswer(code: .noSuchName), "\(name)")
+        }
+        #expect(
+            denied.withLock { $0 } == ["_http._tcp.other.example", "_http._tcp.deb.example"],
+            "names are told as they were asked for")
+        // A service takes no address.
+        #expect(try answer("deb.example", 1) == self.address("198.18.0.2"))
+    }
+
     @Test func `names that no host can have do not exist`() throws {
         for name in ["", "1.2.3.4", "127.1", "0x7f000001", "a b.example", "a:80.example", "x.1"] {
             #expect(try self.answer(name) == DNSAnswer(code: .noSuchName), "\(name)")
