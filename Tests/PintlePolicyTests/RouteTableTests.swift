@@ -41,6 +41,15 @@ struct RouteTableTests {
         #expect(try table.first(matching: try query("GET", "http://pay.example/", form: .gateway)) == nil)
     }
 
+    @Test func `the reason against a route shows no query, which may have secrets`() throws {
+        let route = try policy(Self.routes).routes.routes[6]
+        for path in ["/user?token=secret", "/x/../user?token=/admin/secret"] {
+            #expect(
+                route.mismatch(try query("GET", "http://a.example\(path)")) == "/user is none of its paths", "\(path)")
+        }
+        #expect(route.mismatch(try query("GET", "http://a.example/admin/x?token=secret")) == nil)
+    }
+
     @Test(arguments: [0, 499, 999])
     func `a thousand exact hosts cost one look`(number: Int) throws {
         let routes = (0..<1000).map { "  - {name: r\($0), match: {hosts: [h\($0).example, h\($0).test]}}" }

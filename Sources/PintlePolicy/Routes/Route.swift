@@ -110,7 +110,9 @@ extension Route {
     /// The reason why the route is not for this request, the first in the order of the file's keys; nil if it is.
     package func mismatch(_ query: RouteQuery) -> String? {
         let match = self.configuration.match
-        let readings = (try? PathReadings(query.path))?.all ?? [Array(query.path.utf8)]
+        // Queries are not matched, and may have secrets.
+        let path = String(query.path.prefix { $0 != "?" })
+        let readings = (try? PathReadings(path))?.all ?? [Array(path.utf8)]
         var hosts = HostIndex()
         for (number, host) in match.hosts.enumerated() { hosts.insert(host, number: number) }
         if !match.hosts.isEmpty, hosts.first(query.authority, where: { _ in true }) == nil {
