@@ -113,6 +113,8 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var violations: [ViolationKind] = []
     /// The reason why there was no proper response.
     package var error: String?
+    /// True if a response broke off after its beginning, and the client is not the reason. Not in the log.
+    package var isBrokenOff = false
 
     /// Creates a record whose other fields are set later.
     package init(time: Timestamp, id: String) {

@@ -86,7 +86,15 @@ struct EndedExchange: Sendable {
         // Without TLS no byte of the request has left.
         if let extras = self.extras, !common.tlsVersion.isEmpty { record.credentials = extras.credentials }
         (record.violations, record.error) = (common.violations, self.extras?.error)
+        record.isBrokenOff = self.isBrokenOff
         return record
+    }
+
+    /// True for an answer of an origin. Tunnels may end in any way, and simulated answers break off by choice.
+    private var isBrokenOff: Bool {
+        let facts = self.facts
+        guard facts.outcome == .failed, facts.problem == nil, facts.simulation == nil else { return false }
+        return facts.status != nil && facts.status != 101 && self.method != "CONNECT"
     }
 
     private func fillTrust(of record: inout ExchangeRecord) {

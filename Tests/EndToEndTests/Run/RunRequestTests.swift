@@ -181,6 +181,22 @@ struct RunRequestTests {
         #expect(try stage.run(["--fail-on", "violation,failure"], command).exitCode == 1)
     }
 
+    @Test func `an answer that breaks off has failed`() throws {
+        let origin = try RawOrigin { connection in
+            _ = try connection.readRequestHead()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+        }
+        let stage = try RunStage()
+        let command = ["sh", "-c", "curl -s -o /dev/null http://127.0.0.1:\(origin.port)/; true"]
+        let process = try stage.run(command)
+        #expect(process.exitCode == 0 && process.errors[0] == "pintle: 1 request, 1 failed (pintle.yaml)")
+        #expect(
+            process.errors.last
+                == "failed: GET http://127.0.0.1:\(origin.port)/: 127.0.0.1:\(origin.port) closed before the response was complete"
+        )
+        #expect(try stage.run(["--fail-on", "failure"], command).exitCode == 1)
+    }
+
     @Test func `the configuration's clients and listeners count for nothing`() throws {
         let stage = try RunStage(
             "listen: [\"unix:/nowhere/at/all\"]\nclients: {allow: [\"192.0.2.0/24\"]}\nlog: {exchanges: /nowhere/at/all}"

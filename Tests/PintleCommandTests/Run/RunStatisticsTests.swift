@@ -51,6 +51,17 @@ struct RunStatisticsTests {
         )
     }
 
+    @Test func `an answer that broke off has failed, unless a rule is the reason`() {
+        var statistics = RunStatistics(redaction: .off)
+        statistics.add(
+            RunSample.record("cut.test:80") { ($0.isBrokenOff, $0.error) = (true, "cut.test:80 closed too early") })
+        statistics.add(
+            RunSample.record("bad.test:80", [.responseBody]) { ($0.isBrokenOff, $0.error) = (true, "no JSON") })
+        #expect(statistics.totals.failed == 1 && statistics.totals.violations == 1)
+        #expect(statistics.findings.map(\.what.rule) == [.failed, .responseBody])
+        #expect(statistics.findings.first?.what.reason == "cut.test:80 closed too early")
+    }
+
     @Test func `captured exchanges are counted, with their programs and a column of their own`() throws {
         let records = ["curl", "java", "curl"].map { program in
             RunSample.record("good.test:80") {

@@ -218,7 +218,7 @@ extension ExchangeRecord {
     var isTunnel: Bool { self.mode == "tunnel" }
 
     /// True if there was no proper response, and no rule is the reason.
-    fileprivate var hasFailed: Bool { self.decision == "error" && self.violations.isEmpty }
+    fileprivate var hasFailed: Bool { (self.decision == "error" || self.isBrokenOff) && self.violations.isEmpty }
 
     /// The violated rules, each once.
     fileprivate var brokenRules: [RunRule] {
