@@ -17,6 +17,7 @@ enum PrivateFolder: String, CaseIterable {
 
     /// The name. Its last letters differ each time.
     private var name: String { "pintle-\(self.rawValue)-XXXXXX" }
+    private var command: String { self == .doctor ? "doctor" : "run" }
     /// The path for people.
     var shown: String { "$TMPDIR/\(self.name)/" }
 
@@ -28,7 +29,7 @@ enum PrivateFolder: String, CaseIterable {
         var template = "\(base)/\(self.name)".systemBytes.map(CChar.init(bitPattern:)) + [0]
         guard mkdtemp(&template) != nil, Glibc.chmod(template, 0o755) == 0 else {
             throw CommandFailure(
-                .incomplete, "pintle \(self.rawValue): \(base): no folder can be made there: \(SystemError.last)")
+                .incomplete, "pintle \(self.command): \(base): no folder can be made there: \(SystemError.last)")
         }
         return String(systemText: template)
     }
