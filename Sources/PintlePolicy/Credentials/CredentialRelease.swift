@@ -86,9 +86,7 @@ package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
     private func filled(_ bytes: UnsafeRawBufferPointer, in encoding: BodyEncoding) -> [UInt8]? {
         var place = TextFinder.Place()
         // Mostly there is none.
-        guard !self.used.isEmpty, self.table.placeholders.isFound(in: bytes),
-            var match = self.table.placeholders.next(in: bytes, from: 0, at: &place)
-        else { return nil }
+        guard !self.used.isEmpty, var match = self.table.placeholders.first(in: bytes, at: &place) else { return nil }
         let values = self.table.values(in: encoding)
         var filled: [UInt8] = []
         var copied = 0

@@ -108,16 +108,13 @@ package final class CredentialTable: Sendable {
 
     private func find(in fields: Fields, _ uses: inout Uses) {
         fields.forEachLine { known, line in
-            let hasPlaceholder = self.placeholders.isFound(in: line)
-            // Most lines are done with.
-            guard hasPlaceholder || known == .authorization else { return }
-            let nameEnd = line.firstIndex(of: UInt8(ascii: ":")) ?? line.count
-            let value = UnsafeRawBufferPointer(rebasing: line.dropFirst(nameEnd + 2))
-            if hasPlaceholder {
-                self.find(in: UnsafeRawBufferPointer(rebasing: line[..<nameEnd]), as: .elsewhere, &uses)
-                self.find(in: value, as: .part(.header), &uses)
+            lazy var nameEnd = line.firstIndex(of: UInt8(ascii: ":")) ?? line.count
+            self.forEachMatch(in: line) { match in
+                uses.note(match.text, match.end > nameEnd ? .part(.header) : .elsewhere)
             }
-            if known == .authorization, let plain = BasicText(value) {
+            guard known == .authorization else { return }
+            let value = line.dropFirst("Authorization: ".utf8.count)
+            if let plain = BasicText(UnsafeRawBufferPointer(rebasing: value)) {
                 plain.bytes.withUnsafeBytes { self.find(in: $0, as: .part(.header), &uses) }
             }
         }
@@ -127,28 +124,28 @@ package final class CredentialTable: Sendable {
         var path = path
         path.withUTF8 { text in
             let bytes = UnsafeRawBufferPointer(text)
-            // Mostly there is none.
-            guard self.placeholders.isFound(in: bytes) else { return }
-            let query = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
-            var place = TextFinder.Place()
-            var next = 0
-            while let match = self.placeholders.next(in: bytes, from: next, at: &place) {
-                next = match.end
+            lazy var query = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
+            self.forEachMatch(in: bytes) { match in
                 uses.note(match.text, match.end - match.count > query ? .part(.query) : .elsewhere)
             }
         }
     }
 
     private func find(in bytes: UnsafeRawBufferPointer, as finding: Finding, _ uses: inout Uses) {
-        // Mostly there is none.
-        guard self.placeholders.isFound(in: bytes) else { return }
-        var place = TextFinder.Place()
-        var (next, last) = (0, -1)
-        while let match = self.placeholders.next(in: bytes, from: next, at: &place) {
-            next = match.end
+        var last = -1
+        self.forEachMatch(in: bytes) { match in
             // A body may have thousands of the same.
             if match.text != last { uses.note(match.text, finding) }
             last = match.text
+        }
+    }
+
+    private func forEachMatch(in bytes: UnsafeRawBufferPointer, _ body: (TextFinder.Match) -> Void) {
+        var place = TextFinder.Place()
+        var next = self.placeholders.first(in: bytes, at: &place)
+        while let match = next {
+            body(match)
+            next = self.placeholders.next(in: bytes, from: match.end, at: &place)
         }
     }
 }

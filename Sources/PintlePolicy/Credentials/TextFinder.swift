@@ -64,12 +64,21 @@ package final class TextFinder: Sendable {
 
     /// True if one of the texts is in `bytes`, which are no part of something longer.
     package func isFound(in bytes: UnsafeRawBufferPointer) -> Bool {
-        // Most fields are shorter than every text.
-        guard bytes.count >= self.skip.window else { return false }
-        let start = self.classes.withUnsafeBufferPointer { self.skip.start(in: bytes, from: 0, by: $0) }
-        guard let start else { return false }
         var place = Place()
-        return self.next(in: bytes, from: start, at: &place) != nil
+        return self.first(in: bytes, at: &place) != nil
+    }
+
+    /// Looks for the first text in `bytes`, which are no part of something longer.
+    ///
+    /// - Parameter place: afterwards of the byte behind the match.
+    /// - Returns: as ``next(in:from:at:)``.
+    package func first(in bytes: UnsafeRawBufferPointer, at place: inout Place) -> Match? {
+        // Most fields are shorter than every text.
+        guard bytes.count >= self.skip.window else { return nil }
+        let start = self.classes.withUnsafeBufferPointer { self.skip.start(in: bytes, from: 0, by: $0) }
+        guard let start else { return nil }
+        place = Place()
+        return self.next(in: bytes, from: start, at: &place)
     }
 
     /// Looks for the next text.
