@@ -124,6 +124,18 @@ struct SquidConversionTests {
         #expect(inner.policy.deny.map(\.text) == ["good.evil.example"])
     }
 
+    @Test func `a permission by address within a denied suffix is refused`() throws {
+        let lists =
+            "acl good dstdomain good.evil.example\nacl evil dstdomain .evil.example\nacl inside dst 192.168.0.0/16\n"
+            + "http_port 3128\n"
+        #expect(
+            throws: ConversionError(
+                .incomplete, file: "squid.conf", line: nil,
+                "nothing is written: good.evil.example is allowed within a suffix that is denied, and in Pintle denials come first"
+            )
+        ) { try squid(lists + "http_access deny !inside\nhttp_access deny !good evil\nhttp_access allow all") }
+    }
+
     @Test func `clients share the destinations that all of them may reach`() throws {
         let text =
             "acl site dstdomain site.example\nacl boss src 10.0.0.7\nacl all_of_us src 10.0.0.0/24\nhttp_port 3128\n"

@@ -157,7 +157,8 @@ struct SquidReading {
             // A denial that an allowed address would undo.
             let isDenied = zip(byAddress, open[index]).contains { $0 && !$1 }
             deniedNames.append(isDenied && !byName[index])
-            names.add(group.members, isOpen: byName[index], isDenied: isDenied)
+            names.add(
+                group.members, isOpen: byName[index], isReachable: open[index].contains(true), isDenied: isDenied)
         }
         for (index, group) in self.table.addresses.enumerated() where index != plain {
             // A name that is allowed leads to no address that is not.
@@ -229,17 +230,20 @@ struct SquidReading {
 private struct NameLists {
     private var open: [HostPattern] = []
     private var closed: [HostPattern] = []
+    /// Names that are open at some address at least.
+    private var reachable: [HostPattern] = []
     /// Names that are denied whatever their addresses are.
     private var denied: Set<HostPattern.Host> = []
 
-    mutating func add(_ patterns: [HostPattern], isOpen: Bool, isDenied: Bool) {
+    mutating func add(_ patterns: [HostPattern], isOpen: Bool, isReachable: Bool, isDenied: Bool) {
         if isOpen { self.open += patterns } else { self.closed += patterns }
+        if isReachable { self.reachable += patterns }
         if !isOpen, isDenied { self.denied.formUnion(patterns.map(\.host)) }
     }
 
     /// The lists of a configuration: those that differ from the default, and exceptions from those.
     ///
-    /// - Throws: if a name is open within a suffix that is denied.
+    /// - Throws: if a name is open, at some address at least, within a suffix that is denied.
     func patterns(isAllowed: Bool, _ file: String) throws(ConversionError) -> (allow: [String], deny: [String]) {
         let opened = Set(self.open.map(\.host))
         let denied =
@@ -250,7 +254,7 @@ private struct NameLists {
                     || closed.selfAndSuffixes.dropFirst().contains(where: opened.contains)
             }
         let hosts = Set(denied.map(\.host))
-        if let inner = self.open.first(where: { $0.selfAndSuffixes.contains(where: hosts.contains) }) {
+        if let inner = self.reachable.first(where: { $0.selfAndSuffixes.contains(where: hosts.contains) }) {
             throw ConversionError(
                 .incomplete, file: file, line: nil,
                 "nothing is written: \(inner) is allowed within a suffix that is denied, and in Pintle denials come first"
