@@ -49,10 +49,14 @@ final class HTTP2ClientConnection {
     private var share = MemoryReservation()
     private var isCongested = false
     private var ownResets = 0
+    /// The streams whose content is dropped, because their response has ended.
+    private var discarding = 0
 
     /// The most concurrent requests. Each may hold one window of its upload (64 KiB) and one piece of its response (128 KiB)
     /// that arrived before back-pressure took effect; so a hostile connection holds some tens of MiB.
     static let mostStreams = 256
+    /// The most streams whose content is dropped at a time, so that as many are left for further requests.
+    private static let mostDiscarding = HTTP2ClientConnection.mostStreams / 2
     /// The window of a stream, in bytes.
     private static let window = 64 * 1024
     /// Above `high`, responses wait until the client takes some of the unsent bytes; below `low` they continue.
@@ -168,6 +172,17 @@ final class HTTP2ClientConnection {
         self.ownResets += 1
         if self.ownResets > Self.mostOwnResets { self.fail(.enhanceYourCalm) }
     }
+
+    /// Counts a stream whose content is dropped.
+    ///
+    /// - Returns: false if there are too many of them.
+    func beginDiscarding() -> Bool {
+        guard self.discarding < Self.mostDiscarding else { return false }
+        self.discarding += 1
+        return true
+    }
+
+    func endDiscarding() { self.discarding -= 1 }
 
     /// Stops reading for this turn, and continues in the next.
     func goOnLater() {

@@ -81,6 +81,8 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     /// The bytes of content that are still to arrive; nil if the request does not declare a length.
     private var owed: UInt64?
     private var answer = Answer.none
+    /// The content that comes after the response has ended; nil before that, and if the client has to stop at once.
+    private var discarded: DiscardedContent?
     private var delivery = Delivery.none
     /// The head of the response, until something follows it or the turn is over, so that a response without content is one
     /// frame.
@@ -120,6 +122,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         if case .none = self.delivery { self.delivery = .underWay }
         // Frames that arrived together with the one that caused the reset are ignored.
         guard !self.isReset else { return }
+        guard self.discarded == nil else { return self.drop(self.unwrapInboundIn(data)) }
         switch self.unwrapInboundIn(data) {
         case .headers(let headers):
             if case .none = self.input { return self.begin(headers) }
@@ -289,6 +292,53 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         }
     }
 
+    // MARK: Content after the response
+
+    /// Drops the rest of the request, after all bytes for the client have been sent; then tells the client to stop sending.
+    private func discardInput(when sent: EventLoopFuture<Void>) {
+        sent.assumeIsolated().whenSuccess {
+            // The client has ended its side meanwhile, or the stream is over.
+            guard case .head = self.input, !self.isOver, !self.isReset else { return }
+            guard self.connection.beginDiscarding() else { return self.stopInput() }
+            self.discarded = DiscardedContent(since: self.worker.loop.turnTime)
+            self.waiting.removeAll()
+            self.took(self.untaken)
+            self.ask()
+        }
+    }
+
+    /// Drops a frame of a request whose response has ended. Its length and its trailers no longer matter.
+    private func drop(_ payload: HTTP2Frame.FramePayload) {
+        var count = HTTP2FrameHead.cost
+        switch payload {
+        case .data(let data):
+            if case .byteBuffer(let bytes) = data.data { count += bytes.readableBytes }
+            if data.endStream { self.input = .taken }
+        case .headers(let headers): if headers.endStream { self.input = .taken }
+        case .rstStream: return self.leave()
+        case .alternativeService, .goAway, .origin, .ping, .priority, .pushPromise, .settings, .windowUpdate: break
+        }
+        self.took(count)
+        self.discarded?.dropped(count, at: self.worker.loop.turnTime)
+        self.stopIfTooMuch()
+        if !self.isReset { self.ask() }
+    }
+
+    /// Tells a client to stop that sends more, or takes longer, than is dropped. Nothing is done if it has ended its side.
+    private func stopIfTooMuch() {
+        guard let discarded, !self.isTaken, discarded.isOver(at: self.worker.loop.turnTime) else { return }
+        self.stopInput()
+    }
+
+    /// Tells the client to stop sending (RFC 9113 §8.1).
+    private func stopInput() {
+        self.writeReset(.noError)
+        self.channel.flush()
+    }
+
+    /// Tells the client at once to stop sending, after all bytes for it have been sent: a reset would drop waiting bytes.
+    func stopInput(when sent: EventLoopFuture<Void>) { sent.assumeIsolated().whenSuccess { self.stopInput() } }
+
     // MARK: Time
 
     private func expectNext() {
@@ -303,6 +353,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 
     /// Ends the stream if the client has not done in time what is expected of it.
     func checkTime() {
+        self.stopIfTooMuch()
         let patience = self.worker.active.patience.body
         // Nothing is expected of the client, or it has still time.
         guard self.expectation != .nothing, self.expectedSince + patience <= self.worker.loop.turnTime else { return }
@@ -350,15 +401,6 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.channel.write(HTTP2Frame.FramePayload.rstStream(code), promise: nil)
     }
 
-    /// Tells the client to stop sending, after all bytes for it have been sent (RFC 9113 §8.1): a reset would drop waiting
-    /// bytes.
-    func stopInput(when sent: EventLoopFuture<Void>) {
-        sent.assumeIsolated().whenSuccess {
-            self.writeReset(.noError)
-            self.channel.flush()
-        }
-    }
-
     func abort() { self.reset(.cancel) }
 
     /// Ends the stream. The exchange is notified at the end of the turn, because it may be writing.
@@ -367,6 +409,8 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.waiting.removeAll()
         self.took(self.untaken)
         if let endTimer { self.worker.loop.disarm(endTimer) }
+        if self.discarded != nil { self.connection.endDiscarding() }
+        self.discarded = nil
         if let content = self.waitingContent { self.uncounting(content).succeed() }
         self.waitingContent = nil
         self.expectation = .nothing
@@ -460,7 +504,12 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         guard !self.isTaken else { return self.write(payload, promise: promise) }
         self.writeWaiting()
         let sent = promise ?? self.channel.eventLoop.makePromise(of: Void.self)
-        self.stopInput(when: sent.futureResult)
+        // The bytes for a tunnel that is not opened belong to no request.
+        if self.kind.isExchange {
+            self.discardInput(when: sent.futureResult)
+        } else {
+            self.stopInput(when: sent.futureResult)
+        }
         self.channel.write(payload, promise: sent)
         self.flushLater()
     }

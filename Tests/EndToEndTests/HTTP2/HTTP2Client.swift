@@ -84,8 +84,8 @@ final class HTTP2Client {
     private(set) var pongs: [[UInt8]] = []
     /// The beginning of a head that comes in pieces, and whether its stream ends with it.
     private var (section, endsWithSection) = ([UInt8](), false)
-    /// Bytes of content, and of the connection's window that were given back.
-    private var unacknowledged = 0
+    /// The bytes by which the peer has enlarged windows, by stream; that of the connection has number 0.
+    private(set) var enlargements: [Int: Int] = [:]
 
     init(_ stream: TLSStream) { self.stream = stream }
 
@@ -132,6 +132,8 @@ final class HTTP2Client {
         case HTTP2Bytes.Kind.data: self.answers[frame.stream, default: Answer()].body += frame.payload
         case HTTP2Bytes.Kind.reset: self.answers[frame.stream, default: Answer()].reset = frame.code
         case HTTP2Bytes.Kind.goAway: self.goAway = frame.code
+        case HTTP2Bytes.Kind.windowUpdate:
+            self.enlargements[frame.stream, default: 0] += frame.payload.reduce(0) { $0 << 8 | Int($1) }
         case HTTP2Bytes.Kind.ping where frame.flags & 1 != 0: self.pongs.append(frame.payload)
         case HTTP2Bytes.Kind.settings:
             for start in stride(from: 0, to: frame.payload.count, by: 6) {
