@@ -87,6 +87,22 @@ struct RunCaptureTests {
         #expect(!process.errors.contains { $0.contains("name-denied") }, "\(process.errors)")
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounts are root's"))
+    func `names are found though the machine asks only a server on a link`() throws {
+        let origin = try RawOrigin(answering: response("here"))
+        let stage = try RunStage()
+        try stage.folder.write("nameserver fe80::1%eth0\n", to: "resolv")
+        let command = """
+            mount --bind resolv /etc/resolv.conf && exec \(PintleProcess.binary) run --isolate -- env -u http_proxy \
+            -u all_proxy -u ALL_PROXY sh -c 'curl -sS http://\(Self.machine):\(origin.port)/; echo; cat /etc/resolv.conf'
+            """
+        let process = try ChildProcess(
+            "/usr/bin/unshare", ["--mount", "sh", "-c", command], environment: RunStage.environment,
+            folder: stage.folder.path)
+        try process.waitForExit()
+        #expect(process.output == ["here", "nameserver 192.0.2.53"], "\(process.lines)")
+    }
+
     @Test(arguments: [true, false])
     func `a server that speaks first is heard if a rule lets every protocol through`(isAllowed: Bool) throws {
         let server = try RawOrigin { connection in

@@ -4,23 +4,25 @@ internal import Glibc
 internal import PintleStub
 internal import PintleSystem
 
-/// The list of name servers as a captured command sees it: the machine's, without domains to search.
+/// The list of name servers as a captured command sees it: the machine's, without domains to search, and without servers on links
+/// that the command's network does not have.
 ///
 /// In the command's network every name has an address if the rules allow it. With domains to search, the C library would ask for
 /// `api.example.corp.example` before `api.example`, and the program would connect to that name, tell the other one in Host or
 /// handshake, and be refused; or a name that the program has never asked for would be a finding. Pintle looks names up with the
-/// machine's own list, so that short names lead where they do without isolation.
+/// machine's own list, so that short names lead where they do without isolation. With nothing but a server such as `fe80::1%eth0`, the
+/// C library would ask none.
 struct ResolverCopy {
     let copy: CredentialFiles.Copy
     private let folder: String
 
     /// Makes a copy, in a folder of its own.
     ///
-    /// - Returns: nil if there are no domains to search.
+    /// - Returns: nil if the command can use the machine's list.
     /// - Throws: an error if there is no place for the copy.
     static func make(_ environment: [String: String]) throws(CommandFailure) -> ResolverCopy? {
         guard let path = realpath("/etc/resolv.conf"),
-            let text = ResolverFile.withoutSearch(FileBytes.text(path), hasOwnDomain: Self.hasOwnDomain)
+            let text = ResolverFile.captured(FileBytes.text(path), hasOwnDomain: Self.hasOwnDomain)
         else { return nil }
         let folder = try PrivateFolder.names.make(environment)
         let copy = CredentialFiles.Copy(path: path, copy: "\(folder)/resolv.conf")
