@@ -312,10 +312,18 @@ package final class TLSConnection {
         case SSL_ERROR_SYSCALL: return self.fail(.broken(code))
         default:
             let alert = ERR_GET_REASON(ERR_peek_error()) - pintle_alert_reason_offset()
-            if (1...255).contains(alert) { return self.fail(.alert(TLSAlert(code: UInt8(alert)))) }
+            if (1...255).contains(alert) { return self.fail(self.reason(for: TLSAlert(code: UInt8(alert)))) }
             if ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING { return self.fail(.cutOff) }
             return self.fail(.misbehaved(OpenSSLErrors.drain() ?? "OpenSSL gives no reason"))
         }
+    }
+
+    /// Up to TLS 1.2 a server sends handshake_failure on an open connection only if it wanted another handshake: a client that refuses
+    /// one answers with a warning, which OpenSSL's servers, such as Apache, take for the end (RFC 5246 §7.2.2, no_renegotiation).
+    private func reason(for alert: TLSAlert) -> TLSFailure.Reason {
+        let isOnOpenConnection = self.wasEstablished && SSL_version(self.pointer) < TLSVersion.tls13.openSSLNumber
+        return self.context == nil && isOnOpenConnection && alert == .handshakeFailure
+            ? .wantedRenegotiation : .alert(alert)
     }
 
     /// Switches to the socket after the early bytes are used up. Epoll reports it as usual.

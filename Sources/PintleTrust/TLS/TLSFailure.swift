@@ -7,6 +7,8 @@ package struct TLSFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Reason: Sendable, Hashable {
         /// The peer sent this alert.
         case alert(TLSAlert)
+        /// The server wanted another handshake on the open connection, which is refused, and ended the connection for that.
+        case wantedRenegotiation
         /// The peer closed the connection without announcing the end of its data.
         case cutOff
         /// The socket failed with this `errno`.
@@ -32,6 +34,9 @@ package struct TLSFailure: Error, Sendable, Hashable, CustomStringConvertible {
         let peer = self.isOfServer ? "the server" : "the client"
         return switch self.reason {
         case .alert(let alert): "\(peer) ended it with the alert \(alert)"
+        case .wantedRenegotiation:
+            "\(peer) wanted to renegotiate TLS, which is refused, and ended it; a server that asks for a client certificate "
+                + "in the first handshake, or speaks TLS 1.3, does not"
         case .cutOff: "\(peer) cut it off"
         case .broken(let code): "the connection broke: \(SystemError(code))"
         case .misbehaved(let words): words

@@ -212,6 +212,14 @@ package final class SocketStream: Sendable {
         }
     }
 
+    /// Asks the client of the innermost layer for another handshake.
+    package func renegotiate() {
+        self.layers.change { layers in
+            layers.last?.renegotiate()
+            self.sendOwn(of: layers)
+        }
+    }
+
     private func open(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         self.layers.change { layers in
             let text = layers.reduce(Array(bytes)) { $1.open($0) }

@@ -10,11 +10,13 @@ package final class TLSServerSide: @unchecked Sendable {
     private let context: MemoryHandshake.ServerContext
     fileprivate var pointer: OpaquePointer { self.context.pointer }
 
-    /// - Parameter speaksHTTP2: true if `h2` is chosen for clients that offer it (RFC 7301); otherwise no protocol is
-    ///   chosen.
-    package init(_ identity: TestIdentity, speaksHTTP2: Bool = false) throws {
+    /// - Parameters:
+    ///   - speaksHTTP2: true if `h2` is chosen for clients that offer it (RFC 7301); otherwise no protocol is chosen.
+    ///   - speaksTLS13: false for TLS 1.2 at most, which has renegotiation.
+    package init(_ identity: TestIdentity, speaksHTTP2: Bool = false, speaksTLS13: Bool = true) throws {
         self.context = try MemoryHandshake.ServerContext(
             identity, leaf: identity.certificate.der, sending: identity.chain)
+        if !speaksTLS13 { pintle_ssl_ctx_set_newest_version(self.context.pointer, TLS1_2_VERSION) }
         guard speaksHTTP2 else { return }
         SSL_CTX_set_alpn_select_cb(
             self.context.pointer,
@@ -72,6 +74,13 @@ final class TLSServerLayer: @unchecked Sendable {
         ERR_clear_error()
         if !bytes.isEmpty { SSL_write(self.pointer, bytes, CInt(bytes.count)) }
         return self.takeOutput()
+    }
+
+    /// Asks the client for another handshake (RFC 5246 §7.4.1.1), in the bytes that are sent next.
+    func renegotiate() {
+        ERR_clear_error()
+        SSL_renegotiate(self.pointer)
+        SSL_do_handshake(self.pointer)
     }
 
     /// Returns the alert that no more will be sent.
