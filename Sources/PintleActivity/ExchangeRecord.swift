@@ -97,6 +97,8 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var tls: String?
     /// The HTTP version of the upstream connection.
     package var http: String?
+    /// The HTTP version of the client's request; nil if it sent none. Not in the log.
+    package var clientHTTP: String?
     /// True if the upstream connection had been used before.
     package var reused: Bool?
     /// The number of times that the request was sent again, or another connection was tried for it.

@@ -78,6 +78,7 @@ struct EndedExchange: Sendable {
         record.duration = .nanoseconds(facts.nanoseconds)
         if facts.hasTimes { self.fillTimes(of: &record) }
         record.tls = common.tlsVersion.isEmpty ? nil : common.tlsVersion
+        record.clientHTTP = self.method.isEmpty ? nil : facts.version.text
         record.http = common.httpVersion.isEmpty ? nil : common.httpVersion
         record.reused = common.address.isEmpty ? nil : facts.reusedConnection
         if facts.retries > 0 { record.retries = Int(facts.retries) }

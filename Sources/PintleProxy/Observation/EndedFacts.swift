@@ -23,6 +23,23 @@ struct EndedFacts: BitwiseCopyable, Sendable {
         var duration: Duration? { self.attoseconds < 0 ? nil : Duration(attoseconds: self.attoseconds) }
     }
 
+    /// A version of HTTP in a byte.
+    enum Version: UInt8, BitwiseCopyable, Sendable {
+        case http10, http11, http2
+
+        init(isHTTP2: Bool, minorVersion: UInt8) {
+            self = isHTTP2 ? .http2 : minorVersion == 0 ? .http10 : .http11
+        }
+
+        var text: String {
+            switch self {
+            case .http10: "1.0"
+            case .http11: "1.1"
+            case .http2: "2"
+            }
+        }
+    }
+
     let connect: Time
     let tls: Time
     let firstByte: Time
@@ -37,6 +54,8 @@ struct EndedFacts: BitwiseCopyable, Sendable {
     /// The status sent to the client; nil without a response.
     let status: UInt16?
     let upstreamStatus: UInt16?
+    /// The version that the client spoke.
+    let version: Version
     let mode: ExchangeReport.Mode
     let assurance: ExchangeReport.Assurance?
     let problem: Problem.Name?
@@ -64,6 +83,8 @@ extension EndedFacts {
         self.retries = UInt32(clamping: report.metrics.retries)
         self.redirects = UInt32(clamping: report.redirects)
         (self.status, self.upstreamStatus) = (report.status, report.upstreamStatus)
+        self.version = Version(
+            isHTTP2: report.request.head.cameByHTTP2, minorVersion: report.request.head.minorVersion)
         (self.mode, self.assurance, self.problem) = (report.mode, report.assurance, report.problem)
         (self.cache, self.simulation, self.outcome) = (report.cache, report.simulation, end.outcome)
         (self.continuesTunnel, self.isCaptured) = (report.continuesTunnel, report.isCaptured)

@@ -42,8 +42,9 @@ package struct HAREntry {
     private var request: Parameter {
         let url = self.record.shownURL
         return .object([
-            ("method", .string(self.record.method ?? "")), ("url", .string(url)), ("httpVersion", "HTTP/1.1"),
-            ("cookies", .array([])), ("headers", Self.headers(self.exchange.requestFields)),
+            ("method", .string(self.record.method ?? "")), ("url", .string(url)),
+            ("httpVersion", Self.version(self.record.clientHTTP)), ("cookies", .array([])),
+            ("headers", Self.headers(self.exchange.requestFields)),
             ("queryString", ArchiveDocument.query(url)), ("postData", self.bodies?.request.map(Self.postData)),
             ("headersSize", .integer(-1)),
             ("bodySize", .integer(Int64(self.record.bytesIn ?? -1))),
@@ -55,7 +56,7 @@ package struct HAREntry {
         let body = self.bodies?.response
         return .object([
             ("status", .integer(Int64(self.record.status ?? 0))), ("statusText", ""),
-            ("httpVersion", .string(self.record.http.map { "HTTP/\($0)" } ?? "HTTP/1.1")), ("cookies", .array([])),
+            ("httpVersion", Self.version(self.record.http)), ("cookies", .array([])),
             ("headers", Self.headers(fields)),
             (
                 "content",
@@ -71,6 +72,9 @@ package struct HAREntry {
             ("_error", self.record.status == nil ? .string(self.record.error ?? "no answer") : nil),
         ])
     }
+
+    /// HAR demands a version, also of an exchange that has none.
+    private static func version(_ version: String?) -> Parameter { .string("HTTP/\(version ?? "1.1")") }
 
     private static func postData(_ body: ShownBody) -> Parameter {
         .object(

@@ -47,6 +47,19 @@ struct RunInterceptionTests {
         #expect(summary["requests"] as? Int == 1 && summary["tunnels"] as? Int == 1, "\(report)")
     }
 
+    @Test(arguments: [("--http2", "HTTP/2"), ("--http1.1", "HTTP/1.1")])
+    func `a HAR file has the version that the client spoke`(option: String, version: String) throws {
+        let process = try self.run(
+            [
+                "run", "--intercept", "localhost", "--report", "har=report.har", "--", "curl", "--silent", option,
+                self.url,
+            ])
+        #expect(process.exitCode == 0 && process.output == ["hello"], "\(process.lines)")
+        let report = String(decoding: fileBytes("\(self.site.folder.path)/report.har") ?? [], as: UTF8.self)
+        let requests = try jsonObject(report).object("log").objects("entries").map { $0.object("request") }
+        #expect(requests.filter { $0.text("method") == "GET" }.map { $0.text("httpVersion") } == [version], "\(report)")
+    }
+
     @Test(arguments: [
         (variable: "CURL_CA_BUNDLE", configuration: ""), (variable: "SSL_CERT_FILE", configuration: ""),
         (variable: "LANG", configuration: ", extra_roots: [root.pem]"),

@@ -197,6 +197,15 @@ struct RunReportTests {
         #expect(entries[0]["serverIPAddress"] as? String == "192.0.2.1")
     }
 
+    @Test(arguments: [(nil, "HTTP/1.1"), ("1.0", "HTTP/1.0"), ("2", "HTTP/2")] as [(String?, String)])
+    func `HAR has the versions that the client and the origin spoke`(client: String?, version: String) throws {
+        let record = RunSample.record("good.test:80") { $0.clientHTTP = client }
+        let log = try #require(try self.object(.har, RunSample.report([record]))["log"] as? Object)
+        let entry = try #require((log["entries"] as? [Object])?.first)
+        #expect((entry["request"] as? Object)?["httpVersion"] as? String == version)
+        #expect((entry["response"] as? Object)?["httpVersion"] as? String == "HTTP/1.1")
+    }
+
     @Test func `HAR says how many are left out`() throws {
         let report = RunSample.report(kept: 2)
         let log = try #require(try self.object(.har, report)["log"] as? Object)

@@ -28,7 +28,8 @@ struct RecentExchangesTests {
             connect: .init(.milliseconds(1)), tls: .init(nil), firstByte: .init(.microseconds(2500)),
             id: ExchangeID(instance: 10, sequence: number), nanoseconds: 7_000_000,
             moment: Timestamp(milliseconds: 5000), bytesIn: 3, bytesOut: 4, retries: 1, redirects: 2, status: 200,
-            upstreamStatus: 200, mode: .forward, assurance: nil, problem: nil, cache: nil, simulation: nil,
+            upstreamStatus: 200, version: .http2, mode: .forward, assurance: nil, problem: nil, cache: nil,
+            simulation: nil,
             outcome: .completed, continuesTunnel: false, isCaptured: false, wouldBeDenied: true,
             hasNamelessHello: false, reusedConnection: false, hasTimes: true)
         let extras = error.map {
@@ -71,6 +72,7 @@ struct RecentExchangesTests {
         #expect(record.id == "a-1" && record.time == Timestamp(milliseconds: 4993) && record.error == "it broke")
         #expect((record.connect, record.tlsHandshake, record.firstByte) == (.milliseconds(1), nil, .microseconds(2500)))
         #expect((record.retries, record.redirects, record.bytesIn, record.bytesOut) == (1, 2, 3, 4))
+        #expect(record.clientHTTP == "2" && record.http == "1.1")
         #expect(record.decision == "would-deny" && record.route == "site" && record.violations == [.responseBody])
     }
 
