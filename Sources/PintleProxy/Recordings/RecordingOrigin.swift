@@ -128,6 +128,7 @@ extension RecordingOrigin: OriginStream {
         // After its end there is no request to cancel.
         guard let live else { return }
         self.delegate = nil
+        if self.tape.rules.mode != .compare { self.tape.giveUp(self.observed) }
         if self.lastMetrics == nil { live.cancel() }
     }
 }

@@ -61,6 +61,19 @@ final class RouteTape: Sendable {
         }
     }
 
+    /// The most characters of a URL in a log line.
+    private static let longestURL = 500
+
+    /// Tells of an exchange whose answer was given up before its end. It has no recording, since a shorter answer would be played as a
+    /// whole one.
+    func giveUp(_ observed: RawRecording) {
+        let url = observed.request.url.prefix { $0 != "?" }.prefix(Self.longestURL)
+        self.recorder.lose(
+            of: self.counters,
+            "\(observed.request.method) \(url): the answer was given up before its end, as by a client that leaves",
+            at: .warning)
+    }
+
     /// Compares what was observed with its recording, on another thread.
     ///
     /// - Parameter proceed: gets a sentence for each difference, on the loop.

@@ -33,10 +33,12 @@ final class TapeRecorder: Sendable {
     init(logger: Logger) { self.logger = logger }
 
     /// Gives a recording up.
-    func lose(of counters: RouteCounters, _ reason: String) {
+    ///
+    /// - Parameter level: that of a loss for which the operator can do something, unless given.
+    func lose(of counters: RouteCounters, _ reason: String, at level: Logger.Level = .error) {
         counters.lostRecording()
-        self.logger.error(
-            "a recording is lost", metadata: ["route": "\(counters.name)", "reason": "\(reason)"])
+        self.logger.log(
+            level: level, "a recording is lost", metadata: ["route": "\(counters.name)", "reason": "\(reason)"])
     }
 
     /// - Parameters:

@@ -48,6 +48,48 @@ struct RecordedStreamTests {
         #expect(try slow.waitForExchanges(1)[0]["source"] as? String == "recording")
     }
 
+    /// An origin of events that never end.
+    private static func endless() throws -> RawOrigin {
+        try RawOrigin { connection in
+            _ = try connection.readRequest()
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try connection.send("9\r\ndata: a\n\n\r\n")
+            _ = try connection.waitForEnd()
+        }
+    }
+
+    @Test func `events that their client leaves are told as lost, by their URL without the query`() throws {
+        let (folder, origin) = (try TemporaryFolder(), try Self.endless())
+        let recorder = try RecordingTests.proxy(folder, "mode: record")
+        let client = try recorder.connect()
+        try client.send(get(origin.port, "/events?token=abcdefgh"))
+        _ = try client.readHead()
+        while !client.receivedText.contains("data: a") { try #require(try client.fill()) }
+        client.reset()
+        let lost = try #require(try recorder.waitForMessages("a recording is lost").first)
+        #expect(
+            lost.text("reason")
+                == "GET http://127.0.0.1:\(origin.port)/events: the answer was given up before its end, as by a client that leaves",
+            "\(lost)")
+        #expect(try recorder.counters()["recordings_lost"] as? Int == 1)
+        #expect(try recorder.stop() == 0)
+        #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/recordings/t"))
+    }
+
+    @Test func `a run tells of events that its command has left`() throws {
+        let (stage, origin) = (try RunStage(), try Self.endless())
+        let url = "http://127.0.0.1:\(origin.port)/events"
+        let read =
+            "import sys, urllib.request; sys.stdout.write(urllib.request.urlopen(sys.argv[1]).readline().decode())"
+        let process = try stage.run(
+            ["--record", "tape"], ["/usr/bin/python3", "-c", read, "\(url)?token=abcdefgh"])
+        #expect(process.exitCode == 0 && process.output == ["data: a"], "\(process.lines)")
+        let lost = process.errors.filter { $0.contains("a recording is lost") }
+        #expect(lost.count == 1 && lost[0].contains("GET \(url): "), "\(process.errors)")
+        #expect(!lost.joined().contains("abcdefgh"))
+    }
+
     @Test func `a WebSocket is played behind the messages of its client`() throws {
         let folder = try TemporaryFolder()
         let origin = try RawOrigin { connection in
