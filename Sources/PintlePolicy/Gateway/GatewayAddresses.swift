@@ -57,9 +57,14 @@ struct GatewayAddresses: Sendable {
         return (isHost ? "/." : "") + mapped + fragment
     }
 
-    /// The rest of a path below the base; nil if it is not below. The base may be named without the slash at its end.
+    /// The rest of a path with its query below the base; nil if it is not below. The base may be named without the slash at its
+    /// end.
     private func rest(of path: String) -> String? {
-        if path + "/" == self.upstream.basePath { return self.prefix.isEmpty ? "/" : "" }
+        let end = path.firstIndex(of: "?") ?? path.endIndex
+        if "\(path[..<end])/" == self.upstream.basePath {
+            let root = self.prefix.isEmpty ? "/" : ""
+            return root + path[end...]
+        }
         return self.upstream.remainder(of: path)
     }
 

@@ -36,6 +36,10 @@ struct GatewayAddressTests {
             ("http://up.test/v1", "/pay", "http://up.test/v1/a", "/pay/a"),
             ("http://up.test/v1", "/pay", "http://up.test/v1", "/pay"),
             ("http://up.test/v1", "", "http://up.test/v1", "/"),
+            ("http://up.test/v1", "/pay", "http://up.test/v1?b=c#d", "/pay?b=c#d"),
+            ("http://up.test/v1", "/pay", "/v1?b=/", "/pay?b=/"),
+            ("http://up.test/v1", "", "/v1?b=c", "/?b=c"),
+            ("http://up.test/v1", "/pay", "/v11?b=c", nil),
             // The client must not be sent to another host.
             ("http://up.test/", "", "http://up.test//evil.test/a", "/.//evil.test/a"),
             ("http://up.test/v1", "", "/v1//evil.test", "/.//evil.test"),
