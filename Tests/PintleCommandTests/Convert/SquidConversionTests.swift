@@ -93,6 +93,15 @@ struct SquidConversionTests {
             ])
     }
 
+    @Test func `permissions that cannot be carried are told also if nothing else is allowed`() {
+        #expect(
+            throws: ConversionError(
+                .incomplete, "squid.conf: nothing is written: the rules that can be carried allow nothing",
+                "squid.conf:3: stricter: http_access allow is left out: posts (method POST: destinations know no methods)"
+            )
+        ) { try squid("http_port 3128\nacl posts method POST\nhttp_access allow localhost posts") }
+    }
+
     @Test func `passwords are for every client`() throws {
         let result = try squid(
             """

@@ -50,7 +50,9 @@ struct ConversionError: Error, Equatable {
     let kind: Kind
     let lines: [String]
 
-    init(_ kind: Kind, _ lines: String...) { (self.kind, self.lines) = (kind, lines) }
+    init(_ kind: Kind, lines: [String]) { (self.kind, self.lines) = (kind, lines) }
+
+    init(_ kind: Kind, _ lines: String...) { self.init(kind, lines: lines) }
 
     init(_ kind: Kind, file: String, line: Int?, _ text: String) {
         self.init(kind, "\(file)\(line.map { ":\($0)" } ?? ""): \(text)")

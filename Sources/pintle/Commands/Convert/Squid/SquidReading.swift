@@ -43,7 +43,7 @@ struct SquidReading {
                 }
             }
         }
-        guard !self.clients.isEmpty else { throw self.refusal("its rules allow nothing") }
+        guard !self.clients.isEmpty else { throw self.nothingAllowed }
         let allowed = Set(self.clients)
         self.result.policy.clients = AddressSpan.networks(
             self.table.clients.filter { allowed.contains($0.lists) }.flatMap(\.members)
@@ -60,6 +60,14 @@ struct SquidReading {
             .init(
                 client: client, name: name, address: address, port: port, isConnect: isConnect,
                 isAuthenticated: password ?? self.needsPassword))
+    }
+
+    /// The reason why nothing is allowed: the file's own rules, or the permissions that were left out.
+    private var nothingAllowed: ConversionError {
+        let lost = self.result.remarks.filter { $0.effect == .stricter && $0.line != nil }
+        guard !lost.isEmpty else { return self.refusal("its rules allow nothing") }
+        let reason = self.refusal("the rules that can be carried allow nothing")
+        return ConversionError(.incomplete, lines: reason.lines + lost.map { $0.text(in: self.file) })
     }
 
     private func refusal(_ text: String) -> ConversionError {
