@@ -30,6 +30,16 @@ import Testing
         }
     }
 
+    @Test func `every word that an operator asks for has a case of its own`() {
+        let filters = FilterVectors.all.filters.map { "\($0.filter) " }
+        for name in FilterOperator.allCases {
+            guard case .word(let words) = name.argument else { continue }
+            for word in words.map({ "~\(name.rawValue) \($0) " }) {
+                #expect(filters.contains { $0.contains(word) }, "\(word)")
+            }
+        }
+    }
+
     @Test func `a mark below the filter shows the place`() throws {
         let filter = "~q\n& ~rout x"
         let error = try #require(throws: FilterError.self) { try ExchangeFilter(filter) }

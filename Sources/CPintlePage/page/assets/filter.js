@@ -23,7 +23,7 @@ export class FilterFault extends Error {
 
 const violationKinds = [
   'response-status', 'response-content-type', 'response-body', 'body-too-large', 'pin-mismatch', 'certificate-invalid',
-  'unserializable-request', 'destination-denied',
+  'unserializable-request', 'destination-denied', 'early-retry', 'recording-differs', 'credential-misuse',
 ];
 
 const one = value => (value === undefined || value === null ? [] : [String(value)]);
