@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import { asCurl, asRule, asTest, shellWord, yamlText } from '../../Sources/CPintlePage/page/assets/actions.js';
+import { asCurl, asRule, asTest, proxyOf, shellWord, yamlText } from '../../Sources/CPintlePage/page/assets/actions.js';
 
 const hostile = [
   '', 'plain', "it's", '$(touch /tmp/x) `id` "$HOME" !!', 'a\nrm -rf /', '\u202etxt.exe', 'tab\tback\\slash\'\u0007', '-x', '~root', 'é 😀', 'a\\x41',
@@ -27,6 +27,35 @@ test('a command sends the request again', () => {
     asCurl(detail, 'http://127.0.0.1:3128'),
     "curl --globoff --proxy http://127.0.0.1:3128 --request POST --header 'X-A: it'\\''s' --header 'X-Empty;' --data-raw @/etc/passwd --url 'http://a.test/x?y=[1]'");
   assert.equal(asCurl({ record: { method: 'CONNECT', url: 'a.test:443' } }), 'curl --globoff --proxytunnel https://a.test:443/');
+});
+
+test('a command has the method of the request, whatever curl would make of its body', () => {
+  const command = (method, body) => asCurl({ record: { method, url: 'http://a.test/' }, request: { fields: [], body } });
+  assert.equal(command('GET', { text: '{}' }), "curl --globoff --request GET --data-raw '{}' --url http://a.test/");
+  assert.equal(command('GET'), 'curl --globoff --url http://a.test/');
+  assert.equal(command('GET', { text: '' }), 'curl --globoff --url http://a.test/');
+  assert.equal(command('POST', { text: '' }), "curl --globoff --request POST --data-raw '' --url http://a.test/");
+  // curl takes no data beside --head.
+  assert.equal(command('HEAD', { text: 'x' }), 'curl --globoff --head --url http://a.test/');
+});
+
+test('a command for the gateway asks the listener itself', () => {
+  const detail = { record: { method: 'GET', mode: 'gateway', url: '/x?y=1', host: 'shop.test:8080' }, request: { fields: [['Host', 'shop.test:8080']] } };
+  assert.equal(
+    asCurl(detail, 'https://127.0.0.1:8443'),
+    "curl --globoff --header 'Host: shop.test:8080' --url 'https://127.0.0.1:8443/x?y=1'");
+  assert.equal(asCurl(detail), "curl --globoff --url 'http://shop.test:8080/x?y=1'");
+});
+
+test('the proxy of a command is the first listener that a client can name', () => {
+  globalThis.location = { hostname: 'localhost' };
+  const proxy = (...listeners) => proxyOf({ listeners });
+  assert.equal(proxy('127.0.0.1:3128', 'https://127.0.0.1:8443'), 'http://127.0.0.1:3128');
+  assert.equal(proxy('https://[::1]:8443'), 'https://[::1]:8443');
+  assert.equal(proxy('unix:/run/pintle/proxy', 'capture://127.0.0.1:3130', '0.0.0.0:3128'), 'http://localhost:3128');
+  assert.equal(proxy('[::]:3128'), 'http://localhost:3128');
+  assert.equal(proxy('unix:/run/pintle/proxy:80'), undefined);
+  assert.equal(proxyOf(undefined), undefined);
 });
 
 test('text of YAML is the text', () => {

@@ -27,25 +27,34 @@ const isToken = name => /^[\w!#$%&'*+.^`|~-]+$/.test(name);
 const ownFields = /^(host|content-length|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
 const isHidden = value => value.includes('***');
 
-/** The first address that the proxy listens on, as a client would write it. */
+/** The first address that the proxy listens on and that a client can name, as the client would write it. */
 export function proxyOf(activity) {
-  const address = /listening on (?:https?:\/\/)?([^\s,;]+)/.exec(activity?.status ?? '')?.[1];
-  return address ? `http://${address.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, location.hostname)}` : undefined;
+  for (const listener of activity?.listeners ?? []) {
+    const parts = /^(?:(https?):\/\/)?((?:\[[^\]]*\]|[^\s:/[\]]+):\d+)$/.exec(listener);
+    if (parts) return `${parts[1] ?? 'http'}://${parts[2].replace(/^(0\.0\.0\.0|\[::\])(?=:)/, location.hostname)}`;
+  }
+  return undefined;
 }
 
 export function asCurl({ record, request }, proxy) {
   const words = ['curl', '--globoff'];
-  if (proxy) words.push('--proxy', proxy);
+  const isForGateway = record.url?.startsWith('/') ?? false;
+  if (proxy && !isForGateway) words.push('--proxy', proxy);
   if (record.method === 'CONNECT') return [...words, '--proxytunnel', `https://${record.url ?? record.host}/`].map(shellWord).join(' ');
-  if (record.method === 'HEAD') words.push('--head');
-  else if (record.method && record.method !== 'GET') words.push('--request', record.method);
+  const body = request?.body;
+  const isHead = record.method === 'HEAD';
+  // With data curl would send a POST, and refuses it beside --head.
+  const hasData = !isHead && body?.text !== undefined && !body.truncated && (record.method !== 'GET' || body.text !== '');
+  if (isHead) words.push('--head');
+  else if (record.method && (record.method !== 'GET' || hasData)) words.push('--request', record.method);
+  // The gateway chooses by the Host.
+  if (isForGateway && proxy && record.host) words.push('--header', `Host: ${record.host}`);
   for (const [name, value] of request?.fields ?? []) {
     if (!isToken(name) || ownFields.test(name)) continue;
     words.push('--header', value === '' ? `${name};` : `${name}: ${value}`);
   }
-  const body = request?.body;
-  if (body?.text !== undefined && !body.truncated) words.push('--data-raw', body.text);
-  words.push('--url', record.url ?? '');
+  if (hasData) words.push('--data-raw', body.text);
+  words.push('--url', isForGateway ? `${proxy ?? `http://${record.host ?? ''}`}${record.url}` : record.url ?? '');
   return words.map(shellWord).join(' ');
 }
 
