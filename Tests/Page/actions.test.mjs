@@ -91,6 +91,19 @@ test('a test holds the decision', () => {
   assert.match(rejected, /\n {2}response: \{status: 200, headers: \{Content-Type: "text\/html"\}\}\n {2}violations: \[response-content-type\]\n$/);
 });
 
+test('a test expects nothing that the content of a response has decided, or a type that it lacks', () => {
+  const text = (violations, fields) => asTest({
+    record: { method: 'GET', url: 'http://a.test/', host: 'a.test:80', route: 'api', decision: 'reject', upstream_status: 404, status: 502, violations },
+    response: { fields },
+  });
+  for (const kind of ['response-body', 'body-too-large', 'response-content-type']) {
+    assert.match(text([kind], []), /\n {2}expect: \{route: api\}\n$/, kind);
+    assert.match(text(['response-status', kind], []), /\n {2}expect: \{route: api\}\n$/, kind);
+  }
+  assert.match(text(['response-status'], []), /expect: \{decision: reject, route: api\}\n {2}response: \{status: 404\}\n {2}violations: \[response-status\]\n$/);
+  assert.match(text(['response-status', 'response-content-type'], [['Content-Type', 'text/html']]), /violations: \[response-status, response-content-type\]\n$/);
+});
+
 test('a rule is a line of the configuration', () => {
   assert.equal(asRule({ host: 'a.test:80' }, 'deny'), 'destinations: {deny: ["a.test:80"]}\n');
 });
