@@ -21,7 +21,7 @@ package final class Policy: Sendable {
     /// The ports that other requests may go to.
     package let ports: PortRule
     /// The hosts by which clients address the proxy itself.
-    let ownNames: OwnNames
+    package let ownNames: OwnNames
     /// The routes.
     package let routes: RouteTable
     /// The choice of trust policies.

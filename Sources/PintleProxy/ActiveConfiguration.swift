@@ -122,7 +122,8 @@ package final class ActiveConfiguration: Sendable {
         self.counters = counters
         self.sinks = sinks
         self.logger = logger
-        self.precheck = NetworkPrecheck(reachability: reachability)
+        self.precheck = NetworkPrecheck(
+            reachability: reachability, own: self.ownAddresses, ownNames: policy.ownNames)
         self.verifications = VerificationCache(validity: TimeAmount(configuration.tunnels.verifyTTL))
         self.routeCounters = policy.routes.routes.map { counters[$0.index] }
         var settings = SessionConfiguration(configuration.engine)

@@ -7,7 +7,7 @@ internal import PintleMessage
 ///
 /// This stops DNS rebinding: a web page of `evil.example` can make that name resolve to the proxy's address to read the
 /// proxy's answers, but the Host is then still `evil.example`.
-struct OwnNames: Sendable {
+package struct OwnNames: Sendable {
     private var names: Set<String> = ["localhost"]
     /// True if a listener accepts connections to any address: any literal address may then be the proxy's own, also through
     /// port forwarding. No page can be served from an address that is not its server's.
@@ -35,7 +35,7 @@ struct OwnNames: Sendable {
     /// The names, without the literal addresses of a listener on any address.
     var all: [String] { self.names.sorted() }
 
-    func contains(_ host: String) -> Bool {
+    package func contains(_ host: String) -> Bool {
         self.names.contains(host) || (self.includesAddresses && IPAddress(host) != nil)
     }
 

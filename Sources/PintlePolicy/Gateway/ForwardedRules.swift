@@ -33,7 +33,10 @@ package struct ForwardedRules: Sendable, Equatable {
         case .off: return
         case .xForwarded, .rfc7239:
             if !keepsOwn(.rfc7239) { fields.remove(.forwarded) }
-            if !keepsOwn(.xForwarded) { for name in Self.unofficialNames(in: fields) { fields.remove(name) } }
+            // Of a proxy that spells them with dashes, those with underscores are its client's.
+            for name in Self.unofficialNames(in: fields) where !keepsOwn(.xForwarded) || name.contains("_") {
+                fields.remove(name)
+            }
         }
         guard self.form == .xForwarded else {
             let address = client.address.map { $0.family == .v4 ? "\($0)" : "\"[\($0)]\"" } ?? "unknown"
@@ -51,9 +54,14 @@ package struct ForwardedRules: Sendable, Equatable {
 
     private static let forName = "X-Forwarded-For"
 
-    /// The names of the fields that programs believe although no standard has them.
+    /// The names of the fields that programs believe although no standard has them. CGI (RFC 3875 §4.1.18), and WSGI with it, makes
+    /// `_` of each `-`, so that such programs read `X_Forwarded_For` as the same field.
     private static func unofficialNames(in fields: Fields) -> Set<String> {
-        Set(fields.pairs.map { $0.name.lowercased() }.filter { $0.hasPrefix("x-forwarded-") || $0 == "x-real-ip" })
+        Set(
+            fields.pairs.map { $0.name.lowercased() }.filter { name in
+                let dashed = name.replacing("_", with: "-")
+                return dashed.hasPrefix("x-forwarded-") || dashed == "x-real-ip"
+            })
     }
 }
 

@@ -98,6 +98,26 @@ struct AdminAccessTests {
         #expect(try Curl.run("\(stage.address)/healthz").text == "ok\n")
     }
 
+    @Test func `no upstream proxy leads back to it, by no spelling`() throws {
+        let parent = try PintleProcess("destinations: {default: allow, private_addresses: allow}")
+        let stage = try AdminStage(
+            """
+            destinations: {default: allow, private_addresses: allow}
+            upstream_proxy: {url: "http://127.0.0.1:\(parent.port)"}
+            connect_ports: any
+            """)
+        for host in ["127.0.0.1", "localhost", "a.localhost", "2130706433", "0.0.0.0", "[::ffff:127.0.0.1]"] {
+            for port in [stage.port, stage.pintle.port] {
+                let plain = try Curl.run(proxy: stage.pintle.port, "http://\(host):\(port)/healthz", "-H", "Host: x")
+                #expect(plain.status == 403 && plain.problem == "destination-denied", "\(host): \(plain)")
+                let tunnel = try Curl.run(proxy: stage.pintle.port, "-p", "http://\(host):\(port)/healthz")
+                #expect(tunnel.exitCode != 0 && tunnel.text != "ok\n", "\(host): \(tunnel)")
+            }
+        }
+        let other = try Curl.run(proxy: stage.pintle.port, "http://127.0.0.1:\(stage.origin.port)/")
+        #expect(other.text == "12345", "\(other)")
+    }
+
     @Test func `intercepted tunnels lead nobody to it`() throws {
         let stage = try AdminStage()
         let home = ["XDG_DATA_HOME": stage.folder.path, "XDG_STATE_HOME": stage.folder.path]

@@ -25,6 +25,8 @@ struct ForwardedRuleTests {
     private static let claimed = [
         "GET /", "Host: gate.test:8080", "X-Forwarded-For: 10.1.1.1", "x-forwarded-host: evil.test",
         "X-Forwarded-Proto: https", "X-Forwarded-Port: 1", "X-Real-IP: 10.1.1.1", "Forwarded: for=10.1.1.1",
+        // The same field for programs behind CGI or WSGI.
+        "X_Forwarded_For: 10.1.1.2", "x-real_ip: 10.1.1.2",
     ]
 
     @Test func `nothing is told, and nothing is changed, unless the route says so`() throws {
@@ -46,6 +48,7 @@ struct ForwardedRuleTests {
         let own = try self.sent(Self.claimed, by: "forwarded: {fields: x_forwarded, \(rules)}")
         #expect(own["X-Forwarded-For"] == "10.1.1.1, 192.0.2.7" && own["X-Forwarded-Host"] == "evil.test")
         #expect(own["X-Forwarded-Proto"] == "https" && own["X-Real-IP"] == "10.1.1.1" && own["Forwarded"] == nil)
+        #expect(own["X_Forwarded_For"] == nil && own["x-real_ip"] == nil)
         let official = try self.sent(Self.claimed, by: "forwarded: {fields: rfc7239, \(rules)}")
         #expect(
             official
