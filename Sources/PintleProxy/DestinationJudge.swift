@@ -12,19 +12,27 @@ internal import PintleSystem
 struct DestinationJudge: ClientAddressJudge {
     let rules: DestinationRules
     let own: OwnAddresses
-    /// Counts the decisions of rules about addresses. Those about names are counted with their exchanges.
+    /// Counts the rules that allow addresses. Those that refuse them, and those about names, are counted with their exchanges.
     let counters: RuleCounters
 
-    func refusal(dialling address: SocketAddress, asked host: Authority, by client: ClientRights) -> String? {
-        guard let ip = IPAddress(address), let port = address.port else { return "it is neither IPv4 nor IPv6" }
-        if self.own.contains(ip, address) { return "\(ip) with port \(port) is where this proxy listens" }
+    func refusal(dialling address: SocketAddress, asked host: Authority, by client: ClientRights) -> AddressRefusal? {
+        guard let ip = IPAddress(address), let port = address.port else {
+            return AddressRefusal("it is neither IPv4 nor IPv6")
+        }
+        if self.own.contains(ip, address) {
+            return AddressRefusal("\(ip) with port \(port) is where this proxy listens")
+        }
         guard self.rules.judgesAddresses else { return nil }
         let decision = self.rules.judge(
             address: ip, port: UInt16(truncatingIfNeeded: port), asked: host, for: client)
+        if let objection = decision.objection {
+            let cause = decision.rule.map { DestinationRefusal(rule: $0) }
+            return AddressRefusal("\(ip) is denied by \(objection)", cause: cause)
+        }
         if let rule = decision.rule, decision.reported == nil, rule != self.rules.judge(host, for: client).rule {
             self.counters.count(rule)
         }
-        return decision.objection.map { "\(ip) is denied by \($0)" }
+        return nil
     }
 
     /// Destination rules do not apply to an upstream proxy, because the operator configured it.
@@ -32,6 +40,11 @@ struct DestinationJudge: ClientAddressJudge {
         guard let ip = IPAddress(address), let port = address.port else { return "it is neither IPv4 nor IPv6" }
         return self.own.contains(ip, address) ? "\(ip) with port \(port) is where this proxy listens: a loop" : nil
     }
+}
+
+/// The cause of ``SessionError`` with the code `addressDenied`, if a rule about destinations refuses the address.
+struct DestinationRefusal: Error {
+    let rule: DecidingRule
 }
 
 /// The addresses on which the proxy listens; they are known when its listeners are bound, after its sessions were made.

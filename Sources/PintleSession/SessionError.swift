@@ -82,7 +82,7 @@ public struct SessionError: Error, Sendable {
     public let cause: String?
     /// The verdict on the peer's chain, for `untrusted`.
     public let verdict: Verdict?
-    /// The error that caused this one, if any: of a hook, a stream, a sink or a contract.
+    /// The error that caused this one, if any: of a hook, a stream, a sink, a contract or a rule.
     public let underlying: (any Error)?
 
     /// Makes an error, for tests and for stand-ins of a session; `verdict` is that of an untrusted peer.

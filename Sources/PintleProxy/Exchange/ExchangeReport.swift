@@ -307,8 +307,10 @@ final class ExchangeReport: ExchangeProgress {
         if let kind = self.noteReported(verdict) { self.trustViolation = kind }
     }
 
-    /// Records the verdict that has ended the exchange, if one has.
+    /// Records the verdict, or the rule about addresses, that has ended the exchange, if one has.
     func note(_ error: SessionError, as problem: Problem.Name) {
+        // The rule about the name has let it pass. No rule keeps the proxy from connecting to itself.
+        if error.code == .addressDenied { self.rule = (error.underlying as? DestinationRefusal)?.rule }
         if let verdict = error.verdict { self.verdict = verdict }
         if error.code == .untrusted { self.noteUntrusted(problem) }
     }

@@ -8,8 +8,8 @@ internal import PintleSystem
 
 /// The reason why there is no socket for an address.
 enum SocketRefusal {
-    /// The judge of addresses forbids it, for this reason.
-    case address(String)
+    /// The judge of addresses forbids it.
+    case address(AddressRefusal)
     /// The system could not make one, with this `errno`.
     case system(Int32)
 }
@@ -66,8 +66,9 @@ struct DialFailure {
                 cause: self.words)
         }
         switch self.refusal {
-        case .address(let reason):
-            return SessionError(.addressDenied, "no address of \(peer) may be dialled: \(reason)")
+        case .address(let refusal):
+            return SessionError(
+                .addressDenied, "no address of \(peer) may be dialled: \(refusal.reason)", underlying: refusal.cause)
         case .system(let code): return self.socketFailed(code)
         case nil: break
         }

@@ -37,10 +37,12 @@ struct DialTarget {
     }
 
     /// Returns the reason why an address may not be dialled; nil if it may.
-    func refusal(of address: SocketAddress, by judge: any AddressJudge) -> String? {
-        if self.proxy != nil { return judge.refusal(diallingProxy: address, asked: self.authority) }
-        guard self.rights != .none, let judge = judge as? any ClientAddressJudge else {
-            return judge.refusal(dialling: address, asked: self.authority)
+    func refusal(of address: SocketAddress, by judge: any AddressJudge) -> AddressRefusal? {
+        if self.proxy != nil {
+            return judge.refusal(diallingProxy: address, asked: self.authority).map { AddressRefusal($0) }
+        }
+        guard let judge = judge as? any ClientAddressJudge else {
+            return judge.refusal(dialling: address, asked: self.authority).map { AddressRefusal($0) }
         }
         return judge.refusal(dialling: address, asked: self.authority, by: self.rights)
     }

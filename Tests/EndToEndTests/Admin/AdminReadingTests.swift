@@ -152,6 +152,32 @@ struct AdminReadingTests {
         #expect(try self.decisions(stage).isEmpty)
     }
 
+    @Test(arguments: [
+        ("private_addresses: deny", "destinations.private_addresses"),
+        ("default: deny, allow: [\"10.0.0.0/8\"]", "destinations.default"),
+    ])
+    func `a name that leads to a denied address has the rule that denies it, everywhere`(
+        rules: String, name: String
+    ) throws {
+        let stage = try AdminStage("destinations: {\(rules)}")
+        for arguments in [[], ["--proxytunnel"]] {
+            let answer = try Curl.run(
+                proxy: stage.pintle.port, arguments + ["http://localhost:\(stage.origin.port)/"])
+            #expect(answer.head.startLine.hasPrefix("HTTP/1.1 403 "), "\(answer)")
+        }
+        try Patience.wait(for: "two exchanges") { try stage.exchanges().count == 2 }
+        #expect(try self.decisions(stage) == ["clients.allow[0] \"127.0.0.0/8\"": 2, name: 2])
+        for line in try stage.pintle.waitForExchanges(2) {
+            let rule = try #require(line["rule"] as? String)
+            #expect(rule.hasPrefix(name) && line["decision"] as? String == "deny", "\(line)")
+            #expect((line["error"] as? String)?.contains("is denied by \(rule)") == true, "\(line)")
+            let explained = try PintleProcess.run(
+                ["explain", line["id"] as? String ?? ""], environment: ["XDG_STATE_HOME": stage.folder.path])
+            #expect(explained.output.contains("decision     deny by \(rule)"), "\(explained.lines)")
+        }
+        #expect(try stage.exchanges("?filter=~rule+\(name)").count == 2)
+    }
+
     @Test func `a refused client counts with the rule that refuses it`() throws {
         let stage = try AdminStage("clients: {allow: [\"10.0.0.0/8\"]}")
         #expect(try stage.pass("/").status == 403)

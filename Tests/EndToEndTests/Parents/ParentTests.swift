@@ -201,6 +201,10 @@ struct ParentTests {
             #expect(result.status == 403, "\(result)")
             #expect(result["Proxy-Status"]?.contains("is where this proxy listens: a loop") == true, "\(result.head)")
         }
+        // The rule that allows the name has not refused the address.
+        for line in try child.waitForExchanges(2) {
+            #expect(line["decision"] as? String == "deny" && line["rule"] as? String == nil, "\(line)")
+        }
     }
 
     @Test func `a loop over a parent is found, by tunnels too`() throws {
