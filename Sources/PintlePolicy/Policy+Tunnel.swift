@@ -137,7 +137,7 @@ extension Policy {
 
 extension HostIndex {
     /// Makes an index of all `patterns`, numbered in their order.
-    init(_ patterns: [HostPattern]) {
+    package init(_ patterns: [HostPattern]) {
         self.init()
         for (number, pattern) in patterns.enumerated() { self.insert(pattern, number: number) }
     }

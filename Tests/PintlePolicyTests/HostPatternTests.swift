@@ -2,6 +2,7 @@
 
 import PintleMessage
 import PintlePolicy
+import PintleTesting
 import Testing
 
 struct HostPatternTests {
@@ -76,5 +77,46 @@ struct HostPatternTests {
         #expect(index.first(host) { $0 > 2 } == 3)
         #expect(index.first(host) { $0 > 3 } == 4)
         #expect(index.first(host) { $0 > 4 } == nil)
+    }
+
+    @Test func `the index decides as patterns that are tried one by one`() throws {
+        let networks = [
+            "0.0.0.0/0", "10.0.0.0/8", "10.0.0.0/9", "10.1.0.0/16", "10.1.2.0/24", "10.1.2.3", "128.0.0.0/1", "::/0",
+            "2001:db8::/32", "2001:db8:1::/48", "2001:db8::1", "::10.1.2.3", "::ffff:10.1.0.0/112",
+        ]
+        let names = ["*", "a.test", "*.test", "*.a.test", "b.a.test"]
+        let hosts = [
+            "10.1.2.3", "10.1.2.4", "10.1.3.0", "10.200.0.1", "9.0.0.1", "200.0.0.1", "2001:db8::1", "2001:db8:1::1",
+            "2600::1", "::10.1.2.3", "test", "a.test", "b.a.test", "c.b.a.test",
+        ]
+        func pattern(_ random: inout SeededGenerator) throws -> HostPattern {
+            let isNetwork = Int.random(in: 0...3, using: &random) > 0
+            let text = (isNetwork ? networks : names).randomElement(using: &random) ?? "*"
+            guard Bool.random(using: &random) else { return try HostPattern(text) }
+            let port = Int.random(in: 1...2, using: &random)
+            return try HostPattern(text.contains(":") ? "[\(text)]:\(port)" : "\(text):\(port)")
+        }
+        for number in 0..<300 {
+            let seed = Seed.ofThisRun &+ UInt64(number)
+            var random = SeededGenerator(seed: seed)
+            var patterns: [HostPattern] = []
+            for _ in 0..<Int.random(in: 0...20, using: &random) { patterns.append(try pattern(&random)) }
+            var index = HostIndex()
+            for (number, pattern) in patterns.enumerated() { index.insert(pattern, number: number) }
+            // Rules for other clients are passed over.
+            let accepted = Set(patterns.indices.filter { _ in Int.random(in: 0...2, using: &random) > 0 })
+            for host in hosts {
+                let authority = Authority(host: host, port: UInt16.random(in: 1...3, using: &random))
+                let all = patterns.indices.filter { patterns[$0].matches(authority) }
+                let place: Comment = "seed \(seed): \(authority) in \(patterns)"
+                #expect(index.all(authority) == all, place)
+                #expect(index.first(authority) { _ in true } == all.first, place)
+                #expect(index.first(authority) { accepted.contains($0) } == all.first(where: accepted.contains), place)
+                guard let address = IPAddress(host) else { continue }
+                let byAddress = all.filter { patterns[$0].network != nil && accepted.contains($0) }
+                let found = index.firstNetwork(containing: address, port: authority.port) { accepted.contains($0) }
+                #expect(found == byAddress.first, place)
+            }
+        }
     }
 }

@@ -33,7 +33,7 @@ package struct ForwardedRules: Sendable, Equatable {
         case .off: return
         case .xForwarded, .rfc7239:
             if !keepsOwn(.rfc7239) { fields.remove(.forwarded) }
-            // Of a proxy that spells them with dashes, those with underscores are its client's.
+            // A proxy that spells them with dashes passes those with underscores on for its client.
             for name in Self.unofficialNames(in: fields) where !keepsOwn(.xForwarded) || name.contains("_") {
                 fields.remove(name)
             }

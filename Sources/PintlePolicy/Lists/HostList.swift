@@ -40,8 +40,7 @@ package struct HostList: Sendable {
     private var entries: [Entry] = []
     /// Numbers of entries, each at a place that depends on its key, or at the next free one. A power of two, or empty.
     private var slots: [UInt32] = []
-    /// The lengths of prefixes of networks, by family.
-    private var prefixes: (v4: [UInt8], v6: [UInt8]) = ([], [])
+    private var prefixes = PrefixLengths()
     private var hasSuffixes = false
     /// The ports that entries name.
     package private(set) var ports: Set<UInt16> = []
@@ -53,7 +52,7 @@ package struct HostList: Sendable {
     /// The number of entries, with those that repeat an earlier one.
     package var count: Int { self.entries.count }
     /// True if an entry is about addresses.
-    package var hasNetworks: Bool { !self.prefixes.v4.isEmpty || !self.prefixes.v6.isEmpty }
+    package var hasNetworks: Bool { !self.prefixes.isEmpty }
 
     // MARK: Making
 
@@ -67,7 +66,7 @@ package struct HostList: Sendable {
         case .suffix(let name): self.append(name.utf8, .suffix, pattern.port, line)
         case .network(let network):
             Self.withKey(of: network) { self.append($0, .network, pattern.port, line) }
-            self.note(network)
+            self.prefixes.insert(network)
         case .any: preconditionFailure("BUG: a list has an entry for all hosts")
         }
     }
@@ -87,14 +86,6 @@ package struct HostList: Sendable {
             Entry(
                 start: UInt32(start), line: UInt32(line), port: port ?? 0, length: UInt8(self.bytes.count - start),
                 form: form))
-    }
-
-    private mutating func note(_ network: CIDR) {
-        let length = UInt8(network.prefixLength)
-        switch network.address.family {
-        case .v4: if !self.prefixes.v4.contains(length) { self.prefixes.v4.append(length) }
-        case .v6: if !self.prefixes.v6.contains(length) { self.prefixes.v6.append(length) }
-        }
     }
 
     /// Builds the hash table. Of equal entries the first counts.
@@ -171,9 +162,7 @@ package struct HostList: Sendable {
 
     private func firstNetwork(containing network: CIDR, _ port: UInt16?) -> Int? {
         var best: Int?
-        for length in network.address.family == .v4 ? self.prefixes.v4 : self.prefixes.v6
-        where Int(length) <= network.prefixLength {
-            let wider = CIDR(masking: network.address, prefixLength: Int(length))
+        self.prefixes.forEachNetwork(holding: network) { wider in
             Self.withKey(of: wider) { self.find($0, .network, port, &best) }
         }
         return best

@@ -4,8 +4,8 @@ package import PintleMessage
 
 /// Host patterns compiled for look-up: finds the lowest number with a pattern that matches an authority.
 ///
-/// Exact names and suffixes are found by hashing, so a thousand patterns cost no more than one; only networks are
-/// scanned, and only for hosts that are addresses. A look-up allocates nothing.
+/// Exact names, suffixes and networks are found by hashing, so a thousand patterns cost no more than one. Networks are looked
+/// up once for each length of prefix that they have, and only for hosts that are addresses. A look-up allocates nothing.
 package struct HostIndex: Sendable {
     /// A pattern's number, which is its rank, and its port.
     private struct Entry: Sendable {
@@ -16,7 +16,8 @@ package struct HostIndex: Sendable {
     private var exact: [String: [Entry]] = [:]
     private var suffixes: [Substring: [Entry]] = [:]
     private var everywhere: [Entry] = []
-    private var networks: [(network: CIDR, entry: Entry)] = []
+    private var networks: [CIDR: [Entry]] = [:]
+    private var prefixes = PrefixLengths()
 
     /// Makes an empty index.
     package init() {}
@@ -31,7 +32,9 @@ package struct HostIndex: Sendable {
         case .exact(let name): self.exact[name, default: []].append(entry)
         case .suffix(let suffix): self.suffixes[Substring(suffix), default: []].append(entry)
         case .any: self.everywhere.append(entry)
-        case .network(let network): self.networks.append((network, entry))
+        case .network(let network):
+            self.networks[network, default: []].append(entry)
+            self.prefixes.insert(network)
         }
     }
 
@@ -42,8 +45,8 @@ package struct HostIndex: Sendable {
 
     /// The lowest number that `accepts` takes and that has a pattern that matches `authority`; nil if there is none.
     ///
-    /// `accepts` is called for matching numbers only, in rising order within each kind of pattern, and never for numbers above
-    /// one that it has taken.
+    /// `accepts` is called for matching numbers only, in rising order for equal patterns, and never for numbers above one that it
+    /// has taken.
     package func first(_ authority: Authority, where accepts: (Int) -> Bool) -> Int? {
         var best: Int?
         if !self.exact.isEmpty, let entries = self.exact[authority.host] {
@@ -55,6 +58,17 @@ package struct HostIndex: Sendable {
         }
         Self.scan(self.everywhere, authority.port, &best, accepts)
         return best
+    }
+
+    /// The numbers of all patterns that match `authority`, in rising order.
+    package func all(_ authority: Authority) -> [Int] {
+        var numbers: [Int] = []
+        // No number is taken, so that all are looked at.
+        _ = self.first(authority) { number in
+            numbers.append(number)
+            return false
+        }
+        return numbers.sorted()
     }
 
     /// The lowest number that `accepts` takes and that has a network that holds `address`; nil if there is none.
@@ -76,10 +90,8 @@ package struct HostIndex: Sendable {
     private func scanNetworks(
         _ address: IPAddress, _ port: UInt16, _ best: inout Int?, _ accepts: (Int) -> Bool
     ) {
-        for (network, entry) in self.networks {
-            if let best, entry.number >= best { return }
-            guard entry.port == nil || entry.port == port, network.contains(address) else { continue }
-            if accepts(entry.number) { best = entry.number }
+        self.prefixes.forEachNetwork(holding: CIDR(address)) { network in
+            if let entries = self.networks[network] { Self.scan(entries, port, &best, accepts) }
         }
     }
 

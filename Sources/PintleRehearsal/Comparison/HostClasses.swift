@@ -15,9 +15,13 @@ struct HostClasses {
     private let policies: [Policy]
     private let clients: [ProxyIdentity]
     private let patterns: [HostPattern]
+    /// The patterns by their places: there may be thousands, and hosts are many times as many.
+    private let index: HostIndex
     /// The lists of hosts that rules name, of all configurations.
     private let lists: [HostList]
     private let commonPorts: [UInt16]
+    /// The other ports that patterns name.
+    private let rarePorts: [UInt16]
 
     /// - Parameters:
     ///   - clients: names of clients that stand for all.
@@ -27,6 +31,7 @@ struct HostClasses {
         let listed = ListWitnesses(policies)
         (self.lists, self.isComplete) = (listed.lists, listed.isComplete)
         self.patterns = policies.flatMap(Self.patterns) + others
+        self.index = HostIndex(self.patterns)
         var ports: Set<UInt16> = []
         for destinations in policies.map(\.configuration.destinations) {
             for case .only(let listed) in [destinations.ports, destinations.connectPorts] { ports.formUnion(listed) }
@@ -34,6 +39,8 @@ struct HostClasses {
         for list in listed.lists { ports.formUnion(list.ports) }
         // The first of equivalent ports is shown: the usual ones.
         self.commonPorts = [443, 80] + ports.subtracting([443, 80]).sorted()
+        var known = Set(self.commonPorts)
+        self.rarePorts = self.patterns.compactMap(\.port).filter { known.insert($0).inserted }
         let networks = self.patterns.compactMap(\.network) + listed.networks
         let isSpecial = policies.contains { $0.destinations.judgesAddresses }
         let addresses = IPAddress.witnesses(of: networks, isSpecial: isSpecial)
@@ -46,10 +53,10 @@ struct HostClasses {
     /// The ports that stand for all ports of a host: those that a pattern for it names, one below 1024 and one above.
     func ports(of host: String) -> [UInt16] {
         var ports = self.commonPorts
-        for pattern in self.patterns {
-            guard let port = pattern.port, !ports.contains(port), let authority = Authority(host, defaultPort: port)
-            else { continue }
-            if pattern.matches(authority) { ports.append(port) }
+        for port in self.rarePorts {
+            guard let authority = Authority(host, defaultPort: port) else { continue }
+            // A pattern for every port tells nothing about this one.
+            if self.index.first(authority, where: { self.patterns[$0].port == port }) != nil { ports.append(port) }
         }
         let high = (UInt16(8080)...UInt16.max).first { !ports.contains($0) }
         let low = (UInt16(81)...1023).first { !ports.contains($0) }
@@ -69,7 +76,7 @@ struct HostClasses {
         let policies = self.policies
         let port = authority.port
         return Conditions(
-            patterns: self.patterns.indices.filter { self.patterns[$0].matches(authority) },
+            patterns: self.index.all(authority),
             lists: self.lists.map { $0.first(authority) != nil },
             isOwn: policies.map { $0.isOwnHost(authority.host) },
             ports: [port == 443] + policies.flatMap { [$0.ports.allows(port), $0.connectPorts.allows(port)] },

@@ -25,7 +25,7 @@ struct ForwardedRuleTests {
     private static let claimed = [
         "GET /", "Host: gate.test:8080", "X-Forwarded-For: 10.1.1.1", "x-forwarded-host: evil.test",
         "X-Forwarded-Proto: https", "X-Forwarded-Port: 1", "X-Real-IP: 10.1.1.1", "Forwarded: for=10.1.1.1",
-        // The same field for programs behind CGI or WSGI.
+        // Programs behind CGI or WSGI read these as the same fields.
         "X_Forwarded_For: 10.1.1.2", "x-real_ip: 10.1.1.2",
     ]
 
