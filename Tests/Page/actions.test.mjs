@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import { asCurl, asRule, asTest, proxyOf, shellWord, yamlText } from '../../Sources/CPintlePage/page/assets/actions.js';
+import { asCurl, asRule, asTest, hasTarget, proxyOf, shellWord, yamlText } from '../../Sources/CPintlePage/page/assets/actions.js';
 
 const hostile = [
   '', 'plain', "it's", '$(touch /tmp/x) `id` "$HOME" !!', 'a\nrm -rf /', '\u202etxt.exe', 'tab\tback\\slash\'\u0007', '-x', '~root', 'é 😀', 'a\\x41',
@@ -27,6 +27,13 @@ test('a command sends the request again', () => {
     asCurl(detail, 'http://127.0.0.1:3128'),
     "curl --globoff --proxy http://127.0.0.1:3128 --request POST --header 'X-A: it'\\''s' --header 'X-Empty;' --data-raw @/etc/passwd --url 'http://a.test/x?y=[1]'");
   assert.equal(asCurl({ record: { method: 'CONNECT', url: 'a.test:443' } }), 'curl --globoff --proxytunnel https://a.test:443/');
+});
+
+test('a request without a URL is no target of a command or a test', () => {
+  assert.equal(hasTarget({ method: 'OPTIONS' }), false);
+  assert.equal(hasTarget({ method: 'GET', url: '' }), false);
+  assert.equal(hasTarget({ method: 'GET', url: '/x', host: 'a.test' }), true);
+  assert.equal(hasTarget({ method: 'CONNECT', host: 'a.test:443' }), true);
 });
 
 test('a command has the method of the request, whatever curl would make of its body', () => {

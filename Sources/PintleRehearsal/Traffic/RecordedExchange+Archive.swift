@@ -37,10 +37,14 @@ extension RecordedExchange {
         guard let request = entry["request"], let method = request.text("method"), let url = request.text("url") else {
             throw .malformed("an entry has no request with a method and a url")
         }
+        // Pintle has a URL of every request that it could read, but of `OPTIONS *`.
+        let isAsterisk = url.isEmpty && creator == .pintle && method == "OPTIONS"
+        guard isAsterisk || !url.isEmpty || creator != .pintle else { throw .other }
         let lines = try Self.lines(request.elements("headers"))
         let host = lines.first { ["host", ":authority"].contains($0.name.lowercased()) }?.value
+        let target = isAsterisk ? "*" : try Self.target(url, of: method)
         self.line = line
-        self.head = try Self.head(method: method, target: try Self.target(url, of: method), host: host)
+        self.head = try Self.head(method: method, target: target, host: host)
         self.id = entry["_pintle"]?.text("id")
         self.time = entry.text("startedDateTime")
         self.address = Self.address(entry.text("serverIPAddress"))

@@ -71,7 +71,8 @@ package struct RecordedExchange: Sendable, Equatable {
 
 /// The reason why a line of a log, or an entry of an archive, is no exchange.
 package enum TrafficMismatch: Error, Sendable, Equatable {
-    /// It is valid, but tells of no request to a proxy: a message of the log, or a `data:` URL.
+    /// It is valid, but tells of no request to a proxy: a message of the log, a `data:` URL, or a client's bytes that were no
+    /// request.
     case other
     /// It is malformed. The reason is a sentence without the place.
     case malformed(String)

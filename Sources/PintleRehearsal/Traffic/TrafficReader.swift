@@ -25,7 +25,7 @@ package struct TrafficReader {
     /// The numbers of parts that were read.
     package struct Summary: Sendable, Equatable {
         package fileprivate(set) var exchanges = 0
-        /// Messages of the log, and entries that reach no proxy, such as `data:` URLs.
+        /// Messages of the log, entries that reach no proxy, such as `data:` URLs, and those of requests that were malformed.
         package fileprivate(set) var others = 0
         package fileprivate(set) var faults = 0
         package fileprivate(set) var firstFault: Fault?

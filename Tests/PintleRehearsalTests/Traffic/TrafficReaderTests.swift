@@ -173,6 +173,19 @@ import Testing
         #expect(found[1].line > found[0].line)
     }
 
+    @Test func `an archive of Pintle has requests without a URL, of which only those for all of a server count`() {
+        var records = [Self.record("s", "OPTIONS", ""), Self.record("m", "", ""), Self.record("g", "GET", "")]
+        for index in records.indices { records[index].url = nil }
+        records[1].method = nil
+        let entries = records.map { record in
+            HAREntry(ShownExchange(record, request: ["Host": "a.example"], response: Fields(), redaction: .on))
+                .parameter
+        }
+        let (found, summary) = Self.read(HAREntry.archive(entries, version: "1").jsonText)
+        #expect(found.map(\.head.target) == [.asterisk] && found.first?.head.fields["Host"] == "a.example")
+        #expect(summary.others == 2 && summary.faults == 0)
+    }
+
     private static func archive(by creator: String, _ entries: String...) -> String {
         #"{"log":{"version":"1.2","creator":{"name":"\#(creator)","version":"1"},"pages":[{"id":"p{}"}],"entries":["#
             + entries.joined(separator: ",") + #"],"comment":"]}"}}"#

@@ -36,6 +36,9 @@ export function proxyOf(activity) {
   return undefined;
 }
 
+/** True if there is something to send again, or to decide about: the request could be read, and is for more than the proxy. */
+export const hasTarget = record => Boolean(record.url || (record.method === 'CONNECT' && record.host));
+
 export function asCurl({ record, request }, proxy) {
   const words = ['curl', '--globoff'];
   const isForGateway = record.url?.startsWith('/') ?? false;

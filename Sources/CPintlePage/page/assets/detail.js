@@ -2,7 +2,7 @@
 
 // Everything that is known about one exchange.
 
-import { asCurl, asRule, asTest, copy, proxyOf } from './actions.js';
+import { asCurl, asRule, asTest, copy, hasTarget, proxyOf } from './actions.js';
 import { exchange, explain } from './api.js';
 import { byId, chip, element, isolated, shown, table, verdictChip } from './dom.js';
 import { count, day, decision, placeText, size, source, trust, visible, visibleLines } from './format.js';
@@ -57,6 +57,7 @@ export class Detail {
 
   actions(detail) {
     const { record } = detail;
+    if (!hasTarget(record)) return element('p.dim', {}, 'This request has no URL, so that it cannot be copied or explained.');
     const button = (text, click) => element('button', { type: 'button', click }, text);
     return [
       button('Copy as curl', () => copy('the command', asCurl(detail, proxyOf(this.activity())))),
