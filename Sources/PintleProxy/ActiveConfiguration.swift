@@ -169,6 +169,14 @@ package final class ActiveConfiguration: Sendable {
             code: .unreadableIdentity, message: "tunnels are to be intercepted, and there is no certificate authority")
     }
 
+    /// The problem with a body that is over `limits.body_buffer`. An endpoint of Pintle's own has no route that could say so.
+    var unbuffered: Problem {
+        guard self.service != nil else { return .unbuffered }
+        let limit = self.limits.bodyBuffer.spelledAsBytes
+        return Problem(
+            .bodyTooLarge, "the body is longer than the \(limit) that this endpoint takes, which no setting changes")
+    }
+
     /// The response to a client that may not use the proxy; nil if it may. Checked at each request, so that the present
     /// configuration counts instead of the one at the time of the connection.
     func refusal(of client: Client?) -> Problem? {

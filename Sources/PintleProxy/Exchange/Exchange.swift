@@ -129,7 +129,7 @@ final class Exchange: TransferDelegate {
         let limit = self.active.limits.bodyBuffer
         if case .length(let length) = self.request.framing, length > UInt64(limit) {
             // The size is known before a byte has arrived.
-            return self.goOnUnbuffered(.unbuffered, ByteBuffer())
+            return self.goOnUnbuffered(self.active.unbuffered, ByteBuffer())
         }
         self.upload.collect()
         if self.upload.hasEnded { return self.makeRequestOfWholeBody() }
@@ -263,7 +263,7 @@ final class Exchange: TransferDelegate {
         case .send(let sink):
             sink.send(bytes)
             return self.countUpload()
-        case .collected(let count) where count > self.active.limits.bodyBuffer: problem = .unbuffered
+        case .collected(let count) where count > self.active.limits.bodyBuffer: problem = self.active.unbuffered
         case .collected(let count):
             if self.held.holdRequest(count) { return }
             problem = Problem(.overloaded, self.active.limits.memoryShortage)

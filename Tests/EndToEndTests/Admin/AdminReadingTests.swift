@@ -311,6 +311,9 @@ struct AdminReadingTests {
         #expect(other.json["route"] as? Int == 2 && other.json["request"] as? Int == 2, "\(other)")
         let faulty = try preview("colour: red")
         #expect(faulty.status == 422 && faulty.text.contains(":2:1: unknown key"), "\(faulty)")
+        let long = try preview(String(repeating: "#", count: 8 << 20))
+        let detail = "the body is longer than the 8MiB that this endpoint takes, which no setting changes"
+        #expect(long.status == 413 && long.text.contains(detail), "\(long.text.prefix(300))")
     }
 
     @Test func `a reload answers with the revision in force, and refuses an outdated one`() throws {
