@@ -50,11 +50,40 @@ struct GatewayAddresses: Sendable {
             else { return nil }
             path = url.path
         }
-        guard let rest = self.rest(of: path) else { return nil }
+        guard let rest = self.rest(of: Self.resolved(path)) else { return nil }
         let mapped = self.prefix + rest
         // A path that begins with two slashes would name another host (RFC 3986 §4.2).
         let isHost = mapped.hasPrefix("//") || mapped.hasPrefix("/\\")
         return (isHost ? "/." : "") + mapped + fragment
+    }
+
+    /// The path that clients make of a path with its query: they resolve dot segments (RFC 3986 §5.2.4), which may lead out of the
+    /// base or into it.
+    private static func resolved(_ path: String) -> String {
+        let end = path.firstIndex(of: "?") ?? path.endIndex
+        let segments = path[..<end].split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        // Other paths keep their spelling.
+        guard segments.contains(where: { Self.dots($0) > 0 }) else { return path }
+        var kept: [Substring] = []
+        for segment in segments {
+            switch Self.dots(segment) {
+            case 0: kept.append(segment)
+            case 2: _ = kept.popLast()
+            default: break
+            }
+        }
+        // A dot segment at the end stands for a folder.
+        if let last = segments.last, Self.dots(last) > 0 { kept.append("") }
+        return "/\(kept.joined(separator: "/"))\(path[end...])"
+    }
+
+    /// The number of dots of a dot segment, which browsers also read percent-encoded; zero for another segment.
+    private static func dots(_ segment: Substring) -> Int {
+        switch segment.lowercased() {
+        case ".", "%2e": 1
+        case "..", ".%2e", "%2e.", "%2e%2e": 2
+        default: 0
+        }
     }
 
     /// The rest of a path with its query below the base; nil if it is not below. The base may be named without the slash at its

@@ -40,6 +40,15 @@ struct GatewayAddressTests {
             ("http://up.test/v1", "/pay", "/v1?b=/", "/pay?b=/"),
             ("http://up.test/v1", "", "/v1?b=c", "/?b=c"),
             ("http://up.test/v1", "/pay", "/v11?b=c", nil),
+            // Clients resolve dot segments before they ask.
+            ("http://up.test/v1", "/pay", "http://up.test/v1/../x", nil),
+            ("http://up.test/v1", "/pay", "/v1/%2E%2e/x?a=/../", nil),
+            ("http://up.test/v1", "/pay", "/v1/..", nil),
+            ("http://up.test/v1", "/pay", "/v1/.", "/pay/"),
+            ("http://up.test/v1", "/pay", "/v1/a/../b?c=../d#e", "/pay/b?c=../d#e"),
+            ("http://up.test/v1", "/pay", "http://up.test/x/../v1/./a", "/pay/a"),
+            ("http://up.test/", "/pay", "/../a", "/pay/a"),
+            ("http://up.test/", "", "http://up.test/x/..//evil.test", "/.//evil.test"),
             // The client must not be sent to another host.
             ("http://up.test/", "", "http://up.test//evil.test/a", "/.//evil.test/a"),
             ("http://up.test/v1", "", "/v1//evil.test", "/.//evil.test"),
