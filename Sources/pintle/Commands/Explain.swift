@@ -124,6 +124,12 @@ struct Explain: AsyncParsableCommand {
             }
             return .authority(authority)
         }
+        if url == "*" {
+            throw CommandFailure(
+                .usage,
+                "pintle explain: * asks about the proxy, which answers by itself; give a URL, as in OPTIONS http://host/"
+            )
+        }
         if url.hasPrefix("/") { return try self.gatewayTarget(url) }
         do throws(HTTPURLError) {
             let asked = try HTTPURL(url)

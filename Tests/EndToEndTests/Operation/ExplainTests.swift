@@ -136,6 +136,13 @@ struct ExplainTests {
         #expect(process.exitCode == 2 && process.output.isEmpty && !process.errors.isEmpty, "\(process.lines)")
     }
 
+    @Test func `an asterisk is no destination, and a URL is asked for`() throws {
+        let process = try self.explain("OPTIONS", "*")
+        let words =
+            "pintle explain: * asks about the proxy, which answers by itself; give a URL, as in OPTIONS http://host/"
+        #expect(process.exitCode == 2 && process.errors.contains(words), "\(process.lines)")
+    }
+
     // MARK: A sample
 
     private func check(_ sample: String) throws -> ChildProcess {
