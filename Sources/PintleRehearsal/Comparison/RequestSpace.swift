@@ -14,6 +14,8 @@ struct RequestSpace {
     private static let mostForPort = 4096
 
     private let policies: [Policy]
+    /// The routes of all configurations with their hosts, which may be thousands.
+    private let routes: [(configuration: RouteConfiguration, hosts: HostIndex)]
     private let credentials: CredentialGrants
     private var limit: Int
     private var count = 0
@@ -24,6 +26,7 @@ struct RequestSpace {
     /// - Parameter limit: the number of requests after which only pairs of conditions are tried.
     init(_ policies: [Policy], limit: Int) {
         (self.policies, self.credentials, self.limit) = (policies, CredentialGrants(policies), limit)
+        self.routes = policies.flatMap(\.configuration.routes).map { ($0, HostIndex($0.match.hosts)) }
     }
 
     /// Calls `body` with each request, once for each client that a rule can tell from the others.
@@ -68,8 +71,10 @@ struct RequestSpace {
     }
 
     private mutating func forEach(at authority: Authority, _ body: (PlanComparison.Request) -> Void) {
-        let routes = self.policies.flatMap(\.configuration.routes).filter { route in
-            route.match.hosts.isEmpty || route.match.hosts.contains { $0.matches(authority) }
+        let routes = self.routes.compactMap { route -> RouteConfiguration? in
+            let isForHost =
+                route.configuration.match.hosts.isEmpty || route.hosts.first(authority, where: { _ in true }) != nil
+            return isForHost ? route.configuration : nil
         }
         let grants = self.credentials.grants(for: authority, through: routes)
         if !grants.areExhausted { self.isExhausted = false }
