@@ -68,11 +68,10 @@ struct RunCaptureTests {
                 == "x.ads.example is denied by destinations.deny[0] \"*.ads.example\": use the mirror")
     }
 
-    @Test(.enabled(if: geteuid() == 0, "mounts are root's"))
-    func `domains to search make no other names of those that a command asks for`() throws {
+    /// Has an isolated command ask for a page of this machine and show its resolv.conf, on a machine with another one.
+    private func ask(on stage: RunStage, with resolver: String) throws -> ChildProcess {
         let origin = try RawOrigin(answering: response("here"))
-        let stage = try RunStage("destinations: {default: deny, allow: [\(Self.machine)]}")
-        try stage.folder.write("search svc.test corp.test\nnameserver 192.0.2.1\noptions ndots:5\n", to: "resolv")
+        try stage.folder.write(resolver, to: "resolv")
         let command = """
             mount --bind resolv /etc/resolv.conf && exec \(PintleProcess.binary) run --isolate -- env -u http_proxy \
             -u all_proxy -u ALL_PROXY sh -c 'curl -sS http://\(Self.machine):\(origin.port)/; echo; cat /etc/resolv.conf'
@@ -81,6 +80,14 @@ struct RunCaptureTests {
             "/usr/bin/unshare", ["--mount", "sh", "-c", command], environment: RunStage.environment,
             folder: stage.folder.path)
         try process.waitForExit()
+        return process
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "mounts are root's"))
+    func `domains to search make no other names of those that a command asks for`() throws {
+        let stage = try RunStage("destinations: {default: deny, allow: [\(Self.machine)]}")
+        let process = try self.ask(
+            on: stage, with: "search svc.test corp.test\nnameserver 192.0.2.1\noptions ndots:5\n")
         #expect(process.exitCode == 0, "\(process.lines)")
         #expect(
             process.output == ["here", "search .", "nameserver 192.0.2.1", "options ndots:5"], "\(process.lines)")
@@ -89,17 +96,7 @@ struct RunCaptureTests {
 
     @Test(.enabled(if: geteuid() == 0, "mounts are root's"))
     func `names are found though the machine asks only a server on a link`() throws {
-        let origin = try RawOrigin(answering: response("here"))
-        let stage = try RunStage()
-        try stage.folder.write("nameserver fe80::1%eth0\n", to: "resolv")
-        let command = """
-            mount --bind resolv /etc/resolv.conf && exec \(PintleProcess.binary) run --isolate -- env -u http_proxy \
-            -u all_proxy -u ALL_PROXY sh -c 'curl -sS http://\(Self.machine):\(origin.port)/; echo; cat /etc/resolv.conf'
-            """
-        let process = try ChildProcess(
-            "/usr/bin/unshare", ["--mount", "sh", "-c", command], environment: RunStage.environment,
-            folder: stage.folder.path)
-        try process.waitForExit()
+        let process = try self.ask(on: RunStage(), with: "nameserver fe80::1%eth0\n")
         #expect(process.output == ["here", "nameserver 192.0.2.53"], "\(process.lines)")
     }
 
