@@ -68,7 +68,7 @@ struct RunCaptureTests {
                 == "x.ads.example is denied by destinations.deny[0] \"*.ads.example\": use the mirror")
     }
 
-    /// Has an isolated command ask for a page of this machine and show its resolv.conf, on a machine with another one.
+    /// Runs an isolated command that asks for a page and shows its resolv.conf, on a machine with another one.
     private func ask(on stage: RunStage, with resolver: String) throws -> ChildProcess {
         let origin = try RawOrigin(answering: response("here"))
         try stage.folder.write(resolver, to: "resolv")
