@@ -104,6 +104,7 @@ struct AdminAccessTests {
             """
             destinations: {default: allow, private_addresses: allow}
             upstream_proxy: {url: "http://127.0.0.1:\(parent.port)"}
+            via: inner
             """)
         for host in ["127.0.0.1", "localhost", "a.localhost", "2130706433", "0.0.0.0", "[::ffff:127.0.0.1]"] {
             for port in [stage.port, stage.pintle.port] {
