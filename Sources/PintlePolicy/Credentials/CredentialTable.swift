@@ -112,6 +112,7 @@ package final class CredentialTable: Sendable {
             self.forEachMatch(in: line) { match in
                 uses.note(match.text, match.end > nameEnd ? .part(.header) : .elsewhere)
             }
+            // No other field has a text in Base64 (RFC 7617).
             guard known == .authorization else { return }
             let value = line.dropFirst("Authorization: ".utf8.count)
             if let plain = BasicText(UnsafeRawBufferPointer(rebasing: value)) {

@@ -326,6 +326,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 
     /// Tells a client to stop that sends more, or takes longer, than is dropped. Nothing is done if it has ended its side.
     private func stopIfTooMuch() {
+        // Most clients end before, and nothing is to be stopped.
         guard let discarded, !self.isTaken, discarded.isOver(at: self.worker.loop.turnTime) else { return }
         self.stopInput()
     }
