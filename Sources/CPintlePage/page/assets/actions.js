@@ -15,11 +15,13 @@ export function shellWord(text) {
   return `$'${Array.from(bytes, byte => (isPlain(byte) ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`)).join('')}'`;
 }
 
-/** Text between quotation marks, for YAML. */
-export function yamlText(text) {
-  return JSON.stringify(String(text)).replace(/[\x7f-\x9f]|[\p{Cf}\p{Zl}\p{Zp}]/gu, character =>
+/** A value as JSON that is also YAML: what is not seen, or ends a line there, is escaped. It can stand in strings alone. */
+export function yamlValue(value) {
+  return JSON.stringify(value).replace(/[\x7f-\x9f]|[\p{Cf}\p{Zl}\p{Zp}]/gu, character =>
     Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`).join(''));
 }
+/** Text between quotation marks, for YAML. */
+export const yamlText = text => yamlValue(String(text));
 const yamlWord = text => (/^[A-Za-z][\w.-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) ? text : yamlText(text));
 
 const isToken = name => /^[\w!#$%&'*+.^`|~-]+$/.test(name);
@@ -39,26 +41,66 @@ export function proxyOf(activity) {
 /** True if there is something to send again, or to decide about: the request could be read, and is for more than the proxy. */
 export const hasTarget = record => Boolean(record.url || (record.method === 'CONNECT' && record.host));
 
+/** The field names of a message, in lowercase. */
+const namesOf = fields => new Set(fields.map(([name]) => name.toLowerCase()));
+
+/** The kept content of a request; undefined if none of it was kept, or a part alone. */
+const wholeBody = request => (request?.body && !request.body.truncated ? request.body : undefined);
+
+/** True if the request had content that was not kept whole, so that a command lacks it. */
+export const lacksContent = ({ record, request }) =>
+  record.method !== 'CONNECT' && record.method !== 'HEAD' && record.status !== 101 && record.bytes_in > 0 && !wholeBody(request);
+
+/** The most characters of content within a command: Linux takes 128 KiB for one word, and a character has up to four bytes. */
+const mostInline = 30_000;
+
+/** Content that no word of a shell can have, in base64: bytes, zeros, and very long text. */
+function pipedContent({ text, base64 }) {
+  if (text === undefined) return base64;
+  if (!text.includes('\0') && text.length <= mostInline) return undefined;
+  return btoa(Array.from(new TextEncoder().encode(text), byte => String.fromCharCode(byte)).join(''));
+}
+
+/** The name for which the proxy has taken the client. curl asks for the password of a user; a tag has none. */
+const proxyUser = ({ user, tag }) => (user ? [user, tag].filter(Boolean).join('+') : tag && `${tag}:`);
+
 export function asCurl({ record, request }, proxy) {
   const words = ['curl', '--globoff'];
   const isForGateway = record.url?.startsWith('/') ?? false;
-  if (proxy && !isForGateway) words.push('--proxy', proxy);
+  if (proxy && !isForGateway) {
+    words.push('--proxy', proxy);
+    const name = proxyUser(record);
+    if (name) words.push('--proxy-user', name);
+  }
   if (record.method === 'CONNECT') return [...words, '--proxytunnel', `https://${record.url ?? record.host}/`].map(shellWord).join(' ');
-  const body = request?.body;
   const isHead = record.method === 'HEAD';
+  const body = isHead ? undefined : wholeBody(request);
   // With data curl would send a POST, and refuses it beside --head.
-  const hasData = !isHead && body?.text !== undefined && !body.truncated && (record.method !== 'GET' || body.text !== '');
+  const hasData = body !== undefined && (record.method !== 'GET' || body.text !== '');
+  const piped = hasData ? pipedContent(body) : undefined;
+  // Without it curl resolves dot segments, and asks for another resource.
+  if (/\/(\.|%2e){1,2}(?![^/?#])/i.test(record.url ?? '')) words.push('--path-as-is');
   if (isHead) words.push('--head');
   else if (record.method && (record.method !== 'GET' || hasData)) words.push('--request', record.method);
   // The gateway chooses by the Host.
   if (isForGateway && proxy && record.host) words.push('--header', `Host: ${record.host}`);
   for (const [name, value] of request?.fields ?? []) {
-    if (!isToken(name) || ownFields.test(name)) continue;
+    // Kept content has no content coding any more.
+    if (!isToken(name) || ownFields.test(name) || (hasData && name.toLowerCase() === 'content-encoding')) continue;
     words.push('--header', value === '' ? `${name};` : `${name}: ${value}`);
   }
-  if (hasData) words.push('--data-raw', body.text);
+  if (request?.fields) {
+    const names = namesOf(request.fields);
+    for (const name of ['User-Agent', 'Accept', ...(hasData ? ['Content-Type'] : [])]) {
+      // curl sends these of itself.
+      if (!names.has(name.toLowerCase())) words.push('--header', `${name}:`);
+    }
+  }
+  if (piped !== undefined) words.push('--data-binary', '@-');
+  else if (hasData) words.push('--data-raw', body.text);
   words.push('--url', isForGateway ? `${proxy ?? `http://${record.host ?? ''}`}${record.url}` : record.url ?? '');
-  return words.map(shellWord).join(' ');
+  const command = words.map(shellWord).join(' ');
+  return piped === undefined ? command : `printf %s ${shellWord(piped)} | base64 --decode | ${command}`;
 }
 
 /** Kinds of violations that are found in the response. */
@@ -86,7 +128,8 @@ export function asTest({ record, request, response, sent }) {
   const isOfOrigin = (record.decision === 'reject' && violations.length === 0) || (record.decision === 'error' && record.status >= 500);
   const problem = record.decision === 'deny' && record.rule?.startsWith('destinations') ? 'destination-denied' : undefined;
   const lines = [
-    `- name: ${yamlText(`${record.method ?? ''} ${record.host ?? record.url ?? ''} ${word}`)}`,
+    // Tests of one file have different names.
+    `- name: ${yamlText(`${record.method ?? ''} ${record.url ?? record.host ?? ''} ${word}`)}`,
     `  request: ${map([
       ['method', record.method && yamlWord(record.method)],
       ['url', yamlText(record.method === 'CONNECT' ? `https://${record.url ?? record.host}/` : record.url ?? '')],
@@ -118,7 +161,7 @@ function jsonOf(request) {
   if (body?.text === undefined || body.truncated || isHidden(body.text)) return undefined;
   try {
     const value = JSON.parse(body.text);
-    return value !== null && typeof value === 'object' ? JSON.stringify(value) : undefined;
+    return value !== null && typeof value === 'object' ? yamlValue(value) : undefined;
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@
 
 // Everything that is known about one exchange.
 
-import { asCurl, asRule, asTest, copy, hasTarget, proxyOf } from './actions.js';
+import { asCurl, asRule, asTest, copy, hasTarget, lacksContent, proxyOf } from './actions.js';
 import { exchange, explain } from './api.js';
 import { byId, chip, element, isolated, shown, table, verdictChip } from './dom.js';
 import { count, day, decision, placeText, size, source, trust, visible, visibleLines } from './format.js';
@@ -60,7 +60,9 @@ export class Detail {
     if (!hasTarget(record)) return element('p.dim', {}, 'This request has no URL, so that it cannot be copied or explained.');
     const button = (text, click) => element('button', { type: 'button', click }, text);
     return [
-      button('Copy as curl', () => copy('the command', asCurl(detail, proxyOf(this.activity())))),
+      button('Copy as curl', () => copy(
+        lacksContent(detail) ? 'the command without its content, which was not kept whole' : 'the command',
+        asCurl(detail, proxyOf(this.activity())))),
       button('Copy as test', () => copy('the policy test', asTest(detail))),
       button('Copy allow rule', () => copy('the rule', asRule(record, 'allow'))),
       button('Copy deny rule', () => copy('the rule', asRule(record, 'deny'))),
