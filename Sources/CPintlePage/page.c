@@ -75,6 +75,9 @@ static const unsigned char store_js[] = {
 static const unsigned char style_css[] = {
 #embed "page/assets/style.css"
 };
+static const unsigned char token_js[] = {
+#embed "page/assets/token.js"
+};
 static const unsigned char trust_js[] = {
 #embed "page/assets/trust.js"
 };
@@ -110,6 +113,7 @@ static const struct pintle_page_file files[] = {
     FILE("signin.js", SCRIPT, signin_js),
     FILE("store.js", SCRIPT, store_js),
     FILE("style.css", STYLE, style_css),
+    FILE("token.js", SCRIPT, token_js),
     FILE("trust.js", SCRIPT, trust_js),
     FILE("unused.js", SCRIPT, unused_js),
     FILE("waterfall.js", SCRIPT, waterfall_js),

@@ -191,6 +191,15 @@ class Checks:
         page.goto(self.arguments.link)
         page.wait_for_selector("#grid")
         assert "token" not in page.url, "a token stays in the address bar"
+        # The browser loads nothing anew if only the fragment changes.
+        page.evaluate("window.isOld = true")
+        page.goto(self.arguments.link)
+        self.until(page, "window.isOld === undefined && document.getElementById('grid') !== null")
+        assert "token" not in page.url, "a token stays in the address bar"
+        page.goto(self.base + "#token=not-the-token")
+        page.locator("#toast", has_text="not valid").wait_for()
+        assert "token" not in page.url, "a token stays in the address bar"
+        page.wait_for_selector("#grid")
         self.state = page.context.storage_state()
         self.close(page)
 
@@ -526,6 +535,12 @@ class Checks:
         page.route("**/api/**", lambda route: route.fulfill(status=401, content_type="application/problem+json", body='{"title":"not signed in"}'))
         page.click("nav a[data-page=routes]")
         page.locator("#signed-out", has_text="pintle status").wait_for()
+        # The link of a process that was started later is pasted into the same tab.
+        page.unroute_all()
+        page.goto(self.arguments.link)
+        page.wait_for_selector("#state:not(.signed-out):not(.connecting)")
+        page.wait_for_selector("#grid")
+        assert "token" not in page.url, "a token stays in the address bar"
         page.context.close()
 
     def bears_load(self):

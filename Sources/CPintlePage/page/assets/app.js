@@ -18,6 +18,7 @@ import { previewFiles } from './preview.js';
 import { Questions } from './questions.js';
 import { routesPage } from './routes.js';
 import { mostRecords, Store, View } from './store.js';
+import { signIn, takeToken } from './token.js';
 import { trustPage } from './trust.js';
 import { unusedPage } from './unused.js';
 
@@ -308,13 +309,23 @@ listenToKeys({
 });
 
 previewFiles(() => { location.hash = 'preview'; });
-addEventListener('hashchange', navigate);
+
+/** Takes a link that was pasted into the address bar: of this process, or of one that was started later. Returns false if there is none. */
+function takeLink() {
+  const token = takeToken();
+  if (token === undefined) return false;
+  signIn(token).then(reason => { if (reason !== undefined) say(visible(reason)); });
+  return true;
+}
+
+addEventListener('hashchange', () => { if (!takeLink()) navigate(); });
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) return;
   schedule();
   if (fetched[page]) refresh(page);
 });
 
+takeLink();
 navigate();
 events.open('');
 list.load('');

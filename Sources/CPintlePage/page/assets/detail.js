@@ -210,15 +210,18 @@ function message(name, value) {
   return section(`The ${name}`, fields, body(`Body of the ${name}`, value.body));
 }
 
-/** The most characters of a body that are laid out at once. */
+/** The most characters of a body that are laid out at once, and the most bytes of one that is no text. */
 const mostText = 65_536;
+const mostBytes = 16_384;
 
 function body(caption, value) {
   if (!value) return null;
-  const text = value.text ?? dump(value.base64 ?? '');
+  const bytes = value.text === undefined ? atob(value.base64 ?? '') : '';
+  const text = value.text ?? dump(bytes);
   const block = element('pre', { tabindex: '0', role: 'region', 'aria-label': caption }, element('bdi', {}, visibleLines(text, mostText)));
   const part = value.truncated ? (value.size === undefined ? 'not kept whole' : `the beginning of ${size(value.size)}`) : '';
-  const notes = [value.text === undefined ? 'bytes' : '', part].filter(Boolean).join(', ');
+  const kind = value.text !== undefined ? '' : bytes.length > mostBytes ? `the first ${size(mostBytes)} of ${size(bytes.length)} of bytes` : 'bytes';
+  const notes = [kind, part].filter(Boolean).join(', ');
   const more = text.length > mostText
     ? element('button', { type: 'button', click: event => {
       block.replaceChildren(element('bdi', {}, visibleLines(text)));
@@ -237,7 +240,7 @@ function messages(list) {
   if (!list?.length) return element('p.dim', {}, 'Its messages were not kept.');
   const rows = list.slice(0, mostMessages).map(({ time, from, opcode, text, base64, truncated }) => [
     visible(time ?? '', 40), from === 'client' ? 'sent' : 'received', opcodes[opcode] ?? String(opcode),
-    element('span.value', {}, isolated(visibleLines(text ?? dump(base64 ?? ''), 4000)), truncated ? element('span.dim', {}, ' …') : null),
+    element('span.value', {}, isolated(visibleLines(text ?? dump(atob(base64 ?? '')), 4000)), truncated ? element('span.dim', {}, ' …') : null),
   ]);
   const rest = list.length - rows.length;
   return element('div', {},
@@ -245,11 +248,10 @@ function messages(list) {
     rest > 0 ? element('p.dim', {}, `${count(rest)} more are kept; the HAR file has all.`) : null);
 }
 
-/** Bytes in rows of sixteen, as hexadecimal numbers and as text. */
-function dump(base64) {
-  const bytes = atob(base64).slice(0, 16_384);
+/** The first bytes in rows of sixteen, as hexadecimal numbers and as text. */
+function dump(bytes) {
   const rows = [];
-  for (let start = 0; start < bytes.length; start += 16) {
+  for (let start = 0; start < Math.min(bytes.length, mostBytes); start += 16) {
     const row = bytes.slice(start, start + 16);
     const numbers = Array.from(row, byte => byte.charCodeAt(0).toString(16).padStart(2, '0')).join(' ').padEnd(47);
     rows.push(`${start.toString(16).padStart(6, '0')}  ${numbers}  ${row.replace(/[^\x20-\x7e]/g, '.')}`);
