@@ -21,6 +21,7 @@ struct RoutesAnswer {
                 ("place", Self.place(configuration.position, program)),
                 ("match", .string(summary.matched)), ("summary", .string(summary.description)),
                 ("upstream", configuration.upstream.map { .string("\($0)") }),
+                ("answer", configuration.answer.map { .integer(Int64($0.status)) }),
                 ("trust", configuration.trust.map { .string($0.value) }), ("counters", counts.parameter),
                 ("violations", counts.violations.parameter), ("used", .bool(counts.started > 0)),
             ])

@@ -87,6 +87,13 @@ struct AdminReadingTests {
         #expect(refused.status == 400 && refused.text.contains("give `user` and `tag` instead"), "\(refused)")
     }
 
+    @Test func `an explanation has room for a request as long as the proxy takes`() throws {
+        let value = String(repeating: "%3D", count: 8000)
+        let answer = try self.stage.ask(
+            "/api/explain?method=GET&url=http://site.example/&header=X-A:+\(value)&header=X-B:+\(value)")
+        #expect(answer.status == 200 && answer.text.contains("site.example"), "\(answer.status)")
+    }
+
     @Test func `the activity has the addresses of the listeners`() throws {
         #expect(
             try self.stage.ask("/api/activity").json["listeners"] as? [String]
@@ -99,6 +106,13 @@ struct AdminReadingTests {
         let routes = try self.stage.ask("/api/routes").json["routes"] as? [PintleProcess.Object] ?? []
         #expect(routes.map { $0["name"] as? String } == ["site", "idle"])
         #expect(routes.map { $0["used"] as? Bool } == [true, false])
+    }
+
+    @Test func `a route that answers itself shows its status in place of an upstream`() throws {
+        let stage = try AdminStage(
+            "routes: [{name: gone, match: {paths: [/old]}, respond: {status: 410}}, {name: rest}]")
+        let routes = try stage.ask("/api/routes").json["routes"] as? [PintleProcess.Object] ?? []
+        #expect(routes.map { $0["answer"] as? Int } == [410, nil])
     }
 
     /// The numbers of decisions, by the names of the rules, of those that have decided.

@@ -41,7 +41,7 @@ function row(route) {
     element('span', {}, element('strong', {}, shown(route.name, 100)),
       route.place ? element('code.place', { title: placeText(route.place) }, isolated(placeText(route.place).replace(/^.*\//, ''))) : null),
     visible(route.match, 400),
-    element('span', {}, shown(route.upstream ?? 'where it was aimed', 300), route.trust ? element('span.note', {}, ` trust ${visible(route.trust, 100)}`) : null),
+    element('span', {}, shown(route.answer === undefined ? route.upstream ?? 'where it was aimed' : `answers ${route.answer} itself`, 300), route.trust ? element('span.note', {}, ` trust ${visible(route.trust, 100)}`) : null),
     sparkline(points),
     route.used === false ? element('span.chip.unused', {}, 'unused') : count(counters.started),
     count(counters.active),

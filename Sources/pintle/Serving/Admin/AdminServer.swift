@@ -61,6 +61,8 @@ final class AdminServer: Sendable {
             CIDR(masking: IPAddress(v6High: 0, low: 0), prefixLength: 0),
         ]
         (configuration.limits.connections, configuration.limits.connectionsPerClient) = (256, 256)
+        // The request line of an explanation has the whole head of another request, percent-encoded.
+        (configuration.limits.headerLine, configuration.limits.headerBytes) = (192 << 10, 256 << 10)
         let counters = Counters(routes: [])
         // Nothing of it is shown: the endpoint's own requests are no activity of the proxy.
         let activity = Activity(
