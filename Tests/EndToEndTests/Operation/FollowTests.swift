@@ -202,6 +202,9 @@ struct FollowTests {
             ask("/good"); ask("/bad")
             before = expect("/bad"); assert b"GET" in before and b"/good" not in before, before
             expect("site")
+            # Columns for which there is no room are left out whole.
+            resize(20, 76); frame = b""
+            while b"DOWN/S\x1b[K" not in frame or b"CANCELLED" in frame: expect("\x1b[H"); frame = expect("\x1b[J")
             # One line fits, cut at the border.
             resize(1, 12); frame = b""
             while frame != b"listening on\x1b[K": expect("\x1b[H"); frame = expect("\x1b[J")

@@ -31,7 +31,7 @@ struct Top: ParsableCommand {
         let proxy = try RunningProxy(process: self.pid)
         if self.once {
             let table = TopTable(latest: try Self.sample(of: proxy), previous: nil)
-            return try Output.data(table.lines.joined(separator: "\n"))
+            return try Output.data(table.lines(within: nil).joined(separator: "\n"))
         }
         guard let screen = TopScreen() else {
             throw CommandFailure(.usage, "pintle top needs a terminal to draw on; --once writes the counters once")

@@ -36,11 +36,11 @@ final class TopScreen {
     }
 
     /// Shows lines, each cut at the border, as many as there is room for.
-    func draw(_ lines: (_ room: Int) -> [String]) throws(CommandFailure) {
+    func draw(_ lines: (_ rows: Int, _ columns: Int) -> [String]) throws(CommandFailure) {
         var size = winsize()
         _ = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size)
         let (rows, columns) = (size.ws_row > 0 ? Int(size.ws_row) : 24, size.ws_col > 0 ? Int(size.ws_col) : 80)
-        let shown = lines(rows).prefix(rows).map { line in
+        let shown = lines(rows, columns).prefix(rows).map { line in
             line.showable(keepingLines: false).cut(toColumns: columns) + Control.clearToEndOfLine
         }
         // No line end behind the last line: it would scroll.

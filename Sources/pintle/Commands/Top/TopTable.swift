@@ -17,21 +17,31 @@ struct TopTable {
     /// An earlier sample; without one there are no rates.
     let previous: Sample?
 
-    var lines: [String] {
+    /// - Parameter room: the columns of the terminal; nil for as many as the lines take.
+    func lines(within room: Int?) -> [String] {
         let reading = self.latest.reading
         let state =
             "\(reading.activity.replacing("_", with: " ")), \(Self.count(reading.connections, "connection")), "
             + "\(Self.count(reading.tunnels, "tunnel")), \(Self.bytes(reading.heldBytes)) of bodies held"
             + (reading.questions > 0 ? ", \(Self.count(reading.questions, "open question"))" : "")
         let rows = [Self.headings] + reading.routes.map(self.cells) + [self.cells(reading.overall)]
-        let shown =
-            self.previous == nil
-            ? rows.map { row in row.indices.filter { !Self.rates.contains($0) }.map { row[$0] } } : rows
-        return [reading.status, state, ""] + Self.aligned(shown)
+        let widths = Self.headings.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        var shown = Self.headings.indices.filter { self.previous != nil || !Self.rates.contains($0) }
+        if let room {
+            // The border would cut a number, and what is left of it is another number.
+            for column in Self.leastNeeded
+            where shown.map({ widths[$0] + Self.gap.count }).reduce(-Self.gap.count, +) > room {
+                shown.removeAll { $0 == column }
+            }
+        }
+        return [reading.status, state, ""] + rows.map { Self.line($0, shown, widths) }
     }
 
     /// The columns that need an earlier sample.
     private static let rates: Set<Int> = [2, 8, 9]
+    /// The columns that are left out, one after the other, while a terminal has no room for all.
+    private static let leastNeeded = [10, 11, 5, 7, 8, 9, 6, 4, 3, 2, 1]
+    private static let gap = "  "
 
     private func cells(_ row: CounterReading.Row) -> [String] {
         [
@@ -55,14 +65,11 @@ struct TopTable {
     }
 
     /// Puts the first column to the left and the others to the right.
-    private static func aligned(_ rows: [[String]]) -> [String] {
-        let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            row.indices.map { column in
-                let blanks = String(repeating: " ", count: widths[column] - row[column].count)
-                return column == 0 ? row[column] + blanks : blanks + row[column]
-            }.joined(separator: "  ")
-        }
+    private static func line(_ row: [String], _ shown: [Int], _ widths: [Int]) -> String {
+        shown.map { column in
+            let blanks = String(repeating: " ", count: widths[column] - row[column].count)
+            return column == 0 ? row[column] + blanks : blanks + row[column]
+        }.joined(separator: self.gap)
     }
 
     private static func count(_ number: Int, _ thing: String) -> String {

@@ -91,9 +91,9 @@ struct TopWatch {
     private func draw() throws(CommandFailure) {
         let table = TopTable(latest: self.latest, previous: self.previous)
         let exchanges = self.exchanges
-        try self.screen.draw { room in
-            let lines = table.lines + [""]
-            return lines + exchanges.prefix(max(0, room - lines.count))
+        try self.screen.draw { rows, columns in
+            let lines = table.lines(within: columns) + [""]
+            return lines + exchanges.prefix(max(0, rows - lines.count))
         }
     }
 }
