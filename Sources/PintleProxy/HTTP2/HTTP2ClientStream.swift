@@ -134,10 +134,10 @@ final class HTTP2ClientStream: ChannelInboundHandler {
             self.took(HTTP2FrameHead.cost)
             self.receive(bytes, isLast: data.endStream)
         case .rstStream: self.leave()
-        case .priority, .windowUpdate:
+        case .windowUpdate:
             self.took(HTTP2FrameHead.cost)
             self.askForMore()
-        case .alternativeService, .goAway, .origin, .ping, .pushPromise, .settings: self.askForMore()
+        case .alternativeService, .goAway, .origin, .ping, .priority, .pushPromise, .settings: self.askForMore()
         }
     }
 

@@ -57,7 +57,7 @@ final class HTTP2FrameWatch: HTTP2FrameWatcher {
             }
         case Kind.headers, Kind.continuation:
             if self.sectionSince == nil { self.sectionSince = self.loop.turnTime }
-        case Kind.priority, Kind.windowUpdate: self.connection.received(HTTP2FrameHead.cost, on: frame.stream)
+        case Kind.windowUpdate: self.connection.received(HTTP2FrameHead.cost, on: frame.stream)
         // SwiftNIO's codec limits the other kinds.
         default: break
         }

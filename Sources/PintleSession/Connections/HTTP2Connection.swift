@@ -218,7 +218,10 @@ final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
 
 extension HTTP2Connection: HTTP2FrameWatcher {
     func admits(_ frame: HTTP2FrameHead, content: Int) -> Bool {
-        guard let stream = self.streamsByNumber[frame.stream] else { return true }
+        // PRIORITY reaches no stream.
+        guard frame.kind != HTTP2FrameHead.Kind.priority, let stream = self.streamsByNumber[frame.stream] else {
+            return true
+        }
         stream.untaken += HTTP2FrameHead.cost + content
         self.untaken(changedBy: HTTP2FrameHead.cost + content)
         if stream.untaken > Self.mostUntaken { stream.failed(.excessive) }

@@ -189,6 +189,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
                     context.writeAndFlush(NIOAny(ByteBuffer(windowUpdate: head.length)), promise: nil)
                 }
             case Kind.settings: self.takeSettings(head, bytes, at: index, context)
+            case Kind.priority: self.takePriority(head, bytes, at: index, context)
             default: self.takeSection(head, bytes, at: index, context)
             }
             // The frame was an error of the connection.
@@ -213,6 +214,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         // A frame that is out of place, or too long, is left for the codec to refuse.
         case Kind.headers: self.hasSettings && self.sectionStream == nil && head.length <= Self.frameSizes.least
         case Kind.continuation: self.sectionStream == head.stream && head.length <= Self.frameSizes.least
+        case Kind.priority: self.hasSettings && self.sectionStream == nil && head.length == 5 && head.stream != 0
         // Late frames are dropped.
         case Kind.reset, Kind.windowUpdate: self.sectionStream == nil && head.length == 4 && self.watcher.isLate(head)
         case Kind.data: self.sectionStream == nil && head.length <= Self.frameSizes.least && self.watcher.isLate(head)
@@ -272,6 +274,17 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             block, behind: prefix, kind: head.kind, flags: flags, stream: head.stream, size: Int(Self.frameSizes.least))
         context.fireChannelRead(self.wrapInboundOut(frames))
         if isBroken { self.hasFailed = true }
+    }
+
+    /// Drops a PRIORITY frame. Streams take turns by their windows, browsers send some for each picture of a page, and the codec
+    /// counts them towards a flood.
+    private func takePriority(
+        _ head: HTTP2FrameHead, _ bytes: ByteBuffer, at index: Int, _ context: ChannelHandlerContext
+    ) {
+        let dependency: UInt32 = bytes.getInteger(at: index + HTTP2FrameHead.size) ?? 0
+        // A stream that depends on itself is the codec's to refuse.
+        guard Int(dependency & 0x7FFF_FFFF) == head.stream else { return }
+        self.pass(bytes, from: index, to: index + HTTP2FrameHead.size + head.length, context)
     }
 
     /// Processes a SETTINGS frame.

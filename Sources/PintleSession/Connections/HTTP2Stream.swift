@@ -245,8 +245,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             if count > 0 { bytes.withUnsafeReadableBytes { transfer.received($0) } }
             if data.endStream { self.finish(trailers: Fields()) }
         case .rstStream(let code): self.failed(self.failure(by: code))
-        case .priority, .windowUpdate: self.took(HTTP2FrameHead.cost)
-        case .alternativeService, .goAway, .origin, .ping, .pushPromise, .settings: break
+        case .windowUpdate: self.took(HTTP2FrameHead.cost)
+        case .alternativeService, .goAway, .origin, .ping, .priority, .pushPromise, .settings: break
         }
     }
 

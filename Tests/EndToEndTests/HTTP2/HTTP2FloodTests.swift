@@ -52,7 +52,6 @@ struct HTTP2FloodTests {
             Bytes.settings((0..<2000).map { ($0 & 1 == 0 ? 3 : 1, number &+ $0) })
         },
         Flood(name: "PING") { _ in Bytes.frame(Kind.ping, on: 0, Array(1...8)) },
-        Flood(name: "PRIORITY") { Bytes.frame(Kind.priority, on: $0, [0, 0, 0, 0, 1]) },
         Flood(name: "empty DATA", opening: HTTP2Case.post()) { _ in Bytes.frame(Kind.data, on: 1) },
         Flood(name: "DATA of padding", opening: HTTP2Case.post()) { _ in
             Bytes.frame(Kind.data, Flag.padded, on: 1, [3, 0, 0, 0])
@@ -99,6 +98,19 @@ struct HTTP2FloodTests {
         #expect(failure.current == nil)
         #expect(try runsUnderSanitizer || stage.pintle.memory("VmRSS") - memory < 64 * 1024)
         #expect(stage.heldUp.isEmpty, "\(stage.heldUp)")
+    }
+
+    @Test func `a browser may change the priority of every picture of a page`() throws {
+        let stage = try HTTP2Stage()
+        let client = try stage.client()
+        try client.greet()
+        for number in 0..<1000 {
+            let change: [UInt8] = [0x80, 0, 0, 0, UInt8(number % 256)]
+            try client.send(Bytes.frame(Kind.priority, on: 2 * (number % 100) + 1, change))
+        }
+        try client.send(Bytes.headers(HTTP2Case.get, on: 1))
+        #expect(try client.answer(on: 1).status == 200)
+        #expect(client.goAway == nil)
     }
 
     /// Times that are short, for clients that do not move.

@@ -184,7 +184,6 @@ final class FrameClient {
     }
 
     func sendPriority(of number: Int) {
-        self.model.floods.control += 1
         self.send(Bytes.frame(Kind.priority, on: number, Bytes.number(0, 4) + [7]))
     }
 

@@ -53,7 +53,7 @@ final class FrameModel {
 
     /// The number of frames so far of each kind that is limited for a connection (docs/http2.md).
     struct Floods {
-        /// SETTINGS, PING and PRIORITY; acknowledgements count as well.
+        /// SETTINGS and PING; acknowledgements count as well.
         var control = 0
         /// Streams that the client has reset. One that is over when its reset comes does not count.
         var resets = 0
