@@ -17,7 +17,7 @@ package final class ExchangeObserver: ExchangeSink {
 
     package init(_ take: @escaping @Sendable (ObservedExchange) -> Void) { self.take = take }
 
-    package var wantsExchanges: Bool { true }
+    package var wants: SinkWants { .records }
     package func take(_ exchange: ObservedExchange) { self.take(exchange) }
 }
 
