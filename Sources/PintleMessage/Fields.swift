@@ -321,12 +321,16 @@ public struct Fields: Sendable {
     /// Gives lines other values, in their places.
     ///
     /// - Parameter replacement: the new value of a line, nil for none. The bytes are valid during the call only.
-    package mutating func replaceValues(_ replacement: (FieldName, _ value: UnsafeRawBufferPointer) -> [UInt8]?) {
+    package mutating func replaceValues(
+        _ replacement: (FieldName, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> [UInt8]?
+    ) {
         for index in self.lines.indices {
             let line = self.lines[index]
             let place = Int(line.valueStart)..<Int(line.valueStart + line.valueLength)
-            let value = self.bytes.withUnsafeBytes {
-                replacement(line.name, UnsafeRawBufferPointer(rebasing: $0[place]))
+            let value = self.bytes.withUnsafeBytes { all in
+                let name = all[Int(line.start)..<Int(line.start + line.nameLength)]
+                return replacement(
+                    line.name, UnsafeRawBufferPointer(rebasing: name), UnsafeRawBufferPointer(rebasing: all[place]))
             }
             guard let value else { continue }
             if value.count == place.count {

@@ -31,7 +31,7 @@ struct CredentialRuleTests {
         #expect(credential.name == "api" && credential.value == Self.value && credential.variable == "TOKEN")
         #expect(credential.trust.value == "pinned" && credential.placeholder == nil)
         #expect(credential.grants.map { $0.hosts.map(\.description) } == [["api.test"], ["api.test:8443"]])
-        #expect(credential.grants.map(\.parts) == [Set(CredentialConfiguration.Part.allCases), [.header]])
+        #expect(credential.grants.map(\.parts) == [CredentialConfiguration.Part.allCases, [.header]])
     }
 
     @Test(

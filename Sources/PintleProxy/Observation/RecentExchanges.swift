@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
-package import PintleActivity
+internal import PintleActivity
 internal import PintleMessage
 internal import PintleSystem
 package import PintleWatch

@@ -34,7 +34,7 @@ import Testing
     @Test func `new values stand in the places of the old ones`() {
         var fields = self.fields
         let copy = fields
-        fields.replaceValues { name, value in
+        fields.replaceValues { name, _, value in
             // As long, longer, and empty.
             if name == .host { return Array("b".utf8) }
             if value.elementsEqual("2".utf8) { return Array("22".utf8) }
