@@ -570,8 +570,10 @@ extension SocketChannel: DescriptorWatcher {
         if !readiness.isDisjoint(with: self.socket.readNeeds) { self.readReady() }
         // All is well, or reading has found the end.
         guard self.state == .active, readiness.isBroken else { return }
+        // The peer may have sent more before it broke the connection: the next turn reads on, and finds the error behind it.
+        if self.input == .wanted, !self.waitsToMove { return }
         if let error = self.socket.error() { return self.fail(error) }
         // Both directions are closed; earlier bytes are read when they are wanted.
-        if self.input != .wanted || self.waitsToMove { self.socket.unwatch(on: self.loop) }
+        self.socket.unwatch(on: self.loop)
     }
 }
