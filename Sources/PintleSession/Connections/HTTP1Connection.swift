@@ -134,7 +134,7 @@ final class HTTP1Connection: OwnedConnection, Carrier {
 
     func sendMore() { self.pump() }
 
-    func abandon() { self.close() }
+    func abandon(after silence: NIODeadline?) { self.close() }
 
     var takesPipes: Bool { self.tls == nil && self.machine.sendsBodyNext }
 

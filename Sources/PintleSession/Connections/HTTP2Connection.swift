@@ -32,6 +32,10 @@ final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
     private var multiplexer: NIOHTTP2Handler.StreamMultiplexer?
     private var streams: [ObjectIdentifier: HTTP2Stream] = [:]
     private var streamsByNumber: [Int: HTTP2Stream] = [:]
+    /// The time at which the peer's last frame arrived.
+    private var lastArrival = NIODeadline.uptimeNanoseconds(0)
+    /// True if it leaves at the end of this turn.
+    private var isDoubted = false
     /// The cost of frames that have arrived and were not taken, in bytes.
     private var untaken = 0
     /// The memory for them that is reserved from the common budget.
@@ -113,6 +117,17 @@ final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
         return true
     }
 
+    /// Leaves if no frame has come since a moment, while a transfer has waited for one in vain: the way to the peer may be broken,
+    /// which TCP notices only after a quarter of an hour. In HTTP/1.1 such a connection ends with its transfer.
+    ///
+    /// It leaves at the end of the turn: other transfers may hear of that, and the one that has waited is being dropped.
+    /// Does nothing if it has left.
+    func leaveIfSilent(since moment: NIODeadline) {
+        guard self.lastArrival < moment, !self.takesNoMore else { return }
+        self.isDoubted = true
+        self.pool.loop.atEndOfTurn(self)
+    }
+
     /// Carries a transfer.
     func carry(_ transfer: Transfer) {
         if let number { self.pool.beganStream(on: number) }
@@ -125,6 +140,7 @@ final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
     }
 
     func runAtEndOfTurn() {
+        if self.isDoubted { self.leave() }
         let starting = self.starting
         self.starting.removeAll()
         for stream in starting where !stream.isOver {
@@ -218,6 +234,7 @@ final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
 
 extension HTTP2Connection: HTTP2FrameWatcher {
     func admits(_ frame: HTTP2FrameHead, content: Int) -> Bool {
+        self.lastArrival = self.pool.loop.turnTime
         guard let stream = self.streamsByNumber[frame.stream] else { return true }
         stream.untaken += HTTP2FrameHead.cost + content
         self.untaken(changedBy: HTTP2FrameHead.cost + content)

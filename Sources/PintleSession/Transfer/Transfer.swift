@@ -61,6 +61,9 @@ package final class Transfer {
     /// The time for which a body waits for `100 Continue`: RFC 9110 §10.1.1 forbids to wait for ever.
     private static let expectationTime = TimeAmount.seconds(1)
 
+    /// The longest silence of an upstream after which an abandoned transfer casts no doubt on its connection.
+    private static let longestWithoutDoubt = TimeAmount.seconds(5)
+
     /// Its index among the running transfers of its pool.
     var place: Int?
     private let pool: TransferPool
@@ -582,7 +585,7 @@ package final class Transfer {
             self.goOn(others)
         case .pausing(let timer): self.pool.loop.disarm(timer)
         case .joining: if let host { self.pool.stopJoining(self, at: host) }
-        case .carried(let carrier): carrier.abandon()
+        case .carried(let carrier): carrier.abandon(after: self.suspiciousSilence)
         }
     }
 
@@ -661,6 +664,14 @@ package final class Transfer {
         guard deadline <= now else { return self.pool.loop.arm(self.silence, at: deadline) }
         let key = self.asked.request.timeoutKey.map { " (\($0))" } ?? ""
         self.fail(.timeout, "\(self.asked.request.authority) was silent for \(self.silenceLimit.inWords)\(key)")
+    }
+
+    /// The second half of a silence of the upstream that is suspiciously long, by its beginning; nil if there is none.
+    private var suspiciousSilence: NIODeadline? {
+        let silence = NIODeadline.now() - self.lastActivity
+        let isLong = silence >= min(self.silenceLimit, Self.longestWithoutDoubt)
+        guard isLong, !self.isReadingPaused, self.awaited == .origin else { return nil }
+        return self.lastActivity + .nanoseconds(silence.nanoseconds / 2)
     }
 
     /// True for a type of content that may be silent for a long time.
