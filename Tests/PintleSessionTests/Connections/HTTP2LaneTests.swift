@@ -2,9 +2,10 @@
 
 import NIOCore
 import PintleMessage
-import PintleSession
 import PintleTesting
 import Testing
+
+@testable import PintleSession
 
 /// Origins of HTTP/2 that refuse streams, or take no more of them (RFC 9113 §6.8, §8.7).
 struct HTTP2LaneTests {
@@ -63,6 +64,16 @@ struct HTTP2LaneTests {
         isOver.change { $0 = true }
         #expect(try await self.stage.data(for: request(origin.port)).text == "done")
         #expect(origin.connections.count == 1)
+    }
+
+    @Test(arguments: [1, 1_000_001, 1 << 30 - 1])
+    func `a connection takes requests as long as numbers for their streams are left`(number: Int) {
+        #expect(!HTTP2Connection.isLast(number))
+    }
+
+    @Test(arguments: [1 << 30 + 1, 0x7FFF_FFFF])
+    func `a connection takes no more requests long before their numbers come to an end`(number: Int) {
+        #expect(HTTP2Connection.isLast(number))
     }
 
     // MARK: Refused streams
