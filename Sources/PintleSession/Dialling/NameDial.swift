@@ -129,9 +129,9 @@ final class NameDial: RunningDial, @unchecked Sendable {
     private var timeout: SessionError {
         guard self.race == nil else {
             return .connectTimeout(
-                self.target.authority, by: self.target.proxy?.server, within: self.target.timeLimit)
+                self.target.authority, by: self.target.proxy?.server, within: self.target.namedLimit)
         }
-        let words = "\(self.target.dialledHost) has no address within \(self.lookupLimit.inWords)"
+        let words = "\(self.target.dialledHost) has no address within \(self.target.namedLookupLimit.inWords)"
         return SessionError(.dnsFailure, words)
     }
 

@@ -310,7 +310,7 @@ package final class Transfer {
         self.measured.delay(by: .nanoseconds((self.attemptStart - self.start).nanoseconds))
         switch result {
         case .failure(let error):
-            self.goOn(others)
+            self.goOn(others, isMade: false)
             // One of the others has cancelled this transfer.
             guard self.uses == uses else { return }
             if !self.connectAgain(after: error) { self.tellEnd(error) }
@@ -325,7 +325,7 @@ package final class Transfer {
             case .http2: HTTP2Connection(made, to: host, pool: self.pool).carry(self)
             }
             self.pool.note(version, at: host, by: proxy)
-            self.goOn(others)
+            self.goOn(others, isMade: true)
         }
     }
 
@@ -366,15 +366,16 @@ package final class Transfer {
         return self.pool.endAttempt(at: host)
     }
 
-    private func goOn(_ others: [Transfer]) {
-        for other in others { other.joined() }
-    }
+    private func goOn(_ others: [Transfer], isMade: Bool) { for other in others { other.joined(isMade: isMade) } }
 
-    private func joined() {
+    /// - Parameter isMade: false if the connection that was waited for has not come.
+    private func joined(isMade: Bool) {
         // Another of the waiting transfers has cancelled this one.
         guard case .joining = self.stage else { return }
         self.stage = .none
-        self.connect()
+        if isMade || self.pool.loop.turnTime < self.connectDeadline { return self.connect() }
+        let (peer, limit) = (self.asked.request.authority, self.asked.request.connectTimeout)
+        self.tellEnd(SessionError.connectTimeout(peer, by: self.proxy?.server, within: limit))
     }
 
     private func use(_ connection: PooledConnection) {
@@ -582,7 +583,7 @@ package final class Transfer {
         case .none, .waiting: break
         case .connecting(let attempt, _):
             attempt.cancel()
-            self.goOn(others)
+            self.goOn(others, isMade: false)
         case .pausing(let timer): self.pool.loop.disarm(timer)
         case .joining: if let host { self.pool.stopJoining(self, at: host) }
         case .carried(let carrier): carrier.abandon(after: self.suspiciousSilence)
