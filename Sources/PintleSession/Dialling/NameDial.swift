@@ -143,6 +143,10 @@ final class NameDial: RunningDial, @unchecked Sendable {
         let completion = self.completion
         self.completion = nil
         self.end()
+        if self.race != nil, case .failure(let error) = result, error.isConnectFailure {
+            // The host may have moved to other addresses.
+            self.dialler.forget(self.target.dialled.host)
+        }
         self.metrics.total = self.elapsed
         completion?(result, self.metrics)
     }
