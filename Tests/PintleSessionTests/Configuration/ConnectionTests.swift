@@ -58,6 +58,24 @@ import Testing
         #expect(numbers.count == 1)
     }
 
+    @Test(arguments: [
+        ("timeout=3600, max=5", 1), ("TIMEOUT=60", 1), ("max=5", 1), ("timeout=", 1), ("timeout=0s", 1),
+        ("timeout=-0", 1), ("timeout=0000000000", 1), ("timeout=0", 2), ("max=5, Timeout=0", 2),
+    ])
+    func `a kept connection is not used when its origin may have closed it, as the origin has said`(
+        keepAlive: String, connections: Int
+    ) async throws {
+        let origin = try RawOrigin { connection in
+            while true {
+                _ = try connection.readRequest()
+                try connection.send(response("done", fields: "Keep-Alive: \(keepAlive)\r\n"))
+            }
+        }
+        let stage = try self.stage { _ in }
+        for _ in 0..<2 { #expect(try await stage.data(for: request(origin.port)).text == "done") }
+        #expect(origin.connections.count == connections)
+    }
+
     @Test func `tasks beyond the connections of a host wait for one`() async throws {
         let mayAnswer = Watched(false)
         let origin = try RawOrigin { connection in
