@@ -150,6 +150,22 @@ struct SocketChannelTests {
         #expect(stage.recorder.events.current == ["active", "error", "inactive"])
     }
 
+    @Test func `what a peer sent before a write to it failed is read, however much it is`() throws {
+        let stage = try ChannelStage { ShortReads(descriptor: $0) }
+        let (words, isGone) = (String(repeating: "word ", count: 200), Watched(false))
+        // The write fails before the loop hears of the words.
+        stage.loop.execute { [channel = stage.channel] in
+            _ = try? isGone.wait(for: "the end of the peer") { $0 }
+            channel.readsBeforeFailing = true
+            channel.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: "late")), promise: nil)
+        }
+        stage.send(words)
+        stage.closePeer()
+        isGone.change { $0 = true }
+        try stage.recorder.events.wait(for: "the end") { $0.last == "inactive" }
+        #expect(stage.recorder.text.current == words)
+    }
+
     @Test func `the end of the peer's stream closes the channel`() throws {
         let stage = try ChannelStage()
         stage.send("last words")
