@@ -71,6 +71,10 @@ package final class StreamSocket {
         return false
     }
 
+    /// Ends the output without telling the transport's peer, which finds bytes missing: TLS demands a closing alert (RFC 8446
+    /// §6.1). Without a transport there is no such sign.
+    func cutOutput() { shutdown(self.descriptor, Int32(SHUT_WR)) }
+
     // MARK: Readiness
 
     /// The readiness that is needed.
