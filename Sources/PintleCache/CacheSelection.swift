@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The stored responses that a removal covers.
-package enum CacheSelection: Sendable, Equatable {
+package enum CacheSelection: Sendable, Hashable {
     case url(String)
     case prefix(String)
     /// A surrogate key.
