@@ -155,8 +155,10 @@ extension CacheRules {
         }
         guard !directives.forbidsStale, wishes.minFresh ?? 0 == 0, isYoung else { return validate(.stale) }
         if let allowed = wishes.maxStale, staleness <= allowed { return answer() }
-        // A client that sends max-age does not want a stale response (§5.2.1.1).
-        if wishes.maxAge == nil, let allowed = directives.staleWhileRevalidate, staleness <= allowed {
+        // A client that sends max-age does not want a stale response (§5.2.1.1), and max-stale limits the staleness (§5.2.1.2).
+        if wishes.maxAge == nil, wishes.maxStale == nil, let allowed = directives.staleWhileRevalidate,
+            staleness <= allowed
+        {
             return answer(revalidate: true)
         }
         return validate(.stale)
