@@ -85,7 +85,8 @@ extension CacheSession {
         _ question: CacheQuestion, _ waiter: Host.Waiter, _ reason: ForwardReason, joins: Bool,
         validating entry: Entry? = nil, _ conditions: Fields = Fields(), at now: CacheTime
     ) -> CacheReply<Host> {
-        guard joins, let number = self.joinableFetch else {
+        // Requests for the same variant may join a fetch that begins because the last one brings another.
+        guard joins, let number = self.joinableFetch, !self.bringsOtherVariant(number, than: question.request) else {
             let plan = self.plan(question, question.mode, validating: entry, conditions)
             return .wait(self.add(waiter, to: plan.number, isOwner: true), plan: plan, reason)
         }
@@ -96,6 +97,11 @@ extension CacheSession {
             return self.askAlone(question, by: waiter, reason, at: now)
         }
         return .join(response, reason)
+    }
+
+    /// True if a fetch has a response that others may have, but that answers requests with other fields.
+    private func bringsOtherVariant(_ number: UInt64, than request: RequestHead) -> Bool {
+        self.fetches[number]?.response?.stored.map { !Host.rules.matches($0, request) } ?? false
     }
 
     /// The response of the fetch that other requests may join, if it has begun and answers like a stored one.

@@ -53,6 +53,8 @@ final class CachedOrigin: OriginStream {
     private var fetch: OriginFetch?
     /// True if a search has found a response in the second tier.
     private var hasFound = false
+    /// True if the request has waited for a response that proved to be another variant.
+    private var hasMissedVariant = false
     private var isPaused = false
     private var isPumping = false
     /// The most pieces delivered in one turn of the event loop, so that other work gets its turn.
@@ -208,7 +210,10 @@ final class CachedOrigin: OriginStream {
         guard let reader = arrival.reader else { return self.askAlone(reason) }
         if !isOwn, let refusal = response.refusal(of: self.lookup.question, at: now) {
             self.close(arrival)
-            return self.askAlone(refusal)
+            guard refusal == .varyMiss, !self.hasMissedVariant else { return self.askAlone(refusal) }
+            // One of the clients that want the same variant asks. A client waits for two responses at most.
+            self.hasMissedVariant = true
+            return self.follow(self.cache.put(self.lookup.question, at: self.key, by: self.box), at: self.key)
         }
         self.cache.count { counts in
             if isOwn { counts.misses += 1 } else { counts.merged += 1 }

@@ -13,6 +13,22 @@ struct CacheSessionOrderTests {
 
     // MARK: One client is given the response to another
 
+    @Test func `a client that wants another variant than the one under way begins a fetch for all who do`() throws {
+        let key = SessionKey()
+        let firstMade = key.ask(Self.ask(["X-Variant": "1"]))
+        let first = try #require(firstMade)
+        let delivery = key.begin(key.head("max-age=60", ["Vary": "X-Variant"]), by: first)
+        let other = Self.ask(["X-Variant": "2"])
+        #expect(delivery?.response.refusal(of: other, at: key.now) == .varyMiss)
+        let secondMade = key.ask(other, by: 2)
+        let thirdMade = key.wait(other, by: 3)
+        let second = try #require(secondMade)
+        #expect(second.fetch != first.fetch && thirdMade?.fetch == second.fetch)
+        let secondDelivery = key.begin(key.head("max-age=60", ["Vary": "X-Variant"]), by: second)
+        #expect(secondDelivery?.waiters.map(\.waiter) == [2, 3])
+        #expect(secondDelivery?.response.refusal(of: other, at: key.now) == nil)
+    }
+
     @Test func `LOOK-61: a stored part that is renewed is not given to a client that joins for the whole`() throws {
         let key = SessionKey()
         key.store(key.entry(key.head("max-age=1, stale-while-revalidate=60"), 0..<50))
