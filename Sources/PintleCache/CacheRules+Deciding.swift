@@ -60,7 +60,8 @@ extension CacheRules {
         !self.selected(by: request, among: [stored]).isEmpty
     }
 
-    private func selected(by request: RequestHead, among stored: [JudgedResponse]) -> [Int] {
+    /// Selects like ``selected(by:among:)-(_,[StoredResponse])``.
+    func selected(by request: RequestHead, among stored: [JudgedResponse]) -> [Int] {
         var values = SelectingValues(request)
         let known = stored.indices.prefix(self.variantLimit)
         var matching = known.filter { values.match(stored[$0].response.selecting) }

@@ -62,9 +62,17 @@ extension CacheSession {
         case .forward(let reason):
             guard question.isShareable else { return self.forward(question, reason) }
             if isUncacheable { return self.askAlone(question, by: waiter, reason, at: now) }
-            return self.fetch(question, waiter, reason, joins: question.joins, at: now)
+            // A response that cannot be validated may answer if the origin fails (RFC 5861 §4).
+            let stale = reason == .stale || reason == .request ? Self.stale(question.request, among: known) : nil
+            return self.fetch(question, waiter, reason, joins: question.joins, validating: stale, at: now)
         case .miss: return .miss
         }
+    }
+
+    /// The entry that would answer a request if it were fresh.
+    private static func stale(_ request: RequestHead, among known: [Entry]) -> Entry? {
+        Host.rules.selected(by: request, among: known.map(\.judged)).first
+            .flatMap { known[$0].response.hasContent(for: request) ? known[$0] : nil }
     }
 
     /// Puts a request that the response to another request could not answer: it goes to the origin for this client alone, but

@@ -11,6 +11,31 @@ struct CacheSessionOrderTests {
 
     private static func ask(_ fields: Fields) -> CacheQuestion { SessionKey.question(fields) }
 
+    @Test func `a stale response without a validator answers if the origin fails and it may`() throws {
+        let key = SessionKey()
+        key.store(key.entry(key.head("max-age=1, stale-if-error=60", tag: nil)))
+        key.now = key.now + 30
+        let firstMade = key.ask()
+        let first = try #require(firstMade)
+        #expect(key.plan(of: first.fetch)?.conditions.isEmpty == true)
+        let (delivery, waiters) = key.session.fail(first.fetch, .unreachable, at: key.now)
+        #expect(delivery?.waiters.map(\.waiter) == [1] && waiters.isEmpty)
+        #expect(delivery?.response.outcome(isOwn: true) == .stale)
+        let secondMade = key.ask()
+        let second = try #require(secondMade)
+        guard case .ended(let other, nil, _) = key.received(key.head(nil, status: 503, tag: nil), by: second.fetch)
+        else {
+            Issue.record("the failure is given")
+            return
+        }
+        #expect(other.response.outcome(isOwn: true) == .stale && other.response.upstreamStatus == 503)
+        key.now = key.now + 60
+        let thirdMade = key.ask()
+        let third = try #require(thirdMade)
+        let end = key.session.fail(third.fetch, .unreachable, at: key.now)
+        #expect(end.delivery == nil && end.waiters.count == 1)
+    }
+
     // MARK: One client is given the response to another
 
     @Test func `a client that wants another variant than the one under way begins a fetch for all who do`() throws {
