@@ -45,13 +45,11 @@ package struct Caching: Sendable {
         }
         guard isUsed else {
             (self.cache, self.queues, self.uses) = (nil, [:], [])
-            history.use(nil)
             return
         }
         let known = previous.flatMap { $0.configuration == policy.configuration.cache ? $0.cache : nil }
         let cache = known ?? SharedCache(self.configuration, history)
         self.cache = cache
-        history.use(cache)
         // Digests that distinguish the trust policies.
         let trusts = policy.securityPolicies.map(\.digest)
         // A destination that is not allowed any more must not be answered from the cache either.

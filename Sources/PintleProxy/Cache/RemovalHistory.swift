@@ -4,8 +4,7 @@ internal import PintleCache
 internal import PintleSystem
 
 /// The removals since the program began, for all caches that its configurations had one after the other: a folder that is opened
-/// by a reload has responses that were removed while it was closed, and a request that began under an earlier configuration changes
-/// what the cache of the present one keeps.
+/// by a reload has responses that were removed while it was closed, and a request changes what each of these caches keeps.
 ///
 /// Its lock may be taken under that of a ``SharedCache``.
 package final class RemovalHistory: Sendable {
@@ -20,8 +19,12 @@ package final class RemovalHistory: Sendable {
         var forgotten: UInt64 = 0
         /// The number of the last removal when a folder was closed.
         var closed: [String: UInt64] = [:]
-        /// The cache of the latest configuration.
-        weak var present: SharedCache?
+        /// In the order of their configurations.
+        var members: [Member] = []
+    }
+
+    private struct Member {
+        weak var cache: SharedCache?
     }
 
     private let state = Locked(State())
@@ -64,11 +67,13 @@ package final class RemovalHistory: Sendable {
 
     // MARK: Caches
 
-    /// Notes the cache of a configuration that will be in use, if it has one.
-    func use(_ cache: SharedCache?) { self.state.withLock { $0.present = cache } }
-
-    /// The cache of the latest configuration, if it is another one.
-    func present(insteadOf cache: SharedCache) -> SharedCache? {
-        self.state.withLock { $0.present === cache ? nil : $0.present }
+    func add(_ cache: SharedCache) {
+        self.state.withLock { state in
+            state.members.removeAll { $0.cache == nil }
+            state.members.append(Member(cache: cache))
+        }
     }
+
+    /// The caches that requests still use, in the order of their configurations, in which a folder goes from one to the next.
+    var caches: [SharedCache] { self.state.withLock { $0.members.compactMap { $0.cache } } }
 }

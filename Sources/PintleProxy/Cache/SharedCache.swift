@@ -102,6 +102,7 @@ package final class SharedCache: Sendable {
             while let gone = state.withLock({ $0.table.evictAll() }) { Self.release(gone, to: budget) }
         }
         self.longestBody = configuration.memory / 8
+        history.add(self)
     }
 
     package var counts: Counts { self.state.withLock { $0.counts } }
@@ -490,8 +491,8 @@ package final class SharedCache: Sendable {
 
     // MARK: Removing
 
-    /// True if removed responses may be in the second tier: the one of this cache, or of the present one.
-    var removesFromTier: Bool { self.tier != nil || self.history.present(insteadOf: self)?.tier != nil }
+    /// True if removed responses may be in a second tier: that of this cache, or of another configuration's.
+    var removesFromTier: Bool { self.history.caches.contains { $0.tier != nil } }
 
     /// Removes the responses of URLs, because a request has changed the resources (RFC 9111 §4.4).
     ///
@@ -519,7 +520,9 @@ package final class SharedCache: Sendable {
     }
 
     private func purge(_ selection: CacheSelection, overtakes: Bool, done: @escaping ChangeQueue.Done) {
-        let counts = Locked((left: 2, most: 0))
+        // A folder goes from one cache to the next, and misses nothing on the way if they are asked in this order.
+        let caches = self.history.caches
+        let counts = Locked((left: caches.count, most: 0))
         let tell: ChangeQueue.Done = { count in
             let all: Int? = counts.withLock { counts in
                 counts.left -= 1
@@ -528,10 +531,7 @@ package final class SharedCache: Sendable {
             }
             if let all { done(all) }
         }
-        self.purgeOwn(selection, overtakes: overtakes, done: tell)
-        // Only now, because a folder that this cache has closed meanwhile may be open in the present one.
-        guard let present = self.history.present(insteadOf: self) else { return tell(0) }
-        present.purgeOwn(selection, overtakes: overtakes, done: tell)
+        for cache in caches { cache.purgeOwn(selection, overtakes: overtakes, done: tell) }
     }
 
     /// Removes responses from this cache alone.
