@@ -128,7 +128,8 @@ public final class HTTPCache: ResponseCache {
     // MARK: Learning
 
     /// Keeps a response if RFC 9111 §3 allows it, in place of those that match its request, unless the response to a later
-    /// request for the URL has come before, kept or not. A response that is not kept removes them, unless it concerns the request alone or is a failure of the server.
+    /// request for the URL has come before, kept or not. A response that is not kept removes them, unless it concerns the
+    /// request alone or is a failure of the server.
     ///
     /// A 304 to a request's own conditions updates the stored response, or removes it (§4.3.4). A 206 is not kept, but removes
     /// a stored response that it contradicts.
