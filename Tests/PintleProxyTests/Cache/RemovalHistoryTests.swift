@@ -102,7 +102,9 @@ struct RemovalHistoryTests {
         try await self.open("a", for: keeping)
         await self.fill(keeping)
         #expect(asking.removesFromTier)
-        await withCheckedContinuation { done in asking.invalidate([Self.urls[0]]) { done.resume() } }
+        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+            asking.invalidate([Self.urls[0]]) { done.resume() }
+        }
         #expect(keeping.diskUsage?.entries == 2)
         #expect(await self.purge(.url(Self.urls[1]), from: asking) == 1)
         await keeping.closeDisk()
