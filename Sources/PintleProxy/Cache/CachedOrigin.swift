@@ -129,10 +129,25 @@ final class CachedOrigin: OriginStream {
         guard let delegate else { preconditionFailure("BUG: a request goes on that is over") }
         self.cache.count { $0.misses += 1 }
         self.cacheOutcome = reason == .method || reason == .bypass ? .bypass : .miss
-        let origin = BypassingOrigin(self.lookup, reason, number: number, hasFound: self.hasFound, for: delegate)
+        let listener: any TransferDelegate =
+            number == nil ? delegate : StaleStandIn(for: self, reason, before: delegate)
+        let origin = BypassingOrigin(self.lookup, reason, number: number, hasFound: self.hasFound, for: listener)
         self.state = .bypassing(origin)
         let transfer = number == nil ? self.transfer : self.sharedTransfer
         origin.start { self.open(transfer, $0) }
+    }
+
+    /// Answers with a stale response in place of the origin's failure.
+    ///
+    /// - Returns: false if none may answer.
+    func standIn(for failure: OriginFailure, _ reason: ForwardReason) -> Bool {
+        guard case .bypassing(let origin) = self.state,
+            let (answer, entry) = self.lookup.staleAnswer(after: failure, reason)
+        else { return false }
+        origin.cancel()
+        self.cacheOutcome = answer.outcome
+        self.go(on: .answered(answer.head, length: answer.length, CachedBody(entry, answer.range)))
+        return true
     }
 
     // MARK: Fetches
