@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import PintleCache
+internal import PintleLoop
 internal import PintleMessage
 internal import PintleSession
 

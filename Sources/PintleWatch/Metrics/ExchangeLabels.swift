@@ -22,7 +22,9 @@ package enum MethodLabel: Int, CaseIterable, Comparable, Sendable {
     ///   request.
     package init(_ method: UnsafeRawBufferPointer) {
         // Most methods are GET, and the search costs as much as the rest of the counting.
-        if method.elementsEqual("GET".utf8) {
+        if method.count == 3, method[0] == UInt8(ascii: "G"), method[1] == UInt8(ascii: "E"),
+            method[2] == UInt8(ascii: "T")
+        {
             self = .get
         } else {
             // The name of the last case is a token, which a client may send; it is found, and is right.
