@@ -16,11 +16,11 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     /// The pattern as the configuration spells it.
     package let description: String
     /// The bytes before the first star.
-    private let prefix: [UInt8]
+    let prefix: [UInt8]
     /// The rest, from the first star on; at most 127 tokens, since a set of positions is kept in one 128-bit word.
-    private let tokens: [Token]
+    let tokens: [Token]
     /// True if only `**` follows `prefix`: the usual pattern, which needs no walk.
-    private let isSubtree: Bool
+    let isSubtree: Bool
 
     /// The whole pattern.
     var allTokens: [Token] { self.prefix.map { .byte($0) } + self.tokens }
