@@ -154,7 +154,8 @@ extension Lint {
         rules.deny.removeAll { $0.clients != nil }
         for index in rules.allow.indices { rules.allow[index].clients = nil }
         return DestinationRules(
-            rules, listeners: self.configuration.listen, enforcement: self.configuration.enforcement, from: 0)
+            rules, lists: self.configuration.hostLists, listeners: self.configuration.listen,
+            enforcement: self.configuration.enforcement, from: 0)
     }
 
     /// The rule that refuses an upstream, whatever the request is.
