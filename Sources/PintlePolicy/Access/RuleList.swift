@@ -125,21 +125,6 @@ struct RuleList: Sendable {
     }
 }
 
-/// The clients that rules are for, each once, with their numbers.
-struct NumberedClients {
-    /// The clients; the place of each is its number.
-    private(set) var all: [NamedClients] = []
-    private var numbers: [NamedClients: Int] = [:]
-
-    /// The number of the clients, which are added if they are new.
-    fileprivate mutating func number(of clients: NamedClients) -> Int {
-        if let number = self.numbers[clients] { return number }
-        self.numbers[clients] = self.all.count
-        self.all.append(clients)
-        return self.all.count - 1
-    }
-}
-
 extension DecidingRule {
     /// The rule about a list, with the entry that decides: `destinations.deny[1] list "ads" line 17 "*.ads.example"`.
     fileprivate func naming(_ entry: Int, of list: HostList) -> DecidingRule {

@@ -60,7 +60,7 @@ package struct HostIndex: Sendable {
         return best
     }
 
-    /// The numbers of all patterns that match `authority`, in rising order.
+    /// The numbers of all patterns that match `authority`, each once, in rising order.
     package func all(_ authority: Authority) -> [Int] {
         var numbers: [Int] = []
         // No number is taken, so that all are looked at.
@@ -68,7 +68,7 @@ package struct HostIndex: Sendable {
             numbers.append(number)
             return false
         }
-        return numbers.sorted()
+        return Set(numbers).sorted()
     }
 
     /// The lowest number that `accepts` takes and that has a network that holds `address`; nil if there is none.

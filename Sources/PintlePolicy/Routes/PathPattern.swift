@@ -11,6 +11,9 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         case byte(UInt8)
         case star
         case doubleStar
+
+        /// True if it may stand for nothing.
+        var isStar: Bool { self == .star || self == .doubleStar }
     }
 
     /// The pattern as the configuration spells it.
@@ -111,7 +114,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     private func withEmptyStars(_ positions: UInt128) -> UInt128 {
         var positions = positions
         for (index, token) in self.tokens.enumerated() where positions >> UInt128(index) & 1 == 1 {
-            if token == .star || token == .doubleStar { positions |= UInt128(2) << UInt128(index) }
+            if token.isStar { positions |= UInt128(2) << UInt128(index) }
         }
         return positions
     }

@@ -22,6 +22,8 @@ struct HostClasses {
     private let commonPorts: [UInt16]
     /// The other ports that patterns name.
     private let rarePorts: [UInt16]
+    /// The patterns with such ports, without these, by the places of their ports.
+    private let hostsOfRarePorts: HostIndex
 
     /// - Parameters:
     ///   - clients: names of clients that stand for all.
@@ -40,7 +42,8 @@ struct HostClasses {
         // The first of equivalent ports is shown: the usual ones.
         self.commonPorts = [443, 80] + ports.subtracting([443, 80]).sorted()
         var known = Set(self.commonPorts)
-        self.rarePorts = self.patterns.compactMap(\.port).filter { known.insert($0).inserted }
+        let rarePorts = self.patterns.compactMap(\.port).filter { known.insert($0).inserted }
+        (self.rarePorts, self.hostsOfRarePorts) = (rarePorts, Self.hosts(of: rarePorts, self.patterns))
         let networks = self.patterns.compactMap(\.network) + listed.networks
         let isSpecial = policies.contains { $0.destinations.judgesAddresses }
         let addresses = IPAddress.witnesses(of: networks, isSpecial: isSpecial)
@@ -53,14 +56,24 @@ struct HostClasses {
     /// The ports that stand for all ports of a host: those that a pattern for it names, one below 1024 and one above.
     func ports(of host: String) -> [UInt16] {
         var ports = self.commonPorts
-        for port in self.rarePorts {
-            guard let authority = Authority(host, defaultPort: port) else { continue }
-            // A pattern for every port tells nothing about this one.
-            if self.index.first(authority, where: { self.patterns[$0].port == port }) != nil { ports.append(port) }
+        // A pattern for every port tells nothing about these.
+        if let authority = Authority(host, defaultPort: 443) {
+            ports += self.hostsOfRarePorts.all(authority).map { self.rarePorts[$0] }
         }
         let high = (UInt16(8080)...UInt16.max).first { !ports.contains($0) }
         let low = (UInt16(81)...1023).first { !ports.contains($0) }
         return ports + [high, low].compactMap(\.self)
+    }
+
+    private static func hosts(of ports: [UInt16], _ patterns: [HostPattern]) -> HostIndex {
+        let places = Dictionary(uniqueKeysWithValues: ports.enumerated().map { ($1, $0) })
+        var hosts = [Set<HostPattern>](repeating: [], count: ports.count)
+        for pattern in patterns {
+            if let place = pattern.port.flatMap({ places[$0] }) { hosts[place].insert(pattern.onEveryPort) }
+        }
+        var index = HostIndex()
+        for (place, hosts) in hosts.enumerated() { for host in hosts { index.insert(host, number: place) } }
+        return index
     }
 
     /// The conditions that an authority meets. Two with the same conditions are alike to every table.
@@ -116,26 +129,12 @@ struct HostClasses {
         let below = suffixes.sorted().compactMap { suffix in
             Self.labels.lazy.map { "\($0).\(suffix)" }.first { !exact.contains($0) && !suffixes.contains($0) }
         }
+        let named = HostIndex(patterns.filter { $0.host != .any }.map(\.onEveryPort))
         let beside = Self.labels.lazy.map { "\($0).example" }.first { name in
             guard let authority = Authority(name, defaultPort: 443) else { return false }
-            return lists.allSatisfy { $0.first(authority) == nil }
-                && !patterns.contains { pattern in
-                    guard case .any = pattern.host else {
-                        return (try? HostPattern(Self.withoutPort(pattern)))?.matches(authority) ?? true
-                    }
-                    return false
-                }
+            return lists.allSatisfy { $0.first(authority) == nil } && named.first(authority) { _ in true } == nil
         }
         return exact.sorted() + below + [beside].compactMap(\.self)
-    }
-
-    private static func withoutPort(_ pattern: HostPattern) -> String {
-        switch pattern.host {
-        case .exact(let name): name
-        case .suffix(let suffix): "*.\(suffix)"
-        case .any: "*"
-        case .network(let network): "\(network)"
-        }
     }
 
     /// Labels that few patterns name.
