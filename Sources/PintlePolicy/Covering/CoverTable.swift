@@ -3,7 +3,7 @@
 internal import PintleMessage
 
 /// A form in which a condition of a rule is filed in a ``CoverTable``.
-enum CoverKey: Hashable {
+enum CoverKey: Hashable, Sendable {
     /// Hosts on one port, or on every port.
     case host(HostPattern.Host, port: UInt16?)
     /// A list of hosts, by its name.
@@ -44,7 +44,7 @@ protocol Coverable {
 
 /// The conditions of one kind that numbered rules have, so that rules that may cover another are found by hashing and not by
 /// trying each.
-struct CoverTable {
+struct CoverTable: Sendable {
     private var filed: [CoverKey: [Int]] = [:]
     /// The rules without a condition of this kind: they cover every other in this respect.
     private var unconditional: [Int] = []
@@ -90,6 +90,15 @@ struct CoverTable {
     /// The rules that have no condition of this kind, or one that is filed in one of the forms.
     func candidates(_ keys: [CoverKey]) -> CoverCandidates {
         CoverCandidates(runs: [self.unconditional] + keys.compactMap { self.filed[$0] })
+    }
+
+    /// The rules that have no paths, and those among which are all with a path that matches this one.
+    ///
+    /// - Parameter path: without a query, in one reading.
+    func candidates(ofPath path: [UInt8]) -> CoverCandidates {
+        var (bytes, plain) = (UnreservedBytes(path), [UInt8]())
+        while let byte = bytes.next() { plain.append(byte) }
+        return self.candidates(PathPattern.keys(covering: plain, [], self.lengths))
     }
 
     /// The fewest rules among which are all that cover a rule with these conditions: each of them must be covered.

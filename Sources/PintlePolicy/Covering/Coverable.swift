@@ -50,12 +50,17 @@ extension PathPattern: Coverable {
         return [.path(self.allTokens)] + (self.tokens.isEmpty ? [] : [.starred(self.prefix[...])])
     }
 
-    func coveringKeys(_ lengths: [Int]) -> [CoverKey] {
-        let beginnings = lengths.prefix { $0 <= self.prefix.count }.map { self.prefix.prefix($0) }
+    func coveringKeys(_ lengths: [Int]) -> [CoverKey] { Self.keys(covering: self.prefix, self.tokens, lengths) }
+
+    /// - Parameters:
+    ///   - prefix: the bytes before the first star.
+    ///   - tokens: the rest.
+    static func keys(covering prefix: [UInt8], _ tokens: [Token], _ lengths: [Int]) -> [CoverKey] {
+        let beginnings = lengths.prefix { $0 <= prefix.count }.map { prefix.prefix($0) }
         let wider = beginnings.map { CoverKey.subtree($0) }
         // Only a path without stars can match a pattern that is no subtree.
-        let starred = self.tokens.isEmpty ? beginnings.map { CoverKey.starred($0) } : []
-        return [.path(self.allTokens)] + wider + starred
+        let starred = tokens.isEmpty ? beginnings.map { CoverKey.starred($0) } : []
+        return [.path(prefix.map { .byte($0) } + tokens)] + wider + starred
     }
 }
 
