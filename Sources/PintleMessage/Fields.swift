@@ -108,25 +108,6 @@ public struct Fields: Sendable {
         }
     }
 
-    /// The lines whose names are among `names`, in wire order.
-    package func lines(called names: [String]) -> Fields {
-        var found = Fields()
-        self.bytes.withUnsafeBytes { all in
-            for index in self.lines.indices {
-                guard names.contains(where: { self.isCalled(FieldName($0), spelled: $0.utf8, at: index) }) else {
-                    continue
-                }
-                let line = self.lines[index]
-                let nameEnd = Int(line.start + line.nameLength)
-                let value = all[Int(line.valueStart)..<Int(line.valueStart + line.valueLength)]
-                found.append(
-                    name: UnsafeRawBufferPointer(rebasing: all[Int(line.start)..<nameEnd]),
-                    value: UnsafeRawBufferPointer(rebasing: value))
-            }
-        }
-        return found
-    }
-
     /// The number of lines called `name`.
     package func count(of name: FieldName) -> Int {
         self.lines.count { $0.name == name }

@@ -11,8 +11,8 @@ package final class RouteTable: Sendable {
     private let hasPaths: Bool
     /// The paths of the routes, for hosts that more of them are for than may be tried one by one; nil if there are not so many.
     private let paths: CoverTable?
-    /// The names of all fields by which routes are chosen, in lower case.
-    private let headerNames: [String]
+    /// The names of all fields by which routes are chosen.
+    private let headerNames: FieldNames
     /// True if a route is for named clients.
     let nameClients: Bool
 
@@ -31,7 +31,7 @@ package final class RouteTable: Sendable {
         self.hasPaths = configurations.contains { !$0.match.paths.isEmpty }
         self.paths = self.hasPaths && configurations.count > Self.mostTried ? Self.paths(of: configurations) : nil
         self.nameClients = configurations.contains { $0.match.clients != nil }
-        self.headerNames = Set(configurations.flatMap { $0.match.headers.map { $0.name.lowercased() } }).sorted()
+        self.headerNames = FieldNames(configurations.lazy.flatMap { $0.match.headers.map(\.name) })
     }
 
     /// The most routes of a host that are tried before their paths are looked up.

@@ -15,6 +15,13 @@ import Testing
         #expect(self.fields.pairs.map(\.name) == ["Host", "X-Tag", "Accept", "x-tag", "Via"])
     }
 
+    @Test func `lines are found by thousands of names in one pass`() {
+        let names = FieldNames((0..<20_000).map { "X-Other-\($0)" } + ["x-tag", "VIA"])
+        #expect(self.fields.lines(called: names) == ["X-Tag": "1", "x-tag": "2", "Via": "1.1 p, 1.0 q"])
+        let many = (0..<20_000).reduce(into: Fields()) { $0.append("x-other-\($1)", "a") }
+        #expect(many.lines(called: names).count == 20_000 && many.lines(called: FieldNames([])).isEmpty)
+    }
+
     @Test func `setting replaces all lines in the place of the first`() {
         var fields = self.fields
         fields.set("X-TAG", "3")
