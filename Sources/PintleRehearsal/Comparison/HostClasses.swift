@@ -21,9 +21,7 @@ struct HostClasses {
     private let lists: [HostList]
     private let commonPorts: [UInt16]
     /// The other ports that patterns name.
-    private let rarePorts: [UInt16]
-    /// The patterns with such ports, without these, by the places of their ports.
-    private let hostsOfRarePorts: HostIndex
+    private let rarePorts: HostPorts
 
     /// - Parameters:
     ///   - clients: names of clients that stand for all.
@@ -43,7 +41,7 @@ struct HostClasses {
         self.commonPorts = [443, 80] + ports.subtracting([443, 80]).sorted()
         var known = Set(self.commonPorts)
         let rarePorts = self.patterns.compactMap(\.port).filter { known.insert($0).inserted }
-        (self.rarePorts, self.hostsOfRarePorts) = (rarePorts, Self.hosts(of: rarePorts, self.patterns))
+        self.rarePorts = HostPorts(rarePorts, of: self.patterns)
         let networks = self.patterns.compactMap(\.network) + listed.networks
         let isSpecial = policies.contains { $0.destinations.judgesAddresses }
         let addresses = IPAddress.witnesses(of: networks, isSpecial: isSpecial)
@@ -57,23 +55,10 @@ struct HostClasses {
     func ports(of host: String) -> [UInt16] {
         var ports = self.commonPorts
         // A pattern for every port tells nothing about these.
-        if let authority = Authority(host, defaultPort: 443) {
-            ports += self.hostsOfRarePorts.all(authority).map { self.rarePorts[$0] }
-        }
+        if let authority = Authority(host, defaultPort: 443) { ports += self.rarePorts.ports(of: authority) }
         let high = (UInt16(8080)...UInt16.max).first { !ports.contains($0) }
         let low = (UInt16(81)...1023).first { !ports.contains($0) }
         return ports + [high, low].compactMap(\.self)
-    }
-
-    private static func hosts(of ports: [UInt16], _ patterns: [HostPattern]) -> HostIndex {
-        let places = Dictionary(uniqueKeysWithValues: ports.enumerated().map { ($1, $0) })
-        var hosts = [Set<HostPattern>](repeating: [], count: ports.count)
-        for pattern in patterns {
-            if let place = pattern.port.flatMap({ places[$0] }) { hosts[place].insert(pattern.onEveryPort) }
-        }
-        var index = HostIndex()
-        for (place, hosts) in hosts.enumerated() { for host in hosts { index.insert(host, number: place) } }
-        return index
     }
 
     /// The conditions that an authority meets. Two with the same conditions are alike to every table.
