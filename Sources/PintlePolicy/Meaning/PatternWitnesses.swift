@@ -13,7 +13,7 @@ package struct PatternWitnesses: Sendable {
     package private(set) var isComplete = true
 
     /// The most states of the product that are visited, the most steps in patterns, and the most texts.
-    private static let (mostStates, mostSteps, mostTexts) = (20_000, 8_000_000, 256)
+    private static let (mostStates, mostSteps, mostTexts) = (20_000, 4_000_000, 256)
 
     /// The number of steps: patterns that were followed by a byte.
     private(set) var steps = 0
