@@ -160,10 +160,11 @@ package struct DestinationRules: Sendable {
     /// The part of a client's rights that can decide about the addresses of `host`. By them these are judged as by all rights.
     func addressRights(_ rights: ClientRights, for host: Authority) -> ClientRights {
         if self.namedClients.isEmpty || !self.judgesAddresses { return .none }
-        var deciding = self.clientsOfNetworks
-        self.deny.addClients(of: host, to: &deciding)
-        self.allow.addClients(of: host, to: &deciding)
-        return ClientRights(rules: rights.rules.filter(deciding.contains))
+        var ofHost: Set<Int> = []
+        self.deny.addClients(of: host, among: rights, to: &ofHost)
+        self.allow.addClients(of: host, among: rights, to: &ofHost)
+        return ClientRights(
+            rules: rights.rules.filter { self.clientsOfNetworks.contains($0) || ofHost.contains($0) })
     }
 
     // MARK: Names and addresses
