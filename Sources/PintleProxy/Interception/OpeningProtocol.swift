@@ -59,8 +59,8 @@ enum OpeningProtocol: Equatable {
         let text = rest.prefix { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
         guard let end = rest.dropFirst(text.count).first else { return bytes.count < Self.longestLine ? nil : true }
         guard end == UInt8(ascii: "\r") || end == UInt8(ascii: "\n") else { return false }
-        let version = String(decoding: text, as: UTF8.self).split { $0 == " " || $0 == "\t" }.last
-        return version?.uppercased().hasPrefix("HTTP/") ?? false
+        let version = text.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.last
+        return version.map { ASCII.equalsIgnoringCase($0.prefix(5), "http/".utf8) } ?? false
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool {
