@@ -78,7 +78,7 @@ struct TextFinderTests {
             func text(_ count: Int) -> [UInt8] {
                 (0..<count).map { _ in letters[Int.random(in: 0..<letters.count, using: &random)] }
             }
-            // Of one length, in every other round, and also more of them than are compared one by one.
+            // Half of the rounds have texts of one length. Some have more than are compared one by one.
             let (shortest, spread) = (Int.random(in: 1...6, using: &random), Int.random(in: 0...1, using: &random))
             let texts = (0..<Int.random(in: 1...12, using: &random)).map { _ in
                 text(shortest + Int.random(in: 0...3 * spread, using: &random))

@@ -36,8 +36,8 @@ package final class TextFinder: Sendable {
     private let found: [Int32]
     private let lengths: [Int]
     private let skip: TextSkip
-    /// The classes of the texts, if these are few and of one length; otherwise empty. Then none is a part of another, and a place
-    /// where one may begin is compared with them faster than the automaton goes over it.
+    /// The classes of the texts, if these are few and of one length; otherwise empty. Then none is a part of another, and to compare
+    /// bytes with each of them is faster than the automaton.
     private let even: [[UInt8]]
 
     /// The most texts that are compared one by one.
