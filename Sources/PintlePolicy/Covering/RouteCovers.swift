@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleMessage
+
 /// The routes that match nothing, since an earlier one matches everything that they do.
 ///
 /// Routes that match nothing are compared with no later one: the route that covers such a one also covers all that it would cover.
