@@ -258,10 +258,13 @@ struct CredentialRuleTests {
                 .contains("judged by the trust policy pinned") == true)
     }
 
-    @Test func `a host that is named sends its answers whole and uncompressed, with or without a credential`() throws {
+    @Test(arguments: ["https://api.test/other", "http://api.test/other", "http://api.test:8080/repos/a"])
+    func `a host that is named sends its answers whole and uncompressed, with or without a credential`(url: String)
+        throws
+    {
         let stage = try Stage()
         let fields: Fields = ["Range": "bytes=0-9", "If-Range": "\"a\"", "Accept-Encoding": "gzip"]
-        let named = try stage.sent("GET", "https://api.test/other", fields: fields)
+        let named = try stage.sent("GET", url, fields: fields)
         #expect(named.names.isEmpty && named.request.fields == ["Accept-Encoding": "identity"])
         let other = try stage.sent("GET", "https://other.test/", fields: fields)
         #expect(other.request.fields == fields)
