@@ -17,8 +17,8 @@ enum CredentialForms {
         }
     }
 
-    /// What functions of well-known languages keep: `encodeURIComponent`, `encodeURI`, Python's `quote`, forms of browsers and
-    /// of Java, PHP's `urlencode`, Go's `PathEscape`, and paths as RFC 3986 §3.3 has them.
+    /// The characters that functions of well-known languages keep: `encodeURIComponent`, `encodeURI`, Python's `quote`, forms of
+    /// browsers and of Java, PHP's `urlencode`, Go's `PathEscape`, and paths as RFC 3986 §3.3 has them.
     private static let keptInURLs = [
         "-._~!'()*", "-._~!'()*;,/?:@&=+$#", "-._~/", "-._*", "-._", "-._~$&+=:@", "-._~!$&'()*+,;=:@/",
     ]
@@ -35,8 +35,8 @@ enum CredentialForms {
     /// In the text of a document of HTML or XML, as most programs write it.
     private static let markup: [Unicode.Scalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]
 
-    /// What programs escape besides, or otherwise: cautious ones, Handlebars, Mustache, Go, libraries of Python, Ruby and
-    /// JavaScript, PHP, XML, and texts outside of attributes.
+    /// The characters that programs escape besides, or otherwise: cautious ones, Handlebars, Mustache, Go, libraries of Python, Ruby
+    /// and JavaScript, PHP, XML, and texts outside of attributes.
     private static let moreMarkup: [[Unicode.Scalar: String]] = [
         ["'": "&#x27;", "/": "&#x2F;", "+": "&#x2B;"],
         ["'": "&#x27;", "`": "&#x60;", "=": "&#x3D;"],
@@ -51,7 +51,7 @@ enum CredentialForms {
         "&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "\"": "\\\"", "\\": "\\\\",
     ]
 
-    /// What programs escape besides, or otherwise: cautious ones, .NET, Gson and PHP.
+    /// The characters that programs escape besides, or otherwise: cautious ones, .NET, Gson and PHP.
     private static let moreJSON: [[Unicode.Scalar: String]] = [
         ["\"": "\\u0022", "'": "\\u0027", "+": "\\u002b"],
         ["\"": "\\u0022", "'": "\\u0027", "+": "\\u002b", "`": "\\u0060"],
