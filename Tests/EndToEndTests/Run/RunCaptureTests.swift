@@ -100,6 +100,24 @@ struct RunCaptureTests {
         #expect(process.output == ["here", "nameserver 192.0.2.53"], "\(process.lines)")
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounts are root's"), arguments: [true, false])
+    func `names of hosts(5) are asked for and judged like all others`(isAllowed: Bool) throws {
+        let origin = try RawOrigin(answering: response("here"))
+        let stage = try RunStage("destinations: {default: deny, allow: [\(isAllowed ? "dev.test" : "other.test")]}")
+        try stage.folder.write("127.0.0.1 localhost dev.test\n192.0.2.7 far.test\n", to: "hosts")
+        let command = """
+            mount --bind hosts /etc/hosts && exec \(PintleProcess.binary) run --isolate -- env -u http_proxy -u all_proxy \
+            -u ALL_PROXY sh -c 'cat /etc/hosts; echo; curl -sS http://dev.test:\(origin.port)/'
+            """
+        let process = try ChildProcess(
+            "/usr/bin/unshare", ["--mount", "sh", "-c", command], environment: RunStage.environment,
+            folder: stage.folder.path)
+        try process.waitForExit()
+        #expect(process.output == ["127.0.0.1 localhost", ""] + (isAllowed ? ["here"] : []), "\(process.lines)")
+        #expect(process.errors.contains { $0.contains("Could not resolve host: dev.test") } == !isAllowed)
+        #expect(origin.requests.count == (isAllowed ? 1 : 0))
+    }
+
     @Test(arguments: [true, false])
     func `a server that speaks first is heard if a rule lets every protocol through`(isAllowed: Bool) throws {
         let server = try RawOrigin { connection in
