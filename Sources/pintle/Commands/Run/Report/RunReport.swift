@@ -44,7 +44,7 @@ struct RunReport: Sendable {
     var otherGrants = 0
     /// The seed of everything that simulations left to chance; nil without simulations.
     var seed: UInt64?
-    /// True if the command's network has brought connections to the proxy that did not ask for it.
+    /// True if the command's network brings connections to the proxy that do not ask for it.
     var isCaptured = false
 
     /// The name of the configuration for people.
