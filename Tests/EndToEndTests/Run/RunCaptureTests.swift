@@ -106,8 +106,9 @@ struct RunCaptureTests {
         let stage = try RunStage("destinations: {default: deny, allow: [\(isAllowed ? "dev.test" : "other.test")]}")
         try stage.folder.write("127.0.0.1 localhost dev.test\n192.0.2.7 far.test\n", to: "hosts")
         let command = """
-            mount --bind hosts /etc/hosts && exec \(PintleProcess.binary) run --isolate -- env -u http_proxy -u all_proxy \
-            -u ALL_PROXY sh -c 'cat /etc/hosts; echo; curl -sS http://dev.test:\(origin.port)/'
+            mount --bind hosts /etc/hosts && umask 077 && exec \(PintleProcess.binary) run --isolate -- setpriv \
+            --reuid=65534 --clear-groups env -u http_proxy -u all_proxy -u ALL_PROXY sh -c 'cat /etc/hosts; echo; \
+            curl -sS http://dev.test:\(origin.port)/'
             """
         let process = try ChildProcess(
             "/usr/bin/unshare", ["--mount", "sh", "-c", command], environment: RunStage.environment,

@@ -44,7 +44,9 @@ struct NameFiles {
         for (path, text) in changed {
             let copy = CredentialFiles.Copy(path: path, copy: "\(folder)/\(copies.count)")
             do throws(SystemError) {
-                try FileWriting.create(copy.copy, with: Array(text.utf8), mode: 0o644)
+                try FileWriting.create(copy.copy, with: Array(text.utf8))
+                // Programs of other users look names up, as those of apt that root starts.
+                try FileWriting.share(copy.copy)
             } catch {
                 FileWriting.remove(folder)
                 throw CommandFailure(.incomplete, "pintle run: \(path) cannot be copied: \(error)")
