@@ -40,6 +40,8 @@ final class ExchangeReport: ExchangeProgress {
     var error: String?
     /// True if the ClientHello of a relayed tunnel has no server name.
     var hasNamelessHello = false
+    /// True for a tunnel whose client speaks neither TLS nor HTTP, or waits for its server to speak.
+    var isOpaque = false
     /// True for the second record of a tunnel that was opened for interception but cannot be intercepted.
     var continuesTunnel = false
     /// True if the exchange occupies one of the places for tunnels.

@@ -119,6 +119,25 @@ struct RunCaptureTests {
         #expect(origin.requests.count == (isAllowed ? 1 : 0))
     }
 
+    @Test func `a protocol that captured clients speak is learnt`() throws {
+        let server = try RawOrigin { connection in
+            try connection.send("220 mail.test\r\n")
+            _ = try connection.waitForEnd()
+        }
+        let stage = try RunStage("isolate: {other_tcp: allow}")
+        let script = """
+            import socket, sys
+            sys.stdout.write(socket.create_connection(("\(Self.machine)", \(server.port))).recv(100).decode().strip())
+            """
+        let command = [
+            "env", "-u", "http_proxy", "-u", "https_proxy", "-u", "all_proxy", "/usr/bin/python3", "-c", script,
+        ]
+        let learning = try stage.run(["--isolate", "--learn", "learnt.yaml"], command)
+        #expect(learning.exitCode == 0, "\(learning.lines)")
+        let again = try stage.run(["--isolate", "-c", "learnt.yaml"], command)
+        #expect(again.exitCode == 0 && again.output == ["220 mail.test"], "\(again.lines)")
+    }
+
     @Test(arguments: [true, false])
     func `a server that speaks first is heard if a rule lets every protocol through`(isAllowed: Bool) throws {
         let server = try RawOrigin { connection in
