@@ -164,6 +164,32 @@ struct RunCaptureTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `HTTP/2 without TLS goes through by a rule for every protocol, as clients of gRPC speak it`(isAllowed: Bool)
+        throws
+    {
+        let server = try RawOrigin { connection in
+            try connection.send("settings")
+            _ = try connection.waitForEnd()
+        }
+        let rule = isAllowed ? "destinations: {allow: [\"tcp://\(Self.machine):\(server.port)\"]}" : ""
+        let script = #"""
+            import socket, sys
+            s = socket.create_connection(("NAME", PORT))
+            s.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0")
+            try: sys.stdout.write(s.recv(100).decode() or "closed")
+            except ConnectionResetError: sys.stdout.write("reset")
+            """#.replacing("NAME", with: Self.machine).replacing("PORT", with: "\(server.port)")
+        let stage = try RunStage(rule)
+        try stage.folder.write(script, to: "client.py")
+        let (process, report) = try self.run(stage, "/usr/bin/python3 client.py")
+        #expect(process.output == [isAllowed ? "settings" : "reset"], "\(process.lines)")
+        let findings = report["findings"] as? [JSONObject] ?? []
+        #expect(findings.compactMap { $0["name"] as? String } == (isAllowed ? [] : ["denied"]))
+        let reason = findings.first?["reason"] as? String
+        #expect(isAllowed || reason?.hasPrefix("its client speaks HTTP/2 without TLS, ") == true, "\(findings)")
+    }
+
     @Test func `addresses are captured, IPv4 and IPv6, on every port`() throws {
         let stage = try RunStage("destinations: {deny: [\"192.0.2.0/24\", \"2001:db8::/32\"]}")
         let (_, report) = try self.run(
