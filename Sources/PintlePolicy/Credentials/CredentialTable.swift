@@ -79,10 +79,8 @@ package final class CredentialTable: Sendable {
             if judge.allows(use.finding, self.grants[use.credential]) { continue }
             if let problem = judge.objection(to: self.credentials[use.credential], in: use.finding) { throw problem }
         }
-        // A host that may have a credential is one that credentials are for.
-        let isNamed =
-            !found.all.isEmpty
-            || decision.scheme == .https && self.hosts.first(decision.authority) { _ in true } != nil
+        // A host that may have a credential is one that credentials are for. In clear it gets none, but may repeat one that it has.
+        let isNamed = !found.all.isEmpty || self.hosts.first(decision.authority) { _ in true } != nil
         if !isNamed, !isStreamed { return nil }
         return CredentialRelease(
             self, objections: isStreamed ? self.credentials.map { judge.objection(to: $0, in: .part(.body)) } : [],

@@ -42,6 +42,8 @@ final class ExchangeReport: ExchangeProgress {
     var error: String?
     /// True if the ClientHello of a relayed tunnel has no server name.
     var hasNamelessHello = false
+    /// True for a tunnel whose client speaks neither TLS nor HTTP, or waits for its server to speak.
+    var isOpaque = false
     /// True for the second record of a tunnel that was opened for interception but cannot be intercepted.
     var continuesTunnel = false
     /// True if the exchange occupies one of the places for tunnels.
@@ -99,8 +101,7 @@ final class ExchangeReport: ExchangeProgress {
         let active = worker.active
         let wants = active.sinks.wants
         (self.id, self.worker, self.wants) = (worker.nextID(), worker, wants)
-        (self.client, self.process) = (client, process)
-        (self.request, self.start) = (request, worker.loop.turnTime)
+        (self.client, self.process, self.request, self.start) = (client, process, request, worker.loop.turnTime)
         self.counters = active.counters.unrouted
         self.capture = active.capture.map(ExchangeCapture.init)
         if wants.contains(.fields) {

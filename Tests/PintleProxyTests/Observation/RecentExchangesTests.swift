@@ -31,7 +31,7 @@ struct RecentExchangesTests {
             upstreamStatus: 200, version: .http2, mode: .forward, assurance: nil, problem: nil, cache: nil,
             simulation: nil,
             outcome: .completed, continuesTunnel: false, isCaptured: false, wouldBeDenied: true,
-            hasNamelessHello: false, reusedConnection: false, hasTimes: true)
+            hasNamelessHello: false, isOpaque: false, reusedConnection: false, hasTimes: true)
         let extras = error.map {
             EndedExtras(ProxyIdentity(), gatewayHost: nil, error: $0, credentials: [], nil, nil, nil, nil)
         }

@@ -192,7 +192,7 @@ extension PrivateFolder {
         switch self {
         case .run: "The command's trust files; removed at its end."
         case .credentials: "Files of credentials as the command sees them; removed at its end."
-        case .names: "The list of name servers as the command sees it; removed at its beginning."
+        case .names: "The lists of name servers and of hosts as the command sees them; removed at its beginning."
         case .doctor: "The programs' working directory; removed at the end."
         }
     }
