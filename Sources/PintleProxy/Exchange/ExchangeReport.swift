@@ -98,8 +98,7 @@ final class ExchangeReport: ExchangeProgress {
         _ request: ReceivedRequest, of client: Client?, in process: ClientProcess?, on worker: Worker,
         inside enclosure: (any RequestEnclosure)? = nil
     ) {
-        let active = worker.active
-        let wants = active.sinks.wants
+        let (active, wants) = (worker.active, worker.active.sinks.wants)
         (self.id, self.worker, self.wants) = (worker.nextID(), worker, wants)
         (self.client, self.process, self.request, self.start) = (client, process, request, worker.loop.turnTime)
         self.counters = active.counters.unrouted
