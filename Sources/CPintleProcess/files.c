@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -173,7 +174,7 @@ static int arrange(const pintle_child *child, int index, int *stage) {
 
 // MARK: All places
 
-int pintle_arrange_files(const pintle_child *child, int32_t *place, uint32_t *flags) {
+static int arrange_all(const pintle_child *child, int32_t *place, uint32_t *flags) {
     int stage = -1, are_laid = 1;
     *place = -1;
     // Mounts of the machine are seen here, and not the other way round.
@@ -189,7 +190,21 @@ int pintle_arrange_files(const pintle_child *child, int32_t *place, uint32_t *fl
             || child->places[index].is_laid;
     }
     *place = -1;
+    if (stage >= 0) close(stage);
+    for (int index = 0; index < child->place_count; index++) {
+        if (child->places[index].descriptor >= 0) close(child->places[index].descriptor);
+    }
     if (are_laid) *flags |= PINTLE_NETWORK_LAYERS;
+    return 0;
+}
+
+int pintle_arrange_files(const pintle_child *child, int32_t *place, uint32_t *flags) {
+    // Each place has a descriptor, and the soft limit of most systems is low only for programs that use select(2), as the command may.
+    struct rlimit own;
+    if (getrlimit(RLIMIT_NOFILE, &own) != 0) return -1;
+    struct rlimit most = {.rlim_cur = own.rlim_max, .rlim_max = own.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &most) != 0 || arrange_all(child, place, flags) != 0) return -1;
+    if (setrlimit(RLIMIT_NOFILE, &own) != 0) return -1;
     // The working directory is still the one below.
     return child->folder ? chdir(child->folder) : 0;
 }

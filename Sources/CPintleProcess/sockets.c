@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network namespace holds IP alone. Sockets of other families reach past it, as those of AF_VSOCK reach the host of a
 // virtual machine, so a filter of system calls (seccomp(2)) refuses to make them. It also refuses to type keys into the terminal,
-// which the shell outside would read.
+// which the shell outside would read, and to have keys made by a program of the machine.
 #define _GNU_SOURCE
 #include "sockets.h"
 
@@ -17,6 +17,7 @@
 
 // Numbers of system calls that no header of this machine has: one is newer, the others are those of 32 bits.
 enum { IO_URING_SETUP = 425, I386_SOCKETCALL = 102, I386_SOCKET = 359, ARM_SOCKET = 281, I386_IOCTL = 54, ARM_IOCTL = 54 };
+enum { I386_REQUEST_KEY = 287, ARM_REQUEST_KEY = 310 };
 // The first argument of socketcall(2) that stands for socket(2).
 enum { SOCKETCALL_SOCKET = 1 };
 // x32 has the numbers of x86-64 with this bit.
@@ -31,15 +32,17 @@ static const unsigned NUMBER_MASK = ~0x40000000u;
 
 /// Judges the calls of one architecture, and goes on behind itself with those of others.
 ///
-/// io_uring makes sockets, too, out of sight of every filter. Programs do without it where it is missing. Of ioctl(2) the kernel reads
-/// 32 bits.
+/// io_uring makes sockets, too, out of sight of every filter. For a key that request_key(2) does not find, the kernel starts
+/// /sbin/request-key as root outside of all namespaces, which looks names up for the key's type dns_resolver. Programs do without both
+/// where they are missing. Of ioctl(2) the kernel reads 32 bits.
 // clang-format off
-#define JUDGE(ARCHITECTURE, SOCKET, IOCTL) \
+#define JUDGE(ARCHITECTURE, SOCKET, IOCTL, REQUEST_KEY) \
     LOAD(arch), \
-    SKIP(ARCHITECTURE, 0, 19), \
+    SKIP(ARCHITECTURE, 0, 20), \
     LOAD(nr), \
     BPF_STMT(BPF_ALU | BPF_AND | BPF_K, NUMBER_MASK), \
-    SKIP(IO_URING_SETUP, 0, 1), \
+    SKIP(IO_URING_SETUP, 1, 0), \
+    SKIP(REQUEST_KEY, 0, 1), \
     REFUSE(ENOSYS), \
     SKIP(IOCTL, 0, 5), \
     LOAD(args[1]), \
@@ -68,11 +71,11 @@ int pintle_filter_calls(void) {
         LOAD(args[0]),
         SKIP(SOCKETCALL_SOCKET, 0, 1),
         REFUSE(EAFNOSUPPORT),
-        JUDGE(AUDIT_ARCH_I386, I386_SOCKET, I386_IOCTL),
-        JUDGE(AUDIT_ARCH_X86_64, SYS_socket, SYS_ioctl),
+        JUDGE(AUDIT_ARCH_I386, I386_SOCKET, I386_IOCTL, I386_REQUEST_KEY),
+        JUDGE(AUDIT_ARCH_X86_64, SYS_socket, SYS_ioctl, SYS_request_key),
 #elif defined(__aarch64__)
-        JUDGE(AUDIT_ARCH_ARM, ARM_SOCKET, ARM_IOCTL),
-        JUDGE(AUDIT_ARCH_AARCH64, SYS_socket, SYS_ioctl),
+        JUDGE(AUDIT_ARCH_ARM, ARM_SOCKET, ARM_IOCTL, ARM_REQUEST_KEY),
+        JUDGE(AUDIT_ARCH_AARCH64, SYS_socket, SYS_ioctl, SYS_request_key),
 #endif
         // Calls of an architecture that is not known here.
         REFUSE(ENOSYS),

@@ -43,7 +43,9 @@ package struct BodyRedaction: Sendable {
 
     private static func maskedForm(_ bytes: [UInt8], _ hidden: inout [String]) -> [UInt8] {
         let form = String(decoding: bytes, as: UTF8.self)
-        hidden += form.split(separator: "&").map { String($0.drop { $0 != "=" }.dropFirst()) }
+        hidden += form.utf8.split(separator: UInt8(ascii: "&")).map { pair in
+            String(Substring(pair.drop { $0 != UInt8(ascii: "=") }.dropFirst()))
+        }
         return Array(Redaction.on.url("?" + form).utf8.dropFirst())
     }
 

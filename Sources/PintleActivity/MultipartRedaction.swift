@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// Masks the content of parts that are no files (RFC 7578): they are what a form without files has as values.
 package enum MultipartRedaction {
     private static let (blankLine, lineEnd) = (Array("\r\n\r\n".utf8), Array("\r\n--".utf8))
@@ -18,7 +20,7 @@ package enum MultipartRedaction {
     {
         var (result, hidden, rest) = ([UInt8](), [String](), bytes[...])
         while let head = rest.firstRange(of: Self.blankLine) {
-            let fields = String(decoding: rest[..<head.lowerBound], as: UTF8.self)
+            let fields = String(decoding: rest[..<head.lowerBound], as: UTF8.self).streamSafe
             result += rest[..<head.upperBound]
             rest = rest[head.upperBound...]
             let end = rest.firstRange(of: Self.lineEnd)?.lowerBound ?? rest.endIndex

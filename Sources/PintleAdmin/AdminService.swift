@@ -192,8 +192,8 @@ package struct AdminService: LocalService {
 
     private static func selection(of request: LocalRequest) throws(AdminGate.Refusal) -> CacheSelection {
         let document = try? JSONScanner().parse(Array(request.body.readableBytesView))
-        if case .string(let url) = document?["url"] { return .url(url) }
-        if case .string(let prefix) = document?["prefix"] { return .prefix(prefix) }
+        if case .string(let url) = document?["url"] { return CacheSelection(url: url) ?? .url(url) }
+        if case .string(let prefix) = document?["prefix"] { return CacheSelection(prefix: prefix) }
         if case .string(let tag) = document?["tag"] { return .tag(tag) }
         if case .bool(true) = document?["all"] { return .all }
         throw AdminGate.Refusal(

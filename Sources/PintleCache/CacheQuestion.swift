@@ -62,7 +62,7 @@ package struct CacheFetchPlan<Host: CacheHost>: Sendable {
     package let mode: CacheMode
     /// True if the response is to be stored.
     package let keeps: Bool
-    /// The stored response that is validated.
+    /// The stored response that is validated, or that may answer if the origin fails.
     package let validated: CacheEntry<Host.Body>?
     /// The conditional fields of the validation.
     package let conditions: Fields

@@ -60,7 +60,8 @@ extension CacheRules {
         !self.selected(by: request, among: [stored]).isEmpty
     }
 
-    private func selected(by request: RequestHead, among stored: [JudgedResponse]) -> [Int] {
+    /// Selects like ``selected(by:among:)-(_,[StoredResponse])``.
+    func selected(by request: RequestHead, among stored: [JudgedResponse]) -> [Int] {
         var values = SelectingValues(request)
         let known = stored.indices.prefix(self.variantLimit)
         var matching = known.filter { values.match(stored[$0].response.selecting) }
@@ -155,8 +156,10 @@ extension CacheRules {
         }
         guard !directives.forbidsStale, wishes.minFresh ?? 0 == 0, isYoung else { return validate(.stale) }
         if let allowed = wishes.maxStale, staleness <= allowed { return answer() }
-        // A client that sends max-age does not want a stale response (§5.2.1.1).
-        if wishes.maxAge == nil, let allowed = directives.staleWhileRevalidate, staleness <= allowed {
+        // A client that sends max-age does not want a stale response (§5.2.1.1), and max-stale limits the staleness (§5.2.1.2).
+        if wishes.maxAge == nil, wishes.maxStale == nil, let allowed = directives.staleWhileRevalidate,
+            staleness <= allowed
+        {
             return answer(revalidate: true)
         }
         return validate(.stale)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleMessage
+
 /// The stored responses that a removal covers.
-package enum CacheSelection: Sendable, Equatable {
+package enum CacheSelection: Sendable, Hashable {
     case url(String)
     case prefix(String)
     /// A surrogate key.
@@ -16,5 +18,32 @@ package enum CacheSelection: Sendable, Equatable {
         case .tag(let tag): tags.contains(tag)
         case .all: true
         }
+    }
+}
+
+extension CacheSelection {
+    /// The responses of a URL as a person writes it: in the form of ``CacheKey/url``, without a fragment.
+    ///
+    /// - Returns: nil for text that is no http or https URL.
+    package init?(url: String) {
+        guard let parsed = try? HTTPURL(url) else { return nil }
+        self = .url(CacheKey(partition: "", url: parsed).url)
+    }
+
+    /// The responses whose URLs begin as a person writes it: scheme, host and port take the form of ``CacheKey/url``. The rest is
+    /// compared byte by byte.
+    package init(prefix: String) {
+        let parts = prefix.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 4 else {
+            // It ends within the host, or before.
+            self = .prefix(prefix.lowercased())
+            return
+        }
+        guard parts[1].isEmpty, let origin = try? HTTPURL("\(parts[0])//\(parts[2])/") else {
+            // No URL begins in this way.
+            self = .prefix(prefix)
+            return
+        }
+        self = .prefix("\(CacheKey(partition: "", url: origin).url)\(parts[3])")
     }
 }

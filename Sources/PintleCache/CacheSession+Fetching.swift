@@ -62,9 +62,17 @@ extension CacheSession {
         case .forward(let reason):
             guard question.isShareable else { return self.forward(question, reason) }
             if isUncacheable { return self.askAlone(question, by: waiter, reason, at: now) }
-            return self.fetch(question, waiter, reason, joins: question.joins, at: now)
+            // A response that cannot be validated may answer if the origin fails (RFC 5861 §4).
+            let stale = reason == .stale || reason == .request ? Self.stale(question.request, among: known) : nil
+            return self.fetch(question, waiter, reason, joins: question.joins, validating: stale, at: now)
         case .miss: return .miss
         }
+    }
+
+    /// The entry that would answer a request if it were fresh.
+    private static func stale(_ request: RequestHead, among known: [Entry]) -> Entry? {
+        Host.rules.selected(by: request, among: known.map(\.judged)).first
+            .flatMap { known[$0].response.hasContent(for: request) ? known[$0] : nil }
     }
 
     /// Puts a request that the response to another request could not answer: it goes to the origin for this client alone, but
@@ -85,7 +93,8 @@ extension CacheSession {
         _ question: CacheQuestion, _ waiter: Host.Waiter, _ reason: ForwardReason, joins: Bool,
         validating entry: Entry? = nil, _ conditions: Fields = Fields(), at now: CacheTime
     ) -> CacheReply<Host> {
-        guard joins, let number = self.joinableFetch else {
+        // Requests for the same variant may join a fetch that begins because the last one brings another.
+        guard joins, let number = self.joinableFetch, !self.bringsOtherVariant(number, than: question.request) else {
             let plan = self.plan(question, question.mode, validating: entry, conditions)
             return .wait(self.add(waiter, to: plan.number, isOwner: true), plan: plan, reason)
         }
@@ -96,6 +105,11 @@ extension CacheSession {
             return self.askAlone(question, by: waiter, reason, at: now)
         }
         return .join(response, reason)
+    }
+
+    /// True if a fetch has a response that others may have, but that answers requests with other fields.
+    private func bringsOtherVariant(_ number: UInt64, than request: RequestHead) -> Bool {
+        self.fetches[number]?.response?.stored.map { !Host.rules.matches($0, request) } ?? false
     }
 
     /// The response of the fetch that other requests may join, if it has begun and answers like a stored one.

@@ -33,8 +33,9 @@ package struct CacheSession<Host: CacheHost>: Sendable {
     var fetches = WaitingLine<CacheFetch<Host>>()
     private var singles: [UInt64: Single] = [:]
     private var lastNumber: UInt64 = 0
-    /// Responses to requests up to this number are revoked.
-    private var revokedThrough: UInt64 = 0
+    /// Responses to requests up to this number are revoked. An owner that forgets the session while such a response may still
+    /// come has to remember it.
+    package private(set) var revokedThrough: UInt64 = 0
     /// The last number that was given to a request when a response last changed the entries.
     private var changedThrough: UInt64 = 0
     /// The number of changes for the second tier so far.

@@ -61,7 +61,8 @@ package struct FetchedResponse<Host: CacheHost>: Sendable {
         self.stored = isShared ? entry.response : nil
         (self.upstreamStatus, self.source, self.isKept, self.reason) = (head?.status ?? 0, source, isShared, nil)
         // The cookies of a failed response are dropped with it.
-        self.cookies = source == .confirmed ? head?.fields.lines(called: ["Set-Cookie"]) ?? Fields() : Fields()
+        self.cookies =
+            source == .confirmed ? head?.fields.lines(called: FieldNames(["Set-Cookie"])) ?? Fields() : Fields()
         (self.request, self.fetch) = (plan.request, nil)
     }
 

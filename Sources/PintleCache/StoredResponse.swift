@@ -51,9 +51,11 @@ package struct StoredResponse: Sendable, Equatable {
         self.selecting == other.selecting && self.range == other.range
     }
 
-    /// The age at `now`, in seconds, 0…2^31 (RFC 9111 §4.2.3).
+    /// The age at `now`, in seconds, 0…2^31 (RFC 9111 §4.2.3). If the clock was set back since the response arrived, the time that
+    /// has passed is unknown; then the step counts as age, so that no response of a wrong time is fresh until the clock gets there.
     package func age(at now: CacheTime) -> Int64 {
-        min(self.initialAge.addingSaturated(now.seconds(since: self.responseTime)), CacheTime.longest)
+        let resident = max(now.seconds(since: self.responseTime), self.responseTime.seconds(since: now))
+        return min(self.initialAge.addingSaturated(resident), CacheTime.longest)
     }
 
     /// The time in Date, or the time of arrival if Date cannot be read.

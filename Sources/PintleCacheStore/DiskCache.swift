@@ -260,6 +260,7 @@ package final class DiskCache: Sendable {
     /// written cannot be committed any more.
     ///
     /// - Returns: the number of entries. They cannot be found any more, and their files are removed.
+    /// - Throws: errors of the disk; an empty index then takes the place of this one, so that none of the entries is found.
     @discardableResult
     package func remove(url: String) async throws(DiskCacheError) -> Int { try await self.remove(.url(url)) }
 
@@ -276,6 +277,16 @@ package final class DiskCache: Sendable {
     package func removeAll() async throws(DiskCacheError) -> Int { try await self.remove(.all) }
 
     private func remove(_ selection: RemovalSelection) async throws(DiskCacheError) -> Int {
+        do throws(DiskCacheError) {
+            return try await self.removeRows(selection)
+        } catch {
+            // Entries that should be gone must not be found, also by the next process. A damaged index is replaced already.
+            if error.code != .damagedIndex { await self.discardIndex(because: "a removal failed: \(error)") }
+            throw error
+        }
+    }
+
+    private func removeRows(_ selection: RemovalSelection) async throws(DiskCacheError) -> Int {
         // Queued after the pending commits, so that none of them comes later.
         let end = try await self.change { _ throws(DiskCacheError) in
             self.ledger.withLock { ledger in
@@ -452,8 +463,16 @@ package final class DiskCache: Sendable {
         try? self.writing.run { self.replace(index) }
     }
 
+    private func discardIndex(because reason: String) async {
+        await self.writing.result {
+            // A closed cache has no index to discard.
+            guard let index = self.index.withLock({ $0 }) else { return }
+            self.replace(index, because: reason)
+        }
+    }
+
     /// Replaces a damaged index by an empty one. Runs on the thread that writes the index.
-    private func replace(_ damaged: CacheIndex) {
+    private func replace(_ damaged: CacheIndex, because reason: String = "SQLite found it while it was used") {
         let isCurrent = self.index.withLock { index in
             guard index === damaged else { return false }
             index = nil
@@ -475,7 +494,7 @@ package final class DiskCache: Sendable {
             self.sweep.withLock { $0 = sweep }
             self.index.withLock { $0 = index }
             sweep.start()
-            self.report(.indexReplaced(place: place.damagedIndex, reason: "SQLite found it while it was used"))
+            self.report(.indexReplaced(place: place.damagedIndex, reason: reason))
         } catch {
             // The cache stays closed: without an index no entry can be found or stored.
             self.report(.writingFails(error))

@@ -92,7 +92,7 @@ public final class HTTPCache: ResponseCache {
     /// - Returns: false if there was none.
     @discardableResult
     public func remove(_ url: HTTPURL) -> Bool {
-        let removed = self.table.withLock { $0.invalidate([url.description], at: .now) }
+        let removed = self.table.withLock { $0.invalidate([url.description], through: self.number(of: .now)) }
         return !removed.isEmpty
     }
 
@@ -102,7 +102,7 @@ public final class HTTPCache: ResponseCache {
     @discardableResult
     public func removeAll() -> Bool {
         let removed = self.table.withLock { table in
-            table.invalidateAll(at: .now)
+            table.invalidateAll(through: self.number(of: .now))
             return table.removeAll()
         }
         return !removed.isEmpty
@@ -128,7 +128,8 @@ public final class HTTPCache: ResponseCache {
     // MARK: Learning
 
     /// Keeps a response if RFC 9111 §3 allows it, in place of those that match its request, unless the response to a later
-    /// request for the URL is kept. A response that is not kept removes them, unless it concerns the request alone or is a failure of the server.
+    /// request for the URL has come before, kept or not. A response that is not kept removes them, unless it concerns the
+    /// request alone or is a failure of the server.
     ///
     /// A 304 to a request's own conditions updates the stored response, or removes it (§4.3.4). A 206 is not kept, but removes
     /// a stored response that it contradicts.
@@ -191,7 +192,7 @@ public final class HTTPCache: ResponseCache {
         let urls = Self.rules.invalidated(by: head, key: key, response: response)
         // Nothing is invalidated.
         guard !urls.isEmpty else { return }
-        let removed = self.table.withLock { $0.invalidate(urls, at: .now) }
+        let removed = self.table.withLock { $0.invalidate(urls, through: self.number(of: .now)) }
         withExtendedLifetime(removed) {}
     }
 
@@ -240,13 +241,18 @@ public final class HTTPCache: ResponseCache {
         _ asked: CacheRequest, askedFor time: ContinuousClock.Instant,
         _ change: (inout PrivateTable.Session, UInt64) -> [CacheEntry<WholeBody>]
     ) {
-        // In nanoseconds; requests may have been sent before the cache was made.
-        let (seconds, attoseconds) = (time - self.start).components
-        let billions = 2_000_000_000 + min(max(seconds, -1_000_000_000), 1_000_000_000)
-        let number = UInt64(billions * 1_000_000_000 + attoseconds / 1_000_000_000)
+        let number = self.number(of: time)
         let released = self.table.withLock { table in
-            table.change(at: asked.place, askedFor: time) { change(&$0, number) }
+            table.change(at: asked.place, by: number) { change(&$0, number) }
         }
         withExtendedLifetime(released) {}
+    }
+
+    /// The number of a request that was sent at a time: in nanoseconds, above 0.
+    private func number(of time: ContinuousClock.Instant) -> UInt64 {
+        // Requests may have been sent before the cache was made.
+        let (seconds, attoseconds) = (time - self.start).components
+        let billions = 2_000_000_000 + min(max(seconds, -1_000_000_000), 1_000_000_000)
+        return UInt64(billions * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 }

@@ -34,49 +34,53 @@ struct PrivateTable: Sendable {
     mutating func entries(at place: ResponsePlace) -> [Entry] { self.sessions.use(place)?.entries ?? [] }
 
     /// Changes the session of a place by a response, and evicts the least recently used places if the capacity is exceeded.
-    /// Nothing happens if a removal was made after the request of this response.
+    /// Nothing happens if the response is older news than what was removed.
     ///
     /// - Parameters:
-    ///   - time: the time of the response's request.
+    ///   - number: that of the response's request.
     ///   - change: returns the removed responses.
     /// - Returns: the removed responses.
-    mutating func change(
-        at place: ResponsePlace, askedFor time: ContinuousClock.Instant, _ change: (inout Session) -> [Entry]
-    ) -> [Entry] {
-        guard !self.removals.hasMet(place.url, askedFor: time) else { return [] }
+    mutating func change(at place: ResponsePlace, by number: UInt64, _ change: (inout Session) -> [Entry]) -> [Entry] {
+        guard !self.removals.covers(place.url, number) else { return [] }
         var gone = self.change(at: place, change)
         guard self.usage > self.capacity else { return gone }
         // A place goes as a whole, including its latest response.
-        var evicted: [ResponsePlace] = []
+        var evicted: [(place: ResponsePlace, revoked: UInt64)] = []
         self.sessions.changeOldest(untilCost: min(self.preferredUsage, self.capacity)) { place, session in
-            evicted.append(place)
+            evicted.append((place, session.revokedThrough))
             gone += session.entries
             self.count -= session.entries.count
             return nil
         }
-        for place in evicted { self.forget(place) }
+        for (place, revoked) in evicted { self.forget(place, revoked) }
         return gone
     }
 
     private mutating func change(at place: ResponsePlace, _ change: (inout Session) -> [Entry]) -> [Entry] {
         var added = 0
+        var revoked: UInt64 = 0
         let texts = place.url.utf8.count + (place.credentials?.utf8.count ?? 0)
         let gone = self.sessions.change(place, default: Session()) { session in
             added -= session.entries.count
             let gone = change(&session)
             added += session.entries.count
+            revoked = session.revokedThrough
             return (gone, cost: session.isEmpty ? nil : UInt64(session.cost + texts))
         }
         self.count += added
-        if self.sessions[place] == nil { self.forget(place) } else { self.places[place.url, default: []].insert(place) }
+        if self.sessions[place] == nil {
+            self.forget(place, revoked)
+        } else {
+            self.places[place.url, default: []].insert(place)
+        }
         return gone
     }
 
-    /// Removes the responses of URLs; responses to earlier requests for these URLs will not be kept.
-    mutating func invalidate(_ urls: [String], at time: ContinuousClock.Instant) -> [Entry] {
+    /// Removes the responses of URLs; responses to requests up to a number will not be kept for these URLs.
+    mutating func invalidate(_ urls: [String], through number: UInt64) -> [Entry] {
         var removed: [Entry] = []
         for url in urls {
-            self.removals.note(url, at: time)
+            self.removals.note(url, through: number)
             for place in self.places[url] ?? [] {
                 removed += self.change(at: place) { $0.remove(.url(url), at: url) }
             }
@@ -84,15 +88,21 @@ struct PrivateTable: Sendable {
         return removed
     }
 
-    /// From now on, does not keep responses to earlier requests.
-    mutating func invalidateAll(at time: ContinuousClock.Instant) { self.removals.noteAll(at: time) }
+    /// From now on, does not keep responses to requests up to a number.
+    mutating func invalidateAll(through number: UInt64) { self.removals.noteAll(through: number) }
 
     mutating func removeAll() -> [Entry] {
         (self.places, self.count) = ([:], 0)
-        return self.sessions.removeAll().flatMap(\.entries)
+        let sessions = self.sessions.removeAll()
+        self.removals.noteAll(through: sessions.map(\.revokedThrough).max() ?? 0)
+        return sessions.flatMap(\.entries)
     }
 
-    private mutating func forget(_ place: ResponsePlace) {
+    /// Forgets the session of a place, but not which responses would be older news than those that it had.
+    ///
+    /// - Parameter revoked: the number up to which the session has revoked responses.
+    private mutating func forget(_ place: ResponsePlace, _ revoked: UInt64) {
+        if revoked > 0 { self.removals.note(place.url, through: revoked) }
         self.places[place.url]?.remove(place)
         if self.places[place.url]?.isEmpty == true { self.places[place.url] = nil }
     }

@@ -60,6 +60,8 @@ final class RelayEnd {
     private(set) var isOpen = true
     private var input: Input
     private var output = Output.open
+    /// True once the connection of the other end is broken.
+    private var hasPeerBroken = false
 
     init(_ socket: DetachedSocket, on loop: Loop) {
         self.socket = socket.socket
@@ -96,7 +98,10 @@ final class RelayEnd {
     }
 
     /// The connection of the other end is broken: the end of output that follows here is not an orderly one.
-    func peerBroke() { self.stream?.peerBroke() }
+    func peerBroke() {
+        self.hasPeerBroken = true
+        self.stream?.peerBroke()
+    }
 
     // MARK: The end
 
@@ -108,7 +113,12 @@ final class RelayEnd {
 
     /// Tells the peer that everything is written, which must be true.
     func finishOutput() {
-        if self.output != .ended { self.output = self.socket.finishOutput() ? .ended : .ending }
+        if self.hasPeerBroken, self.stream == nil {
+            self.socket.cutOutput()
+            self.output = .ended
+        } else if self.output != .ended {
+            self.output = self.socket.finishOutput() ? .ended : .ending
+        }
     }
 
     /// The peer takes no more bytes.
@@ -122,7 +132,7 @@ final class RelayEnd {
         self.isOpen = false
         if resetting {
             self.socket.resetWhenClosed()
-        } else if self.output != .ended {
+        } else if self.output != .ended, !self.hasPeerBroken {
             // Closing a bare socket tells the peer of the end, but closing a transport does not.
             self.socket.transport?.shutdownOutput()
         }

@@ -95,7 +95,6 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
 
     /// The most full buffers that are read in a turn: other channels need the thread.
     private static let mostReadsInTurn = 4
-    private static let mostReadsBeforeFailing = 4
 
     /// Takes over a connected, non-blocking descriptor; call ``start()`` when the pipeline is set up.
     ///
@@ -487,18 +486,19 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         return true
     }
 
-    /// Fails after reading all that the peer has sent, in this turn or a later one. Idempotent.
+    /// Fails after reading all that the peer has sent, in later turns. Idempotent.
     private func failBehindInput(_ error: any Error) {
         guard self.output != .closed else { return }
         self.output = .closed
         self.failWrites(error)
-        self.loop.execute {
-            // A full buffer may be followed by another one.
-            for _ in 0..<Self.mostReadsBeforeFailing where self.state == .active && self.input != .closed {
-                self.readReady()
-            }
-            self.fail(error)
-        }
+        self.loop.execute { self.readToEnd(thenFailWith: error) }
+    }
+
+    private func readToEnd(thenFailWith error: any Error) {
+        self.readReady()
+        guard self.state == .active, self.input == .wanted, self.socket.holdsBytes else { return self.fail(error) }
+        // Other channels need the thread in between.
+        self.loop.execute { self.readToEnd(thenFailWith: error) }
     }
 
     private func failWrites(_ error: any Error) { for promise in self.writes.removeAll() { promise.fail(error) } }
@@ -570,8 +570,10 @@ extension SocketChannel: DescriptorWatcher {
         if !readiness.isDisjoint(with: self.socket.readNeeds) { self.readReady() }
         // All is well, or reading has found the end.
         guard self.state == .active, readiness.isBroken else { return }
+        // The peer may have sent more before it broke the connection: the next turn reads on, and finds the error behind it.
+        if self.input == .wanted, !self.waitsToMove { return }
         if let error = self.socket.error() { return self.fail(error) }
         // Both directions are closed; earlier bytes are read when they are wanted.
-        if self.input != .wanted || self.waitsToMove { self.socket.unwatch(on: self.loop) }
+        self.socket.unwatch(on: self.loop)
     }
 }

@@ -44,6 +44,15 @@ package final class StreamSocket {
         return outcome
     }
 
+    /// True if bytes wait in the socket, before the transport.
+    var holdsBytes: Bool {
+        var byte: UInt8 = 0
+        let outcome = withUnsafeMutableBytes(of: &byte) {
+            StreamOutcome.receiving(from: self.descriptor, into: $0, peeking: true)
+        }
+        return if case .bytes = outcome { true } else { false }
+    }
+
     /// Waits for what a plain socket waits for: the transport can go on.
     func resetNeeds() { (self.readNeeds, self.writeNeeds) = (.read, .write) }
 
@@ -61,6 +70,10 @@ package final class StreamSocket {
         self.writeNeeds = needs
         return false
     }
+
+    /// Ends the output without telling the transport's peer, which finds bytes missing: TLS demands a closing alert (RFC 8446
+    /// §6.1). Without a transport there is no such sign.
+    func cutOutput() { shutdown(self.descriptor, Int32(SHUT_WR)) }
 
     // MARK: Readiness
 

@@ -20,6 +20,9 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// True if the host is an IPv6 address, which has brackets in URLs.
     public var isIPv6: Bool { self.host.utf8.contains(UInt8(ascii: ":")) }
 
+    /// True if the host is a name that leads to the loopback addresses on every machine, without a lookup (RFC 6761 §6.3).
+    package var isNameOfLoopback: Bool { self.host == "localhost" || self.host.hasSuffix(".localhost") }
+
     /// `host:port`, with brackets around an IPv6 address.
     public var description: String { self.isIPv6 ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)" }
 

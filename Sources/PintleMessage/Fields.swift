@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// The header or trailer section of a message: field lines in wire order, with their letter case and duplicates.
 ///
 /// All lines live in one block of bytes, each as `Name: value` CRLF, so that a section is written to a peer with few
@@ -51,7 +53,8 @@ public struct Fields: Sendable {
 
     // MARK: Reading
 
-    /// The value of the first line called `name`, or nil. Bytes that are not UTF-8 are replaced.
+    /// The value of the first line called `name`, or nil. Bytes that are not UTF-8 are replaced, and so are combining marks behind 30
+    /// in a row (UAX #15 §13), with which `String` would take quadratic time.
     public subscript(_ name: String) -> String? {
         self.index(of: FieldName(name), spelled: name.utf8, from: 0).map { self.value(at: $0) }
     }
@@ -106,25 +109,6 @@ public struct Fields: Sendable {
         return self.bytes.withUnsafeBytes { all in
             ASCII.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: all[start..<start + count]), lowercase)
         }
-    }
-
-    /// The lines whose names are among `names`, in wire order.
-    package func lines(called names: [String]) -> Fields {
-        var found = Fields()
-        self.bytes.withUnsafeBytes { all in
-            for index in self.lines.indices {
-                guard names.contains(where: { self.isCalled(FieldName($0), spelled: $0.utf8, at: index) }) else {
-                    continue
-                }
-                let line = self.lines[index]
-                let nameEnd = Int(line.start + line.nameLength)
-                let value = all[Int(line.valueStart)..<Int(line.valueStart + line.valueLength)]
-                found.append(
-                    name: UnsafeRawBufferPointer(rebasing: all[Int(line.start)..<nameEnd]),
-                    value: UnsafeRawBufferPointer(rebasing: value))
-            }
-        }
-        return found
     }
 
     /// The number of lines called `name`.
@@ -321,12 +305,16 @@ public struct Fields: Sendable {
     /// Gives lines other values, in their places.
     ///
     /// - Parameter replacement: the new value of a line, nil for none. The bytes are valid during the call only.
-    package mutating func replaceValues(_ replacement: (FieldName, _ value: UnsafeRawBufferPointer) -> [UInt8]?) {
+    package mutating func replaceValues(
+        _ replacement: (FieldName, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> [UInt8]?
+    ) {
         for index in self.lines.indices {
             let line = self.lines[index]
             let place = Int(line.valueStart)..<Int(line.valueStart + line.valueLength)
-            let value = self.bytes.withUnsafeBytes {
-                replacement(line.name, UnsafeRawBufferPointer(rebasing: $0[place]))
+            let value = self.bytes.withUnsafeBytes { all in
+                let name = all[Int(line.start)..<Int(line.start + line.nameLength)]
+                return replacement(
+                    line.name, UnsafeRawBufferPointer(rebasing: name), UnsafeRawBufferPointer(rebasing: all[place]))
             }
             guard let value else { continue }
             if value.count == place.count {
@@ -395,6 +383,6 @@ public struct Fields: Sendable {
     func value(at index: Int) -> String {
         let line = self.lines[index]
         let start = Int(line.valueStart)
-        return String(decoding: self.bytes[start..<start + Int(line.valueLength)], as: UTF8.self)
+        return String(decoding: self.bytes[start..<start + Int(line.valueLength)], as: UTF8.self).streamSafe
     }
 }

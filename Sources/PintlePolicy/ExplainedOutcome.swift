@@ -24,11 +24,8 @@ package enum ExplainedOutcome: Sendable {
 
 extension Explanation {
     package var outcome: ExplainedOutcome {
-        switch self.plan.step {
-        case .refuse(let problem): .refused(problem)
-        case .ask: .asks
-        default: .passes
-        }
+        if case .ask = self.plan.step { return .asks }
+        return self.plan.refusal.map { .refused($0) } ?? .passes
     }
 
     /// The route, the rule about destinations and the trust policy that were chosen.

@@ -122,8 +122,11 @@ package struct Explanation: Sendable, Equatable {
             let time = self.policy.configuration.ask.timeout.spelled
             self.add("asked", "it waits for an answer for \(time) (ask.timeout), and is refused without one")
         }
+        if let problem = self.plan.refusal {
+            return self.add("answer", "\(problem.status) \(problem.name.rawValue)")
+        }
         switch self.plan.grantedStep {
-        case .refuse(let problem): self.add("answer", "\(problem.status) \(problem.name.rawValue)")
+        case .refuse, .ask: break
         case .respond(let answer):
             self.add("answer", "\(answer.status), \(answer.isPreflight ? "to a preflight, by cors" : "by respond")")
             if let note = answer.note { self.add("answer", note) }
@@ -135,7 +138,6 @@ package struct Explanation: Sendable, Equatable {
                 : self.plan.collectsForRedirects ? "a redirect may need again" : "the contract needs"
             self.add("sent", "when all of its body is here, which \(reason)")
         case .send: self.add("sent", "as it comes")
-        case .ask: break
         case .tunnel:
             let isIntercepted = self.plan.decision?.isIntercepted == true
             self.add(
@@ -214,6 +216,7 @@ package struct Explanation: Sendable, Equatable {
         if let breach = decision.reportedBreach {
             self.add("destination", breach, at: decision.reportedRule.flatMap { self.place(of: $0) })
         }
+        if let own = self.plan.ownDestination { self.add("destination", own.detail) }
         if case .parent = decision.way { return }
         for rule in self.policy.destinations.addressRules(for: decision.authority, decision.rights) {
             self.add("destination", "the address that is dialled is judged by \(rule)")

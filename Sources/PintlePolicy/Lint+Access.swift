@@ -10,7 +10,7 @@ extension Lint {
     var resolvedNames: [LintFinding] {
         let destinations = self.configuration.destinations
         guard destinations.fallback == .deny, destinations.resolvesNames,
-            let index = destinations.allow.firstIndex(where: self.hasNetworks)
+            let index = self.firstPermissionWithNetworks
         else { return [] }
         let rule = destinations.allow[index]
         return [
@@ -51,15 +51,17 @@ extension Lint {
     /// Warns of names that are never asked about, because a list before decides.
     var uselessQuestions: [LintFinding] {
         let destinations = self.configuration.destinations
+        if destinations.ask.isEmpty { return [] }
         // Questions are for every client.
-        let deny = destinations.deny.filter { $0.clients == nil }
-        let allow = destinations.allow.filter { $0.clients == nil }
+        let lists = self.configuration.hostLists
+        var deny = DestinationCovers(destinations.deny.filter { $0.clients == nil }, lists: lists)
+        var allow = DestinationCovers(destinations.allow.filter { $0.clients == nil }, lists: lists)
         return destinations.ask.enumerated().compactMap { index, pattern in
             let name = "destinations.ask[\(index)]"
             let message: String
-            if let earlier = self.rule(covering: pattern, in: deny) {
+            if let earlier = deny.rule(covering: pattern, for: nil) {
                 message = "is never asked about: destinations.deny has \(earlier), and denials come first"
-            } else if let earlier = self.rule(covering: pattern, in: allow) {
+            } else if let earlier = allow.rule(covering: pattern, for: nil) {
                 message = "is never asked about: destinations.allow has \(earlier), and permissions come first"
             } else {
                 return nil
@@ -146,14 +148,18 @@ extension Lint {
         }
     }
 
-    /// The rule that refuses an upstream, whatever the request is.
-    func denial(of upstream: Upstream, _ route: Route) -> String? {
-        // The client is not known: a permission may be for it, and a denial for others.
+    /// The rules about destinations for upstreams. The client is not known: a permission may be for it, and a denial for others.
+    var destinationsOfUpstreams: DestinationRules {
         var rules = self.configuration.destinations
         rules.deny.removeAll { $0.clients != nil }
         for index in rules.allow.indices { rules.allow[index].clients = nil }
-        let destinations = DestinationRules(
-            rules, listeners: self.configuration.listen, enforcement: self.configuration.enforcement, from: 0)
+        return DestinationRules(
+            rules, lists: self.configuration.hostLists, listeners: self.configuration.listen,
+            enforcement: self.configuration.enforcement, from: 0)
+    }
+
+    /// The rule that refuses an upstream, whatever the request is.
+    func denial(of upstream: Upstream, _ route: Route, by destinations: DestinationRules) -> String? {
         var destination = destinations.judge(upstream.authority, for: .none)
         if upstream.scheme == .https {
             _ = self.policy.judgeUnpinned(

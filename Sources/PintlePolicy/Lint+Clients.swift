@@ -5,9 +5,12 @@ extension Lint {
     /// Warns of denials for named clients that an earlier denial covers.
     var uselessDenials: [LintFinding] {
         let destinations = self.configuration.destinations
-        return destinations.deny.enumerated().compactMap { index, entry in
-            guard entry.clients != nil, let earlier = destinations.deny[..<index].first(where: { $0.covers(entry) })
-            else { return nil }
+        // Without rules for named clients none is looked at.
+        guard destinations.deny.contains(where: { $0.clients != nil }) else { return [] }
+        let covers = DestinationCovers(destinations.deny, lists: [:])
+        return zip(destinations.deny, covers.earlier).enumerated().compactMap { index, rule in
+            let (entry, place) = rule
+            guard entry.clients != nil, let earlier = place.map({ destinations.deny[$0] }) else { return nil }
             let name = "destinations.deny[\(index)]"
             return self.warning(
                 destinations.places[name] ?? .start, name,
@@ -18,6 +21,7 @@ extension Lint {
     /// Warns of names that no user of `clients.basic_auth` has.
     var unknownUsers: [LintFinding] {
         guard let users = self.configuration.clients.basicAuth?.users.names else { return [] }
+        let known = Set(users)
         let destinations = self.configuration.destinations
         var rules: [(name: String, position: SourcePosition, clients: NamedClients?)] = []
         for (list, entries) in [("destinations.allow", destinations.allow), ("destinations.deny", destinations.deny)] {
@@ -31,24 +35,12 @@ extension Lint {
         }
         return rules.flatMap { name, position, clients in
             (clients?.users ?? []).compactMap { user in
-                guard !users.contains(where: { user.matches($0) }) else { return nil }
+                let isKnown = user.isExact ? known.contains(user.description) : users.contains { user.matches($0) }
+                guard !isKnown else { return nil }
                 let words = user.isExact ? "is no user of clients.basic_auth" : "matches no user of clients.basic_auth"
                 let hint = user.isExact ? user.description.hint(of: users) : ""
                 return self.warning(position, name, "\"\(user)\" \(words)\(hint)")
             }
         }
-    }
-}
-
-extension DestinationEntry {
-    /// True if this decides about all requests that `other` would decide about, as far as that is obvious.
-    func covers(_ other: DestinationEntry) -> Bool {
-        let hosts =
-            switch (self.subject, other.subject) {
-            case (.pattern(let pattern), .pattern(let other)): pattern.covers(other)
-            case (.list(let name), .list(let other)): name == other
-            case (.pattern, .list), (.list, .pattern): false
-            }
-        return hosts && self.clients.covers(other.clients)
     }
 }

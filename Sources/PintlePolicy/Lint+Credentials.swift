@@ -6,7 +6,9 @@ internal import PintleMessage
 extension Lint {
     /// Hosts of credentials that another trust policy judges.
     var unjudgedCredentials: [LintFinding] {
-        self.configuration.credentials.flatMap { credential in
+        // A request may match a route that names the policy.
+        let named = Set(self.configuration.routes.compactMap { $0.trust?.value })
+        return self.configuration.credentials.filter { !named.contains($0.trust.value) }.flatMap { credential in
             credential.grants.enumerated().flatMap { number, grant in
                 grant.hosts.compactMap { host -> LintFinding? in
                     guard let other = self.judge(of: host, insteadOf: credential.trust.value) else { return nil }
@@ -20,13 +22,12 @@ extension Lint {
         }
     }
 
-    /// The reason for another trust policy, such as `trust.default`; nil if it is the named one, or depends on the request.
+    /// The reason for another trust policy without a route, such as `trust.default`; nil if it is the named one, or depends on the
+    /// request.
     private func judge(of host: HostPattern, insteadOf trust: String) -> String? {
         guard case .exact(let name) = host.host, let authority = Authority(name, defaultPort: host.port ?? 443) else {
             return nil
         }
-        // A request may match a route that names the policy.
-        if self.policy.routes.routes.contains(where: { $0.configuration.trust?.value == trust }) { return nil }
         let choice = self.policy.trust.choose(for: authority, route: nil)
         let isNamed = choice.name == trust || choice.index == nil && trust == TrustConfiguration.defaultName
         return isNamed ? nil : choice.reason

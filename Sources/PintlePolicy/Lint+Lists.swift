@@ -31,26 +31,14 @@ extension Lint {
         }
     }
 
-    /// True if a rule is about a network, or about a list with one.
-    func hasNetworks(_ rule: DestinationEntry) -> Bool {
-        switch rule.subject {
-        case .pattern(let pattern): pattern.network != nil
-        case .list(let name): self.configuration.lists.first { $0.name == name }?.hosts.hasNetworks ?? false
-        }
-    }
-
-    /// The first rule that matches all hosts that a pattern matches, as decisions name it; nil if there is none.
-    func rule(covering pattern: HostPattern, in rules: [DestinationEntry]) -> String? {
-        for rule in rules {
+    /// The place of the first permission for a network, or for a list with one.
+    var firstPermissionWithNetworks: Int? {
+        let lists = self.configuration.hostLists
+        return self.configuration.destinations.allow.firstIndex { rule in
             switch rule.subject {
-            case .pattern(let earlier): if earlier.covers(pattern) { return rule.quoted }
-            case .list(let name):
-                guard let hosts = self.configuration.lists.first(where: { $0.name == name })?.hosts,
-                    let entry = hosts.first(covering: pattern)
-                else { continue }
-                return "\(rule.quoted) with \"\(hosts.text(of: entry))\" in line \(hosts.line(of: entry))"
+            case .pattern(let pattern): pattern.network != nil
+            case .list(let name): lists[name]?.hasNetworks ?? false
             }
         }
-        return nil
     }
 }

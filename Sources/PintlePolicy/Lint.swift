@@ -67,15 +67,12 @@ package struct Lint {
 
     private var shadowedRoutes: [LintFinding] {
         let routes = self.policy.routes.routes
-        // Quadratic in the number of routes, which `check` can afford.
-        return routes.compactMap { later in
-            let earlier = routes[..<later.index].first { $0.configuration.shadows(later.configuration) }
-            return earlier.map {
-                self.warning(
-                    later.configuration.position, "routes[\(later.index)]",
-                    "\"\(later.name)\" is never used: \"\($0.name)\" at \($0.configuration.position.words) comes "
-                        + "first and matches everything that it does")
-            }
+        return zip(routes, RouteCovers(routes.map(\.configuration)).earlier).compactMap { later, number in
+            guard let earlier = number.map({ routes[$0] }) else { return nil }
+            return self.warning(
+                later.configuration.position, "routes[\(later.index)]",
+                "\"\(later.name)\" is never used: \"\(earlier.name)\" at \(earlier.configuration.position.words) comes "
+                    + "first and matches everything that it does")
         }
     }
 
@@ -104,10 +101,11 @@ package struct Lint {
     }
 
     private var unreachableUpstreams: [LintFinding] {
-        self.policy.routes.routes.compactMap { route in
-            guard let upstream = route.configuration.upstream, let rule = self.denial(of: upstream, route) else {
-                return nil
-            }
+        let destinations = self.destinationsOfUpstreams
+        return self.policy.routes.routes.compactMap { route in
+            guard let upstream = route.configuration.upstream,
+                let rule = self.denial(of: upstream, route, by: destinations)
+            else { return nil }
             return self.warning(
                 route.configuration.position, "routes[\(route.index)].upstream",
                 "\(upstream.authority) is refused by \(rule); requests of this route can only fail")
@@ -176,11 +174,10 @@ package struct Lint {
         if destinations.fallback == .deny, destinations.allow.isEmpty, destinations.ask.isEmpty {
             return [self.warning(.start, "destinations", "nothing is allowed: default is deny and allow is empty")]
         }
+        var denials = DestinationCovers(destinations.deny, lists: self.configuration.hostLists)
         return destinations.allow.enumerated().compactMap { index, allowed in
-            let denials = destinations.deny.filter { $0.clients.covers(allowed.clients) }
-            guard let pattern = allowed.pattern, let deny = self.rule(covering: pattern, in: denials) else {
-                return nil
-            }
+            guard let pattern = allowed.pattern, let deny = denials.rule(covering: pattern, for: allowed.clients)
+            else { return nil }
             return self.warning(
                 destinations.places["destinations.allow[\(index)]"] ?? .start, "destinations.allow[\(index)]",
                 "\(allowed.quoted) is never allowed: destinations.deny has \(deny), and denials come first")
@@ -209,28 +206,5 @@ package struct Lint {
 
     func warning(_ position: SourcePosition, _ path: String, _ message: String) -> LintFinding {
         LintFinding(severity: .warning, position: position, path: path, message: message)
-    }
-}
-
-extension RouteConfiguration {
-    /// True if every request that `later` matches is matched here, too, as far as that is obvious.
-    fileprivate func shadows(_ later: RouteConfiguration) -> Bool {
-        // A route without upstream and response never matches gateway requests.
-        guard self.servesGateway || !later.servesGateway else { return false }
-        return Self.covers(self.match.hosts, later.match.hosts) { $0.covers($1) }
-            && Self.covers(self.match.paths, later.match.paths) { $0.covers($1) }
-            && Self.covers(self.match.methods, later.match.methods) { $0 == $1 }
-            && self.match.headers.allSatisfy { header in later.match.headers.contains { header.covers($0) } }
-            && Self.covers(self.match.schemes, later.match.schemes, all: [.http, .https]) { $0 == $1 }
-            && self.match.clients.covers(later.match.clients)
-    }
-
-    /// True if each of `later` is covered by one of `earlier`; empty lists stand for everything.
-    private static func covers<Element>(
-        _ earlier: [Element], _ later: [Element], all: [Element] = [], by covers: (Element, Element) -> Bool
-    ) -> Bool {
-        if earlier.isEmpty { return true }
-        let later = later.isEmpty ? all : later
-        return !later.isEmpty && later.allSatisfy { element in earlier.contains { covers($0, element) } }
     }
 }

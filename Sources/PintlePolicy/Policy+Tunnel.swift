@@ -65,6 +65,11 @@ extension Policy {
             trustIfRelayed: mode == .intercept && isVerified ? trust : nil)
     }
 
+    /// True if a rule `tcp://HOST:PORT` lets every protocol of a client through to a destination.
+    package func takesAnyProtocol(to authority: Authority, of client: ProxyIdentity) -> Bool {
+        self.destinations.ruleForAnyProtocol(to: authority, for: self.destinations.rights(of: client)) != nil
+    }
+
     /// True if destinations of tunnels to this host must prove their identity, unless a route says otherwise.
     private func verifiesTunnels(to authority: Authority) -> Bool {
         if self.configuration.tunnels.verifiesTrusted, self.trust.names(authority) { return true }

@@ -37,6 +37,7 @@ package final class Policy: Sendable {
     /// The destinations of `interception.hosts`.
     let interceptedTunnels: HostIndex
     let tunnelsWithoutSNI: HostIndex
+    let names: NameRules
     /// The API description that messages to and from its servers must keep to, on every route.
     package let apiContract: APIContract?
 
@@ -74,6 +75,7 @@ package final class Policy: Sendable {
         self.destinations = DestinationRules(
             configuration.destinations, lists: configuration.hostLists, listeners: configuration.listen,
             enforcement: configuration.enforcement, from: configuration.clients.allow.count + 1)
+        self.names = NameRules(configuration, self.destinations)
         self.parents = ParentRules(configuration.upstreamProxy)
         self.connectPorts = .connecting(configuration.destinations.connectPorts, listeners: configuration.listen)
         self.ports = .requesting(configuration.destinations.ports, listeners: configuration.listen)

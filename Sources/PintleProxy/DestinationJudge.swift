@@ -72,12 +72,9 @@ final class OwnAddresses: Sendable {
     /// - Parameter ip: the address of `address`; it is IPv4 even if the address is dialled in its IPv6 form.
     func contains(_ ip: IPAddress, _ address: SocketAddress) -> Bool {
         let listening = self.listening.withLock { $0 }
-        // Linux connects the unspecified address to loopback.
-        let isLoopback = ip.isLoopback || ip.isUnspecified
         return listening.addresses.contains { own in
             guard own.port == address.port else { return false }
-            if own.ip == ip || (isLoopback && own.ip.isUnspecified) { return true }
-            if ip.isUnspecified && own.ip.isLoopback { return true }
+            if ListenAddress.isReached(own.ip, by: ip) { return true }
             return own.ip.isUnspecified && listening.machine?.contains(address) == true
         }
     }

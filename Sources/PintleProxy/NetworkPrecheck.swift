@@ -49,11 +49,10 @@ struct NetworkPrecheck: Sendable {
 
     /// True if a host is this proxy for an upstream proxy on the same machine. Such a proxy resolves names itself.
     private func isOwn(_ authority: Authority) -> Bool {
-        let isLocal = authority.host == "localhost" || authority.host.hasSuffix(".localhost")
         let addresses: [SocketAddress]
         if let address = authority.address {
             addresses = [address]
-        } else if isLocal || self.ownNames.contains(authority.host) {
+        } else if authority.isNameOfLoopback || self.ownNames.contains(authority.host) {
             addresses = ["127.0.0.1", "::1"].compactMap { try? SocketAddress(ipAddress: $0, port: Int(authority.port)) }
         } else {
             return false

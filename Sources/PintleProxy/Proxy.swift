@@ -140,7 +140,9 @@ package final class Proxy: Sendable {
         }
         let process = ClientProcess(peer, over: descriptor, isOfCommand: captured.diagnosis != nil)
         // As early as possible: a short-lived client is gone after its response.
-        if let process, worker.active.sinks.wantProcesses || use == .capture { process.seek(by: worker.processes) }
+        if let process, use == .capture || worker.active.sinks.wants.contains(.processes) {
+            process.seek(by: worker.processes)
+        }
         do {
             if let destination {
                 try CapturedConnection.serve(

@@ -65,6 +65,11 @@ package enum FileWriting {
         }
     }
 
+    /// Lets every user read a file, whatever the umask is.
+    package static func share(_ path: String) throws(SystemError) {
+        guard chmod(path, 0o644) == 0 else { throw .last }
+    }
+
     /// Creates a folder and those above it that are missing; an existing folder stays as it is.
     package static func makeFolder(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
         if mkdir(path, mode) == 0 { return }

@@ -5,7 +5,9 @@ internal import PintlePolicy
 /// Guesses the intention of a command line that cannot be parsed.
 struct UsageHint {
     /// Commands that take a configuration file only with `-c`.
-    private static let configured: Set = ["serve", "run", "env", "doctor", "explain", "audit"]
+    private static let configured: Set = [
+        "serve", "run", "env", "doctor", "explain", "audit", "verify", "pins lint", "pins forecast",
+    ]
     /// Commands that send a request to a running proxy.
     private static let asking: Set = ["status", "reload", "purge"]
 
@@ -35,12 +37,25 @@ struct UsageHint {
         if first == "explain", rest.first?.contains("://") == true {
             return "The method comes first, as in: pintle explain GET \(rest.first ?? "")"
         }
-        if Self.configured.contains(first), !namesConfiguration,
+        let name = self.name(of: arguments)
+        if Self.configured.contains(name), !namesConfiguration,
             let file = rest.first(where: { $0.hasSuffix(".yaml") || $0.hasSuffix(".yml") })
         {
-            return "A configuration is named by -c, as in: pintle \(first) -c \(file)"
+            return "A configuration is named by -c, as in: pintle \(name) -c \(file)"
         }
         return Self.slip(in: rest, of: [command])
+    }
+
+    /// The name of the command that arguments begin with, after those above it.
+    private func name(of arguments: [String]) -> String {
+        var command = self.program
+        var names: [String] = []
+        for word in arguments {
+            guard let next = command.subcommand(word) else { break }
+            names.append(word)
+            command = next
+        }
+        return names.joined(separator: " ")
     }
 
     /// Looks for a subcommand, or for the value of an option, that is nearly one of those that there are.

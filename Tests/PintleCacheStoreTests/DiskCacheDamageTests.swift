@@ -221,6 +221,30 @@ import Testing
         #expect(try await again.body("u1") == [2])
     }
 
+    @Test func `a removal that cannot be recorded leaves nothing that should be gone`() async throws {
+        let cache = try await self.place.open()
+        for url in ["a", "b"] { try await cache.store(url, [1]) }
+        let (isHeld, mayEnd, path) = (Watched(false), Watched(false), self.index)
+        // Another program writes the index.
+        Thread.detachNewThread {
+            let database = try? Database(path)
+            try? database?.write { _ in
+                isHeld.change { $0 = true }
+                _ = try mayEnd.wait(for: "the removal") { $0 }
+            }
+            database?.close()
+        }
+        try await isHeld.reach("the other program") { $0 }
+        #expect(await code { () throws(DiskCacheError) in try await cache.remove(url: "a") } == .unusable)
+        mayEnd.change { $0 = true }
+        for url in ["a", "b"] { #expect(try await cache.entries(for: url) == []) }
+        try await cache.store("b", [2])
+        await cache.close()
+        let again = try await self.place.open()
+        #expect(try await again.entries(for: "a") == [])
+        #expect(try await again.body("b") == [2])
+    }
+
     // MARK: Orphans
 
     @Test func `files that no index knows are removed in the background, and others stay`() async throws {

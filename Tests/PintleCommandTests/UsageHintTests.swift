@@ -26,9 +26,19 @@ struct UsageHintTests {
     }
 
     @Test(arguments: [
+        ("serve", "serve x.yaml"), ("verify", "verify x.yaml"), ("pins lint", "pins lint x.yaml"),
+        ("pins forecast", "pins forecast --format json x.yaml"),
+    ])
+    func `a configuration without its option is answered with that`(command: String, line: String) {
+        let sentence = self.hint.sentence(for: line.split(separator: " ").map(String.init))
+        #expect(sentence == "A configuration is named by -c, as in: pintle \(command) -c x.yaml")
+    }
+
+    @Test(arguments: [
         "", "completely-else", "pins elsewhere", "audit --format yaml-and-more", "audit --format text",
         "fetch --param a=b",
         "run -- true --miss fial", "check --sample jsn",
+        "audit diff x.yaml", "pins convert x.yaml",
     ])
     func `without a near miss there is no guess`(line: String) {
         #expect(self.hint.sentence(for: line.split(separator: " ").map(String.init)) == nil)

@@ -80,6 +80,30 @@ import Testing
         #expect(await self.stage.ask("/b", fields: ["X": "2"])?.text == "other")
     }
 
+    @Test(arguments: [false, true])
+    func `a response that was asked for before one that is not kept is not kept either`(isStored: Bool) async throws {
+        let (fields, earlier): (Fields, _) = (["Cache-Control": "max-age=60"], ContinuousClock.now - .seconds(1))
+        if isStored { try await self.stage.store("/a", fields, "first", requestTime: earlier - .seconds(1)) }
+        try await self.stage.store("/a", ["Cache-Control": "no-store"], "new")
+        try await self.stage.store("/a", fields, "old", requestTime: earlier)
+        #expect(await self.stage.ask("/a") == nil && self.stage.cache.count == 0)
+        try await self.stage.store("/a", fields, "newest")
+        #expect(await self.stage.ask("/a")?.text == "newest")
+    }
+
+    @Test func `a response that was asked for before one that was evicted is not kept`() async throws {
+        let (fields, earlier): (Fields, _) = (["Cache-Control": "max-age=60"], ContinuousClock.now - .seconds(1))
+        let stage = CacheStage(capacity: 1 << 16, preferredUsageAfterPurge: 0)
+        try await stage.store("/a", fields, "new")
+        var count = 0
+        while await stage.ask("/a") != nil {
+            count += 1
+            try await stage.store("/\(count)", fields, "other")
+        }
+        try await stage.store("/a", fields, "old", requestTime: earlier)
+        #expect(await stage.ask("/a") == nil)
+    }
+
     @Test func `no-store of a request leaves what is kept`() async throws {
         try await self.stage.store("/a", ["Cache-Control": "max-age=60"], "old")
         try await self.stage.store("/a", ["Cache-Control": "max-age=60"], "new", request: ["Cache-Control": "no-store"])

@@ -24,9 +24,10 @@ final class RelayStage: @unchecked Sendable {
     ///   - unsent: bytes that were written to the client's channel and not sent.
     ///   - sent: bytes that the client has sent before.
     ///   - inspecting: the directions in which the observer looks at bytes.
+    ///   - transport: makes the transport of the relay's socket towards the client.
     init(
         _ kind: Kind = .tcp, pipes: Int? = nil, receiveBuffer: Int32? = nil, unsent: String = "", sent: String = "",
-        inspecting: [SocketRelay.Direction] = []
+        inspecting: [SocketRelay.Direction] = [], transport: (@Sendable (Int32) -> any StreamTransport)? = nil
     ) throws {
         let (client, ownClient) = try Self.pair(kind, receiveBuffer)
         let (server, ownServer) = try Self.pair(kind, receiveBuffer)
@@ -36,7 +37,7 @@ final class RelayStage: @unchecked Sendable {
         (self.client, self.server) = (client, server)
         self.bound = try loop.submit {
             if let pipes { loop.pipeLimit = pipes }
-            let near = SocketChannel(descriptor: ownClient, loop: loop)
+            let near = SocketChannel(descriptor: ownClient, loop: loop, transport: transport?(ownClient))
             near.start()
             // The bytes are not flushed: the relay must send them.
             near.pipeline.syncOperations.write(NIOAny(ByteBuffer(string: unsent)), promise: nil)

@@ -133,6 +133,39 @@ struct SocketChannelTests {
         #expect(stage.recorder.text.current == "last words")
     }
 
+    @Test func `what a peer sent before it broke the connection is read, and then the error`() throws {
+        let stage = try ChannelStage { ShortReads(descriptor: $0) }
+        // The peer leaves this unread, so that its end is a reset.
+        try stage.onLoop {
+            $0.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: "unread")), promise: nil)
+        }
+        let (words, isGone) = (String(repeating: "word ", count: 200), Watched(false))
+        // The loop hears of all at once.
+        stage.loop.execute { _ = try? isGone.wait(for: "the end of the peer") { $0 } }
+        stage.send(words)
+        stage.closePeer()
+        isGone.change { $0 = true }
+        try stage.recorder.events.wait(for: "the end") { $0.last == "inactive" }
+        #expect(stage.recorder.text.current == words)
+        #expect(stage.recorder.events.current == ["active", "error", "inactive"])
+    }
+
+    @Test func `what a peer sent before a write to it failed is read, however much it is`() throws {
+        let stage = try ChannelStage { ShortReads(descriptor: $0) }
+        let (words, isGone) = (String(repeating: "word ", count: 200), Watched(false))
+        // The write fails before the loop hears of the words.
+        stage.loop.execute { [channel = stage.channel] in
+            _ = try? isGone.wait(for: "the end of the peer") { $0 }
+            channel.readsBeforeFailing = true
+            channel.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: "late")), promise: nil)
+        }
+        stage.send(words)
+        stage.closePeer()
+        isGone.change { $0 = true }
+        try stage.recorder.events.wait(for: "the end") { $0.last == "inactive" }
+        #expect(stage.recorder.text.current == words)
+    }
+
     @Test func `the end of the peer's stream closes the channel`() throws {
         let stage = try ChannelStage()
         stage.send("last words")
@@ -263,4 +296,19 @@ private final class Refill: ChannelInboundHandler {
         context.writeAndFlush(NIOAny(ByteBuffer(bytes: [2])), promise: nil)
         context.fireChannelWritabilityChanged()
     }
+}
+
+/// Passes on a few bytes with each read, as a transport with short records does.
+private final class ShortReads: StreamTransport {
+    private let descriptor: Int32
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    func read(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
+        .receiving(from: self.descriptor, into: UnsafeMutableRawBufferPointer(rebasing: space.prefix(10)))
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> StreamOutcome { .sending(bytes, to: self.descriptor) }
+    func shutdownOutput() { shutdown(self.descriptor, Int32(SHUT_WR)) }
+    func close() { Glibc.close(self.descriptor) }
 }

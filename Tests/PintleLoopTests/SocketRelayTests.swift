@@ -104,6 +104,19 @@ struct SocketRelayTests {
         #expect(stage.observer.events.current == ["ended", "closed"])
     }
 
+    @Test(arguments: [true, false])
+    func `a transport tells its peer of the end unless the other connection has broken`(isBroken: Bool) throws {
+        let ends = Watched(0)
+        let stage = try RelayStage { CountedEnds($0, ends) }
+        sendAll("answer", to: stage.server)
+        #expect(text(receive(6, from: stage.client)) == "answer")
+        stage.closeServer(resetting: isBroken)
+        #expect(receive(from: stage.client) == [])
+        #expect(ends.current == (isBroken ? 0 : 1))
+        stage.closeClient()
+        try stage.waitForEnd()
+    }
+
     @Test func `a reset of one who has sent everything is noticed while nothing passes`() throws {
         let stage = try RelayStage()
         shutdown(stage.client, Int32(SHUT_WR))
@@ -230,4 +243,25 @@ private func noise(_ count: Int, _ seed: UInt32) -> [UInt8] {
         }
         filled = count
     }
+}
+
+/// Passes bytes as they are, and counts how often it says that no more follow.
+private final class CountedEnds: StreamTransport {
+    private let descriptor: Int32
+    private let ends: Watched<Int>
+
+    init(_ descriptor: Int32, _ ends: Watched<Int>) { (self.descriptor, self.ends) = (descriptor, ends) }
+
+    func read(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
+        .receiving(from: self.descriptor, into: space)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> StreamOutcome { .sending(bytes, to: self.descriptor) }
+
+    func shutdownOutput() {
+        self.ends.change { $0 += 1 }
+        shutdown(self.descriptor, Int32(SHUT_WR))
+    }
+
+    func close() { Glibc.close(self.descriptor) }
 }

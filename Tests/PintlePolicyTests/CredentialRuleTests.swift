@@ -31,7 +31,7 @@ struct CredentialRuleTests {
         #expect(credential.name == "api" && credential.value == Self.value && credential.variable == "TOKEN")
         #expect(credential.trust.value == "pinned" && credential.placeholder == nil)
         #expect(credential.grants.map { $0.hosts.map(\.description) } == [["api.test"], ["api.test:8443"]])
-        #expect(credential.grants.map(\.parts) == [Set(CredentialConfiguration.Part.allCases), [.header]])
+        #expect(credential.grants.map(\.parts) == [CredentialConfiguration.Part.allCases, [.header]])
     }
 
     @Test(
@@ -258,10 +258,13 @@ struct CredentialRuleTests {
                 .contains("judged by the trust policy pinned") == true)
     }
 
-    @Test func `a host that is named sends its answers whole and uncompressed, with or without a credential`() throws {
+    @Test(arguments: ["https://api.test/other", "http://api.test/other", "http://api.test:8080/repos/a"])
+    func `a host that is named sends its answers whole and uncompressed, with or without a credential`(url: String)
+        throws
+    {
         let stage = try Stage()
         let fields: Fields = ["Range": "bytes=0-9", "If-Range": "\"a\"", "Accept-Encoding": "gzip"]
-        let named = try stage.sent("GET", "https://api.test/other", fields: fields)
+        let named = try stage.sent("GET", url, fields: fields)
         #expect(named.names.isEmpty && named.request.fields == ["Accept-Encoding": "identity"])
         let other = try stage.sent("GET", "https://other.test/", fields: fields)
         #expect(other.request.fields == fields)
@@ -346,6 +349,13 @@ struct CredentialRuleTests {
                 "s3cr3t\\/with+signs&more=%", "s3cr3t/with+signs&amp;more=%",
                 "s3cr3t/with+signs\\u0026more=%", "s3cr3t/with\\u002Bsigns\\u0026more=%",
                 "s3cr3t&#x2F;with&#x2B;signs&amp;more=%",
+                // Handlebars, Mustache, Go, Gson and PHP.
+                "s3cr3t/with+signs&amp;more&#x3D;%", "s3cr3t&#x2F;with+signs&amp;more&#x3D;%",
+                "s3cr3t/with&#43;signs&amp;more=%", "s3cr3t/with+signs\\u0026more\\u003d%",
+                "s3cr3t\\/with+signs\\u0026more=%",
+                // Python's quote, Go's PathEscape, and a URL in a URL.
+                "s3cr3t/with%2Bsigns%26more%3D%25", "s3cr3t%2Fwith+signs&more=%25",
+                "s3cr3t%252Fwith%252Bsigns%2526more%253D%2525",
             ] + (0..<3).map { Self.base64(String(repeating: "x", count: $0) + Self.value + "tail") }
         let text = "start " + forms.joined(separator: "|") + " end s3cr3t"
         var mask = release.echoMask
@@ -358,7 +368,7 @@ struct CredentialRuleTests {
         mask.finish { heard += String(decoding: $0, as: UTF8.self) }
         #expect(heard.utf8.count == text.utf8.count)
         #expect(heard.hasPrefix("start ****") && heard.hasSuffix(" end s3cr3t"))
-        for form in forms.prefix(9) { #expect(!heard.contains(form), "\(form)") }
+        for form in forms.dropLast(3) { #expect(!heard.contains(form), "\(form)") }
         // Nothing but digits at the borders is left of Base64.
         let rest = heard.split(separator: "|").suffix(3).map { $0.prefix { $0 != " " }.filter { $0 != "*" } }
         #expect(rest.allSatisfy { $0.utf8.count < 16 }, "\(rest)")

@@ -10,7 +10,7 @@ import Testing
 /// Rules for users and tags: `users` and `tags` in entries of `destinations` and in `match`.
 struct NamedClientsTests {
     static let users = "clients: {basic_auth: {users: users}}\n"
-    private static let hash = "$2b$04$ABCDEFGHIJKLMNOPQRSTUubdTkc8VfDg3xLFFedNQLivmNw6I3T6K"
+    static let hash = "$2b$04$ABCDEFGHIJKLMNOPQRSTUubdTkc8VfDg3xLFFedNQLivmNw6I3T6K"
     private static let surroundings = PintlePolicyTests.surroundings(
         files: ["users": ["alice", "bob", "ops-1"].map { "\($0):\(Self.hash)\n" }.joined()])
 

@@ -2,6 +2,7 @@
 
 import PintleMessage
 import PintlePolicy
+import PintleTesting
 import Testing
 
 struct RouteTableTests {
@@ -61,6 +62,45 @@ struct RouteTableTests {
         let missing = try table.first(matching: try query("GET", "http://h1000.test/"), examined: &examined)
         #expect(missing == nil)
         #expect(examined == 1)
+    }
+
+    @Test(arguments: [
+        ("/p#/**", "/p1234/x", 1), ("/p#", "/p1234", 1), ("/p#/*/x", "/p1234/y/x", 1), ("/p#", "/p1234/", 0),
+        ("/p#/**", "/%70123%34/x;v", 1), ("/q/p#*", "/q/p1234", 1),
+    ])
+    func `thousands of paths of one host cost few looks`(pattern: String, path: String, found: Int) throws {
+        let routes = (1000..<4000).map { number in
+            "  - {name: r\(number), match: {hosts: [a.example], paths: [\"\(pattern.replacing("#", with: "\(number)"))\"]}}"
+        }
+        let table = try policy("routes:\n" + routes.joined(separator: "\n")).routes
+        var examined = 0
+        let route = try table.first(matching: try query("GET", "http://a.example\(path)"), examined: &examined)
+        #expect(route?.name == (found == 1 ? "r1234" : nil))
+        // The readings of an ambiguous path are looked up one by one.
+        #expect(examined <= 8, "\(examined)")
+        #expect(try table.first(matching: try query("GET", "http://b.example\(path)")) == nil)
+    }
+
+    @Test func `the first of many routes of one host wins, as if each were tried`() throws {
+        var random = SeededGenerator(seed: Seed.ofThisRun)
+        func one(_ words: [String]) -> String { words.randomElement(using: &random) ?? "" }
+        let routes = (0..<300).map { number in
+            let segment = { one(["a", "b", "c", "*", "a*", "%61"]) }
+            let path = "/" + segment() + one(["", "/" + segment(), "/**", "/" + segment() + "/**"])
+            let hosts = one(["hosts: [x.example], ", "hosts: [\"*.example\", 10.0.0.1], ", "", "hosts: [\"*:80\"], "])
+            let paths = one(["", ", paths: [\"\(path)\"]", ", paths: [\"\(path)\"]"])
+            return "  - {name: r\(number), match: {\(hosts)methods: [\(one(["GET", "PUT", "POST"]))]\(paths)}}"
+        }
+        // Without routes for every path in front, which would win always.
+        let narrow = routes.filter { $0.contains("paths") } + routes.filter { !$0.contains("paths") }
+        let table = try policy("routes:\n" + narrow.joined(separator: "\n")).routes
+        for _ in 0..<500 {
+            let path = "/" + one(["a", "b", "c", "d", "ab"]) + one(["", "/a", "/b/c", "/d/d/d"])
+            let url = "http://" + one(["x.example", "y.example", "z.test", "10.0.0.1"]) + one(["", ":81"]) + path
+            let request = try query(one(["GET", "PUT", "POST", "HEAD"]), url)
+            let expected = table.routes.first { $0.mismatch(request) == nil }?.name
+            #expect(try table.first(matching: request)?.name == expected, "\(request.method) \(url)")
+        }
     }
 
     @Test func `a thousand suffixes cost one look per label`() throws {

@@ -71,6 +71,31 @@ struct TextFinderTests {
         }
     }
 
+    @Test func `a text in whole bytes is found as in a stream, behind any place`() {
+        var random = SeededGenerator(seed: Seed.ofThisRun)
+        for _ in 0..<2000 {
+            let letters = Array("abc".utf8)
+            func text(_ count: Int) -> [UInt8] {
+                (0..<count).map { _ in letters[Int.random(in: 0..<letters.count, using: &random)] }
+            }
+            // Half of the rounds have texts of one length. Some have more than are compared one by one.
+            let (shortest, spread) = (Int.random(in: 1...6, using: &random), Int.random(in: 0...1, using: &random))
+            let texts = (0..<Int.random(in: 1...12, using: &random)).map { _ in
+                text(shortest + Int.random(in: 0...3 * spread, using: &random))
+            }
+            let (finder, whole) = (TextFinder(texts), text(Int.random(in: 0...60, using: &random)))
+            let start = Int.random(in: 0...whole.count, using: &random)
+            whole.withUnsafeBytes { bytes in
+                var place = TextFinder.Place()
+                let expected = finder.next(in: bytes, from: start, at: &place)
+                let found = finder.match(in: bytes, from: start)
+                #expect(
+                    found == expected,
+                    "\(texts.map { String(decoding: $0, as: UTF8.self) }) in \(String(decoding: whole, as: UTF8.self))")
+            }
+        }
+    }
+
     @Test func `the longest text that ends in a place is told`() {
         #expect(self.matches(self.finder(["bc", "abc"]), [Array("abc xbc".utf8)]) == [[1, 3], [0, 7]])
     }

@@ -3,6 +3,7 @@
 import PintleMessage
 import PintlePolicy
 import PintleSession
+import PintleTesting
 import Testing
 
 /// `upstream_proxy`: accepted and refused values, and the way of a request.
@@ -109,6 +110,74 @@ struct UpstreamProxyTests {
             #expect(try self.way(policy, url) == .parent(0))
         }
         #expect(try self.way(try PintlePolicyTests.policy(""), "http://a.corp.example/") == .straight)
+    }
+
+    @Test func `the first of thousands of exceptions decides, as if each were tried`() throws {
+        var random = SeededGenerator(seed: Seed.ofThisRun)
+        let labels = ["a", "b", "c"]
+        func name() -> String {
+            (0..<Int.random(in: 1...3, using: &random)).map { _ in labels.randomElement(using: &random) ?? "a" }
+                .joined(separator: ".") + ".example"
+        }
+        func pattern() -> String {
+            let port = Int.random(in: 0..<3, using: &random) == 0 ? ":8080" : ""
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: return "10.\(Int.random(in: 0..<4, using: &random)).0.0/16\(port)"
+            case 1: return "10.\(Int.random(in: 0..<4, using: &random)).0.1\(port)"
+            case 2: return "*.\(name())\(port)"
+            default: return name() + port
+            }
+        }
+        for _ in 0..<200 {
+            let written = (0..<Int.random(in: 1...12, using: &random)).map { _ in pattern() }
+            let patterns = try written.map { try HostPattern($0) }
+            let list = written.map { "\"\($0)\"" }.joined(separator: ", ")
+            let policy = try policy("upstream_proxy: {url: \"http://p:1\", no_proxy: [\(list)]}")
+            for host in [name(), "x.\(name())", "10.1.0.1", "10.2.0.1:8080", "\(name()):8080"] {
+                let url = "http://\(host)/"
+                let authority = try query("GET", url).authority
+                let expected = patterns.firstIndex { $0.matches(authority) }
+                    .map { RequestWay.direct(by: "upstream_proxy.no_proxy[\($0)] \"\(written[$0])\"") }
+                #expect(try self.way(policy, url) == expected ?? .parent(0), "\(url) \(list)")
+            }
+        }
+    }
+
+    @Test func `the first of the environment's words decides, as if each were tried`() throws {
+        let words = [
+            "b.example", ".a.example", "a.example.", "10.0.0.0/8", "10.1.0.0/16", "10.1.2.3", "[::1]", "::/0",
+            "EXAMPLE",
+            "b.example:80", "*", "a.example",
+        ]
+        var random = SeededGenerator(seed: Seed.ofThisRun)
+        for _ in 0..<200 {
+            let written = Array(words.shuffled(using: &random).prefix(5))
+            let text = written.joined(separator: ",")
+            let policy = try PolicyLoader.policy(
+                yaml: Array("version: 1\nupstream_proxy: env".utf8), file: "pintle.yaml",
+                surroundings: surroundings(environment: ["http_proxy": "http://p:1", "no_proxy": text]))
+            for host in [
+                "a.example", "x.a.example", "b.example", "ab.example", "10.1.2.3", "10.2.0.1", "11.1.1.1", "[::1]",
+            ] {
+                let isAddress = !host.contains("example")
+                let matching = written.first { word in
+                    if isAddress {
+                        return switch host {
+                        case "10.1.2.3": word.hasPrefix("10.")
+                        case "10.2.0.1": word == "10.0.0.0/8"
+                        case "[::1]": word == "[::1]" || word == "::/0"
+                        default: false
+                        }
+                    }
+                    var name = word.lowercased()[...]
+                    if name.hasSuffix(".") { name = name.dropLast() }
+                    if name.hasPrefix(".") { name = name.dropFirst() }
+                    return host == name || host.hasSuffix(".\(name)")
+                }
+                let expected = matching.map { RequestWay.direct(by: "no_proxy \"\($0)\"") } ?? .parent(0)
+                #expect(try self.way(policy, "http://\(host)/") == expected, "\(host) of \(text)")
+            }
+        }
     }
 
     // MARK: The environment

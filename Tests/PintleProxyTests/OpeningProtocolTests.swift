@@ -39,4 +39,22 @@ struct OpeningProtocolTests {
             #expect(early == nil || early == expected, "\(count) bytes")
         }
     }
+    @Test(
+        arguments: [
+            ("GET / HTTP/1.1\r\n", OpeningProtocol.http), ("BREW\t/pot\thttp/1.0\n", .http), ("\u{16}\u{3}\u{1}", .tls),
+            // memcached, beanstalkd, SIP, Redis by hand, HTTP/2 without TLS, and HTTP/0.9.
+            ("get key\r\n", .other), ("put 0 0 60 1\r\nx\r\n", .other), ("OPTIONS sip:a@b SIP/2.0\r\n", .other),
+            ("GET key\r\n", .other), ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", .other), ("GET /\r\n", .other),
+            ("SSH-2.0-OpenSSH_9.2\r\n", .other),
+        ])
+    func `if every protocol is let through, only requests that can be read are requests`(
+        text: String, expected: OpeningProtocol
+    ) {
+        let bytes = Array(text.utf8)
+        #expect(OpeningProtocol(of: bytes, takesAnyProtocol: true) == expected)
+        for count in 0..<bytes.count {
+            let early = OpeningProtocol(of: bytes.prefix(count), takesAnyProtocol: true)
+            #expect(early == nil || early == expected, "\(count) bytes")
+        }
+    }
 }

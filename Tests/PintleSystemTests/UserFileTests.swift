@@ -49,6 +49,7 @@ struct UserFileTests {
         let temporary = CompanionFile.temporary.path(beside: "NUMBER")
         #expect(temporary.hasPrefix("NUMBER.\(getpid())-") && temporary.hasSuffix(".tmp"))
         #expect(temporary != CompanionFile.temporary.path(beside: "NUMBER"))
+        #expect(CompanionFile.damaged.path(beside: "TIME", time: "now") == "TIME.damaged-now")
         #expect(CompanionFile.note.shown == "FILE.part.json" && CompanionFile.lock.shown == "FILE.lock")
     }
 }

@@ -41,14 +41,16 @@ struct HistoryFile {
     /// - Returns: the new name, `NAME.damaged-20261122T040000Z`; with a number at the end if that name is taken.
     func setAside(at moment: UnixTime) throws(HistoryError) -> String {
         let stamp = moment.description.filter { $0 != "-" && $0 != ":" }
-        var place = "\(self.path).damaged-\(stamp)"
+        let damaged = CompanionFile.damaged.path(beside: self.path, time: stamp)
+        var place = damaged
         var number = 1
         while access(place, F_OK) == 0 {
             number += 1
-            place = "\(self.path).damaged-\(stamp)-\(number)"
+            place = "\(damaged)-\(number)"
         }
-        for suffix in ["-wal", "-shm"] where access(self.path + suffix, F_OK) == 0 {
-            rename(self.path + suffix, place + suffix)
+        for journal in [CompanionFile.changes, .changeIndex] {
+            let path = journal.path(beside: self.path)
+            if access(path, F_OK) == 0 { rename(path, journal.path(beside: place)) }
         }
         guard rename(self.path, place) == 0 else {
             throw HistoryError("\(self.path) is damaged and cannot be renamed: \(SystemError.last)")

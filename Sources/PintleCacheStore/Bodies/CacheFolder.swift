@@ -31,7 +31,8 @@ struct CacheFolder: Sendable {
     private static let index = "index.sqlite"
     private static let damagedIndex = "index.sqlite.damaged"
     /// The files that SQLite creates next to an index.
-    private static let journals = ["-wal", "-shm", "-journal"]
+    private static let journals =
+        [CompanionFile.changes, .changeIndex].map { $0.path(beside: Self.index) } + ["\(Self.index)-journal"]
 
     // MARK: The lock and the index
 
@@ -51,7 +52,7 @@ struct CacheFolder: Sendable {
             // SQLite gives its journals the mode of the index. An earlier version left the mode to the umask.
             fchmod(descriptor, 0o600)
             close(descriptor)
-            for suffix in Self.journals { try self.root.check(Self.index + suffix) }
+            for journal in Self.journals { try self.root.check(journal) }
         } catch {
             throw DiskCacheError(error, self.index, "opened")
         }
@@ -61,9 +62,10 @@ struct CacheFolder: Sendable {
     /// Renames a damaged index, so that it can be examined; an older damaged one is removed.
     func setIndexAside() throws(SystemError) {
         // The journal comes first: if it stayed next to a new database, SQLite would apply it to that.
-        for suffix in ["-wal", "-shm"] { self.root.remove(Self.damagedIndex + suffix) }
-        try self.root.rename("\(Self.index)-wal", to: "\(Self.damagedIndex)-wal")
-        if let error = self.root.remove("\(Self.index)-shm") { throw error }
+        let (changes, changeIndex) = (CompanionFile.changes, CompanionFile.changeIndex)
+        for journal in [changes, changeIndex] { self.root.remove(journal.path(beside: Self.damagedIndex)) }
+        try self.root.rename(changes.path(beside: Self.index), to: changes.path(beside: Self.damagedIndex))
+        if let error = self.root.remove(changeIndex.path(beside: Self.index)) { throw error }
         try self.root.rename(Self.index, to: Self.damagedIndex)
     }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// Reads the challenges of one field line (RFC 9110 §11.6.1).
 ///
 /// Commas separate challenges as well as parameters. The text after a comma is a parameter exactly if it is a token
@@ -34,7 +36,7 @@ struct ChallengeReader {
         var parameters: [String: String] = [:]
         while let name = self.parameterName() {
             guard let value = self.scanner.tokenOrQuotedString(),
-                parameters.updateValue(String(decoding: value, as: UTF8.self), forKey: name) == nil
+                parameters.updateValue(String(decoding: value, as: UTF8.self).streamSafe, forKey: name) == nil
             else { return nil }
             self.scanner.skipSpaces()
             guard self.scanner.isAtMemberEnd else { return nil }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// The protocols that a client offers to switch to (RFC 9110 §7.8), reduced to those that a proxy may let through.
 ///
 /// Protocols that would carry further requests, HTTP under any name and TLS (RFC 2817), are removed: the proxy could not
@@ -36,7 +38,7 @@ package struct UpgradeOffer: Sendable, Equatable {
 
     private static func protocols(in fields: Fields) -> [String] {
         var protocols: [String] = []
-        fields.forEachToken(in: .upgrade) { protocols.append(String(decoding: $0, as: UTF8.self)) }
+        fields.forEachToken(in: .upgrade) { protocols.append(String(decoding: $0, as: UTF8.self).streamSafe) }
         return protocols
     }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// Reads field lines (RFC 9112 §5) of requests, responses and trailers.
 enum HeadReader {
     /// Reads the field lines up to the empty line.
@@ -138,7 +140,7 @@ extension ResponseHead {
         guard status >= 100 else { throw WireError(.malformed, "the status is below 100") }
         let reason = UnsafeRawBufferPointer(rebasing: line[min(line.count, first + 5)...])
         if ASCII.hasControlByte(reason) { throw WireError(.malformed, "the reason phrase has a control byte") }
-        self.init(status: status, reason: String(decoding: reason, as: UTF8.self))
+        self.init(status: status, reason: String(decoding: reason, as: UTF8.self).streamSafe)
     }
 }
 

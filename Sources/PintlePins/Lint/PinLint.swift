@@ -26,8 +26,9 @@ package struct PinLint {
     /// The findings in the order of the file.
     package var findings: [PinFinding] {
         var findings: [PinFinding] = []
+        let named = Set(self.policy.configuration.routes.compactMap { $0.trust?.value })
         for (configuration, certificates) in zip(self.trust, self.known.pinned) {
-            findings += self.unused(configuration)
+            findings += self.unused(configuration, named)
             guard configuration.pinning != .none else { continue }
             findings += self.expiry(configuration)
             findings += self.missingBackup(configuration, certificates)
@@ -48,9 +49,11 @@ package struct PinLint {
 
     // MARK: Policies
 
-    private func unused(_ configuration: TrustConfiguration) -> [PinFinding] {
-        let isNamed = self.policy.configuration.routes.contains { $0.trust?.value == configuration.name }
-        guard configuration.hosts.isEmpty, !isNamed, configuration.name != TrustConfiguration.defaultName else {
+    /// - Parameter named: the policies that routes name.
+    private func unused(_ configuration: TrustConfiguration, _ named: Set<String>) -> [PinFinding] {
+        guard configuration.hosts.isEmpty, !named.contains(configuration.name),
+            configuration.name != TrustConfiguration.defaultName
+        else {
             return []
         }
         return [

@@ -12,12 +12,14 @@ package enum ClientDecision: Sendable, Equatable {
 
 /// `clients`, compiled.
 package struct ClientRules: Sendable {
-    private let allow: [CIDR]
+    private let allow: NetworkTable
     /// The names of the rules, in the order of the configuration.
     let names: [String]
 
     init(_ configuration: ClientsConfiguration) {
-        self.allow = configuration.allow
+        var allow = NetworkTable()
+        for (number, network) in configuration.allow.enumerated() { allow.insert(network, number: number) }
+        self.allow = allow
         self.names = configuration.allow.enumerated().map { "clients.allow[\($0)] \"\($1)\"" }
     }
 
@@ -37,9 +39,7 @@ package struct ClientRules: Sendable {
     }
 
     /// The place in ``Policy/rules`` of the rule that decides about the address.
-    package func deciding(_ address: IPAddress) -> Int { self.place(of: address) ?? self.allow.count }
+    package func deciding(_ address: IPAddress) -> Int { self.place(of: address) ?? self.names.count }
 
-    private func place(of address: IPAddress) -> Int? {
-        self.allow.firstIndex { $0.contains(address) }
-    }
+    private func place(of address: IPAddress) -> Int? { self.allow.first(containing: address) }
 }

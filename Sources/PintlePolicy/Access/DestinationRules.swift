@@ -4,7 +4,7 @@ package import PintleMessage
 package import PintleSession
 
 /// The decision on a connection to a destination, with the rule that made it.
-package enum DestinationDecision: Sendable, Equatable {
+package enum DestinationDecision: Sendable, Hashable {
     /// `destinations.allow[0] "*.corp.example"`, or `destinations.default`.
     case allowed(by: DecidingRule)
     /// `destinations.deny[3] "*.ads.example"`, or `destinations.default`.
@@ -73,8 +73,8 @@ package struct DestinationRules: Sendable {
     private let deny: RuleList
     private let allow: RuleList
     private let ask: RuleList
-    /// The clients of entries that are not for all, each once. Their places are the numbers of ``ClientRights``.
-    private let namedClients: [NamedClients]
+    /// The clients of entries that are not for all, each once, with the numbers of ``ClientRights``.
+    private let namedClients: NumberedClients
     /// The numbers of those that entries with networks are for.
     private let clientsOfNetworks: Set<Int>
     private let fallback: DestinationDecision
@@ -118,7 +118,7 @@ package struct DestinationRules: Sendable {
         self.opaque = (
             RuleList("destinations.allow", opaque.map { configuration.allow[$0] }, [:], from: 0, &named), opaque
         )
-        self.namedClients = named.all
+        self.namedClients = named
         self.clientsOfNetworks = Set(self.deny.clientsOfNetworks + self.allow.clientsOfNetworks)
         self.resolvesNames = configuration.resolvesNames
         let reason = DecidingRule(
@@ -154,16 +154,17 @@ package struct DestinationRules: Sendable {
     package func rights(of client: ProxyIdentity) -> ClientRights {
         // Without entries for named clients nothing is compared.
         if self.namedClients.isEmpty { return .none }
-        return ClientRights(rules: self.namedClients.indices.filter { self.namedClients[$0].contains(client) })
+        return self.namedClients.rights(of: client)
     }
 
     /// The part of a client's rights that can decide about the addresses of `host`. By them these are judged as by all rights.
     func addressRights(_ rights: ClientRights, for host: Authority) -> ClientRights {
         if self.namedClients.isEmpty || !self.judgesAddresses { return .none }
-        var deciding = self.clientsOfNetworks
-        self.deny.addClients(of: host, to: &deciding)
-        self.allow.addClients(of: host, to: &deciding)
-        return ClientRights(rules: rights.rules.filter(deciding.contains))
+        var ofHost: Set<Int> = []
+        self.deny.addClients(of: host, among: rights, to: &ofHost)
+        self.allow.addClients(of: host, among: rights, to: &ofHost)
+        return ClientRights(
+            rules: rights.rules.filter { self.clientsOfNetworks.contains($0) || ofHost.contains($0) })
     }
 
     // MARK: Names and addresses
@@ -173,7 +174,9 @@ package struct DestinationRules: Sendable {
         let denied = self.deny.first(authority, client).map(self.broken)
         if let denied, denied.denial != nil { return denied }
         let address = IPAddress(authority.host)
-        let breach = address.flatMap { self.breach(by: $0, authority.port, asked: authority, client) }
+        let breach = address.flatMap {
+            self.breach(by: $0, authority.port, client, isListed: self.allow.lists(authority, client))
+        }
         if let breach, breach.denial != nil { return breach }
         if let broken = denied ?? breach { return broken }
         if let permission = self.allow.first(authority, client) { return .allowed(by: permission) }
@@ -240,17 +243,39 @@ package struct DestinationRules: Sendable {
         address: IPAddress, port: UInt16, asked host: Authority, for client: ClientRights
     ) -> DestinationDecision {
         let decision = self.judge(host, for: client)
-        if decision.denial != nil { return decision }
-        if let breach = self.breach(by: address, port, asked: host, client) {
-            return breach.denial == nil && decision.reported != nil ? decision : breach
+        let verdict = self.verdict(
+            on: address, port, client, beside: AddressTerms.Name(decision), isListed: self.allow.lists(host, client))
+        return verdict ?? decision
+    }
+
+    /// The terms under which the addresses of a host are judged.
+    package func addressTerms(of host: Authority, for client: ClientRights) -> AddressTerms {
+        AddressTerms(
+            port: host.port, client: client, name: AddressTerms.Name(self.judge(host, for: client)),
+            isListed: self.allow.lists(host, client))
+    }
+
+    /// Judges an address that the name of a host led to; nil if the decision on the name holds.
+    package func judge(address: IPAddress, under terms: AddressTerms) -> DestinationDecision? {
+        self.verdict(on: address, terms.port, terms.client, beside: terms.name, isListed: terms.isListed)
+    }
+
+    /// - Parameter isListed: true if the host itself is allowed by a rule that says more than a port.
+    private func verdict(
+        on address: IPAddress, _ port: UInt16, _ client: ClientRights, beside name: AddressTerms.Name,
+        isListed: @autoclosure () -> Bool
+    ) -> DestinationDecision? {
+        if name == .denied { return nil }
+        if let breach = self.breach(by: address, port, client, isListed: isListed()) {
+            return breach.denial == nil && name == .reported ? nil : breach
         }
-        switch decision {
-        case .allowed, .denied, .prohibited, .reported: return decision
+        switch name {
+        case .denied, .reported, .allowed: return nil
         // An address that a rule allows needs no answer; any other is dialled only after one.
-        case .asked: return self.allow.first(address, port, client).map { .allowed(by: $0) } ?? decision
+        case .asked: return self.allow.first(address, port, client).map { DestinationDecision.allowed(by: $0) }
         case .byAddress:
-            return self.allow.first(address, port, client).map { .allowed(by: $0) }
-                ?? self.fallback(unlessFor: self.allow.firstForAnyone(address, port))
+            if let permission = self.allow.first(address, port, client) { return .allowed(by: permission) }
+            return self.fallback(unlessFor: self.allow.firstForAnyone(address, port))
         }
     }
 
@@ -261,13 +286,13 @@ package struct DestinationRules: Sendable {
 
     /// The decision if a rule about addresses is broken; nil if none is.
     private func breach(
-        by address: IPAddress, _ port: UInt16, asked host: Authority, _ client: ClientRights
+        by address: IPAddress, _ port: UInt16, _ client: ClientRights, isListed: @autoclosure () -> Bool
     ) -> DestinationDecision? {
         let denied: DestinationDecision? = self.denial(of: address, port, client).map { rule in
             self.addressesAreReported ? .reported(by: rule) : .denied(by: rule)
         }
         if let denied, denied.denial != nil { return denied }
-        guard let rule = self.prohibition(of: address, port, asked: host, client) else { return denied }
+        guard let rule = self.prohibition(of: address, port, client, isListed: isListed()) else { return denied }
         let prohibition = DecidingRule(rule)
         return self.privateDenialIsReported ? denied ?? .reported(by: prohibition) : .prohibited(by: prohibition)
     }
@@ -300,10 +325,10 @@ package struct DestinationRules: Sendable {
     ///
     /// A network, a name or a suffix in `allow` permits any address that it leads to. `*` does not.
     private func prohibition(
-        of address: IPAddress, _ port: UInt16, asked host: Authority, _ client: ClientRights
+        of address: IPAddress, _ port: UInt16, _ client: ClientRights, isListed: @autoclosure () -> Bool
     ) -> String? {
         guard let privateDenial, let reason = SpecialAddresses.reason(for: address) else { return nil }
-        if self.allow.first(address, port, client) != nil || self.allow.lists(host, client) { return nil }
+        if self.allow.first(address, port, client) != nil || isListed() { return nil }
         return "\(privateDenial): \(reason)"
     }
 }

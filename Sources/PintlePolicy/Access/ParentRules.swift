@@ -20,6 +20,8 @@ package struct ParentRules: Sendable {
     private let http: Int?
     private let https: Int?
     private let exceptions: ProxyExceptions
+    /// The exceptions that are patterns, by their places: there may be thousands.
+    private let patterns: HostIndex
 
     init(_ configuration: UpstreamProxyConfiguration?) {
         var parents: [UpstreamProxyConfiguration.Parent] = []
@@ -34,6 +36,11 @@ package struct ParentRules: Sendable {
         self.parents = parents
         self.isConfigured = configuration != nil
         self.exceptions = configuration?.exceptions ?? .patterns([])
+        if case .patterns(let patterns) = self.exceptions {
+            self.patterns = HostIndex(patterns)
+        } else {
+            self.patterns = HostIndex()
+        }
     }
 
     /// The way to an origin.
@@ -44,6 +51,16 @@ package struct ParentRules: Sendable {
         guard let number = scheme == .http ? self.http : self.https else {
             return .direct(by: "the environment, which names no proxy for \(scheme.rawValue)")
         }
-        return self.exceptions.rule(for: authority).map { .direct(by: $0) } ?? .parent(number)
+        return self.exception(for: authority).map { .direct(by: $0) } ?? .parent(number)
+    }
+
+    /// The rule by which an origin is reached directly; nil if there is none.
+    private func exception(for authority: Authority) -> String? {
+        switch self.exceptions {
+        case .patterns(let patterns):
+            self.patterns.first(authority) { _ in true }
+                .map { "upstream_proxy.no_proxy[\($0)] \"\(patterns[$0])\"" }
+        case .environment(let exceptions): exceptions.rule(for: authority)
+        }
     }
 }

@@ -4,7 +4,7 @@ internal import PintleMessage
 
 /// The lengths of the prefixes of some networks, by family, so that a table can find those that hold an address by hashing: once
 /// for each length, however many networks there are.
-struct PrefixLengths: Sendable {
+struct PrefixLengths: Sendable, Equatable {
     private var v4: [UInt8] = []
     private var v6: [UInt8] = []
 

@@ -112,31 +112,18 @@ struct RuleList: Sendable {
     /// The numbers of the clients that rules about networks are for.
     var clientsOfNetworks: [Int] { self.networks.compactMap { self.clients[$0] } }
 
-    /// Adds the numbers of the clients that rules with the host are for.
-    func addClients(of host: Authority, to numbers: inout Set<Int>) {
+    /// Adds the numbers of the clients that rules with the host are for, as far as they are among a client's rights.
+    func addClients(of host: Authority, among rights: ClientRights, to numbers: inout Set<Int>) {
+        // Most clients have none.
+        if rights.rules.isEmpty { return }
         // No number is taken, so that all are looked at.
         _ = self.hosts.first(host) { number in
-            if let clients = self.clients[number] { numbers.insert(clients) }
+            if let clients = self.clients[number], rights.rules.contains(clients) { numbers.insert(clients) }
             return false
         }
         for list in self.lists where list.hosts.first(host) != nil {
-            if let clients = self.clients[list.number] { numbers.insert(clients) }
+            if let clients = self.clients[list.number], rights.rules.contains(clients) { numbers.insert(clients) }
         }
-    }
-}
-
-/// The clients that rules are for, each once, with their numbers.
-struct NumberedClients {
-    /// The clients; the place of each is its number.
-    private(set) var all: [NamedClients] = []
-    private var numbers: [NamedClients: Int] = [:]
-
-    /// The number of the clients, which are added if they are new.
-    fileprivate mutating func number(of clients: NamedClients) -> Int {
-        if let number = self.numbers[clients] { return number }
-        self.numbers[clients] = self.all.count
-        self.all.append(clients)
-        return self.all.count - 1
     }
 }
 

@@ -19,8 +19,8 @@ package struct CredentialConfiguration: Sendable, Equatable {
         package var methods: [String] = []
         /// The paths as the origin gets them; empty for all.
         package var paths: [PathPattern] = []
-        /// The parts of the request. Default: all.
-        package var parts = Set(Part.allCases)
+        /// The parts of the request, each once and in the order of their cases. Default: all.
+        package var parts = Part.allCases
 
         package init() {}
     }

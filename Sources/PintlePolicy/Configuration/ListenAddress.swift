@@ -123,7 +123,14 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         guard case .address(let own, let port) = self.place, port == authority.port,
             let address = IPAddress(authority.host)
         else { return false }
-        return address == own || own.isUnspecified && address.isLoopback
+        return Self.isReached(own, by: address)
+    }
+
+    /// True if connections to an address end at a listener on another one, as far as is known without the machine's addresses.
+    package static func isReached(_ own: IPAddress, by address: IPAddress) -> Bool {
+        // Linux connects the unspecified address to loopback.
+        let isLoopback = address.isLoopback || address.isUnspecified
+        return own == address || own.isUnspecified && isLoopback || own.isLoopback && address.isUnspecified
     }
 
     /// The form in the configuration file.

@@ -35,15 +35,6 @@ package enum ProxyExceptions: Sendable, Equatable {
     /// The environment's `no_proxy`.
     case environment(EnvironmentExceptions)
 
-    /// The rule by which `authority` is reached directly; nil if there is none.
-    func rule(for authority: Authority) -> String? {
-        switch self {
-        case .patterns(let patterns):
-            patterns.firstIndex { $0.matches(authority) }.map { "upstream_proxy.no_proxy[\($0)] \"\(patterns[$0])\"" }
-        case .environment(let exceptions): exceptions.rule(for: authority)
-        }
-    }
-
     /// The exceptions, as they were written.
     package var descriptions: [String] {
         switch self {

@@ -8,12 +8,20 @@ enum CredentialForms {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
     /// In a query, or in a form: everything but unreserved characters is escaped (RFC 3986 §2.1).
-    static func percentEncoded(_ text: [UInt8]) -> [UInt8] {
+    ///
+    /// - Parameter kept: the characters besides letters and digits that stay as they are.
+    static func percentEncoded(_ text: [UInt8], keeping kept: String = "-._~") -> [UInt8] {
         text.flatMap { byte -> [UInt8] in
-            let isPlain = ASCII.isDigit(byte) || ASCII.lowercased(byte) &- 0x61 < 26 || "-._~".utf8.contains(byte)
+            let isPlain = ASCII.isDigit(byte) || ASCII.lowercased(byte) &- 0x61 < 26 || kept.utf8.contains(byte)
             return isPlain ? [byte] : [UInt8(ascii: "%"), Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)]]
         }
     }
+
+    /// The characters that functions of well-known languages keep: `encodeURIComponent`, `encodeURI`, Python's `quote`, forms of
+    /// browsers and of Java, PHP's `urlencode`, Go's `PathEscape`, and paths as RFC 3986 §3.3 has them.
+    private static let keptInURLs = [
+        "-._~!'()*", "-._~!'()*;,/?:@&=+$#", "-._~/", "-._*", "-._", "-._~$&+=:@", "-._~!$&'()*+,;=:@/",
+    ]
 
     /// In a string of JSON (RFC 8259 §7). The text is visible ASCII.
     static func jsonEscaped(_ text: [UInt8]) -> [UInt8] {
@@ -24,15 +32,32 @@ enum CredentialForms {
         text.flatMap { byte in names[Unicode.Scalar(byte)].map { Array($0.utf8) } ?? [byte] }
     }
 
-    /// In the text of a document of HTML or XML, as most programs write it; some of them escape more.
+    /// In the text of a document of HTML or XML, as most programs write it.
     private static let markup: [Unicode.Scalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]
-    private static let cautiousMarkup = Self.markup.merging(["'": "&#x27;", "/": "&#x2F;", "+": "&#x2B;"]) { $1 }
+
+    /// The characters that programs escape besides, or otherwise: cautious ones, Handlebars, Mustache, Go, libraries of Python, Ruby
+    /// and JavaScript, PHP, XML, and texts outside of attributes.
+    private static let moreMarkup: [[Unicode.Scalar: String]] = [
+        ["'": "&#x27;", "/": "&#x2F;", "+": "&#x2B;"],
+        ["'": "&#x27;", "`": "&#x60;", "=": "&#x3D;"],
+        ["'": "&#39;", "/": "&#x2F;", "`": "&#x60;", "=": "&#x3D;"],
+        ["\"": "&#34;", "'": "&#39;", "+": "&#43;"],
+        ["\"": "&#34;", "'": "&#39;"],
+        ["'": "&#39;"], ["'": "&#x27;"], ["'": "&#039;"], ["'": "&apos;"], ["\"": "\""],
+    ]
 
     /// In a string of JSON that may stand in a document of HTML.
     private static let json: [Unicode.Scalar: String] = [
         "&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "\"": "\\\"", "\\": "\\\\",
     ]
-    private static let cautiousJSON = Self.json.merging(["\"": "\\u0022", "'": "\\u0027", "+": "\\u002b"]) { $1 }
+
+    /// The characters that programs escape besides, or otherwise: cautious ones, .NET, Gson and PHP.
+    private static let moreJSON: [[Unicode.Scalar: String]] = [
+        ["\"": "\\u0022", "'": "\\u0027", "+": "\\u002b"],
+        ["\"": "\\u0022", "'": "\\u0027", "+": "\\u002b", "`": "\\u0060"],
+        ["'": "\\u0027", "=": "\\u003d"],
+        ["\"": "\\u0022", "'": "\\u0027", "/": "\\/"],
+    ]
 
     private static func hexadecimal(_ text: [UInt8]) -> [UInt8] {
         text.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
@@ -57,11 +82,15 @@ enum CredentialForms {
             form.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0 }
         }
         let slashes = Self.jsonEscaped(text).flatMap { $0 == UInt8(ascii: "/") ? [UInt8(ascii: "\\"), $0] : [$0] }
-        let all =
-            [
-                text, Self.percentEncoded(text), Self.jsonEscaped(text), slashes, Self.hexadecimal(text),
-            ] + [Self.markup, Self.cautiousMarkup, Self.json, Self.cautiousJSON].map { Self.replacing($0, in: text) }
-            + encoded + urlSafe
+        let percentEncoded = Self.percentEncoded(text)
+        // A URL that is a part of another one is encoded twice.
+        let inURLs =
+            [percentEncoded, Self.percentEncoded(percentEncoded)]
+            + Self.keptInURLs.map { Self.percentEncoded(text, keeping: $0) }
+        let inMarkup = ([[:]] + Self.moreMarkup).map { Self.replacing(Self.markup.merging($0) { $1 }, in: text) }
+        let inJSON = ([[:]] + Self.moreJSON).map { Self.replacing(Self.json.merging($0) { $1 }, in: text) }
+        let others = [text, Self.jsonEscaped(text), slashes, Self.hexadecimal(text)]
+        let all = [others, inURLs, inMarkup, inJSON, encoded, urlSafe].joined()
         return all.reduce(into: []) { forms, form in if !forms.contains(form) { forms.append(form) } }
     }
 }

@@ -49,20 +49,26 @@ package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
         }
     }
 
-    /// True for fields that ask for a piece of an answer, which may hold a piece of a value, or for a coding, which may be unknown.
-    private static func mayHide(_ name: UnsafeRawBufferPointer) -> Bool {
-        ASCII.equalsIgnoringCase(name, "accept-encoding") || ASCII.equalsIgnoringCase(name, "range")
-            || ASCII.equalsIgnoringCase(name, "if-range")
+    /// True for fields that ask for a piece of an answer, which may hold a piece of a value.
+    private static func asksForPiece(_ name: UnsafeRawBufferPointer) -> Bool {
+        ASCII.equalsIgnoringCase(name, "range") || ASCII.equalsIgnoringCase(name, "if-range")
     }
 
+    private static let identity = Array("identity".utf8)
+
     private func fill(_ fields: inout Fields) {
-        if self.isNamed {
-            fields.removeAll { known, name in known == .other && Self.mayHide(name) }
-            fields.append("Accept-Encoding", "identity")
-        }
-        // The host is named, but the request has no placeholder.
-        if self.used.isEmpty { return }
-        fields.replaceValues { known, value in
+        var (hasCoding, asksForPiece) = (false, false)
+        fields.replaceValues { known, name, value in
+            if self.isNamed, known == .other {
+                // A coding may be unknown.
+                if ASCII.equalsIgnoringCase(name, "accept-encoding") {
+                    hasCoding = true
+                    return Self.identity
+                }
+                asksForPiece = asksForPiece || Self.asksForPiece(name)
+            }
+            // The host is named, but the request has no placeholder.
+            if self.used.isEmpty { return nil }
             if known == .authorization, let text = BasicText(value),
                 let changed = text.bytes.withUnsafeBytes({ self.filled($0, in: .plain) })
             {
@@ -70,6 +76,8 @@ package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
             }
             return self.filled(value, in: .plain)
         }
+        if asksForPiece { fields.removeAll { known, name in known == .other && Self.asksForPiece(name) } }
+        if self.isNamed, !hasCoding { fields.append("Accept-Encoding", "identity") }
     }
 
     private func filled(path: String) -> String {
@@ -84,19 +92,18 @@ package final class CredentialRelease: TransferAttachment, @unchecked Sendable {
 
     /// - Returns: nil if there is no placeholder.
     private func filled(_ bytes: UnsafeRawBufferPointer, in encoding: BodyEncoding) -> [UInt8]? {
-        var place = TextFinder.Place()
         // Mostly there is none.
-        guard !self.used.isEmpty, var match = self.table.placeholders.first(in: bytes, at: &place) else { return nil }
+        guard !self.used.isEmpty, var match = self.table.placeholders.match(in: bytes, from: 0) else { return nil }
         let values = self.table.values(in: encoding)
         var filled: [UInt8] = []
+        filled.reserveCapacity(bytes.count + values[match.text].count)
         var copied = 0
         while true {
             filled += bytes[copied..<match.end - match.count]
             filled += values[match.text]
             copied = match.end
             // A replaced text is no beginning of another placeholder.
-            place = TextFinder.Place()
-            guard let next = self.table.placeholders.next(in: bytes, from: copied, at: &place) else { break }
+            guard let next = self.table.placeholders.match(in: bytes, from: copied) else { break }
             match = next
         }
         filled += bytes[copied...]

@@ -7,6 +7,8 @@ package import PintleSession
 /// The credentials of a command, compiled: finds their placeholders in requests, and judges where they stand.
 package final class CredentialTable: Sendable {
     let credentials: [CredentialConfiguration]
+    /// By credential: the parts of its configuration that are asked for with each request that has it.
+    private let grants: [HeldGrants]
     /// The placeholders, in the order of the credentials.
     package let placeholders: TextFinder
     /// The forms of the values that a server may repeat.
@@ -21,6 +23,7 @@ package final class CredentialTable: Sendable {
         let placeholders = credentials.compactMap(\.placeholder)
         guard !placeholders.isEmpty, placeholders.count == credentials.count else { return nil }
         self.credentials = credentials
+        self.grants = credentials.map(HeldGrants.init)
         self.placeholders = TextFinder(placeholders.map { Array($0.utf8) })
         self.echoes = TextFinder(credentials.flatMap { CredentialForms.echoes(of: $0.value) }, ignoresCase: true)
         var hosts = HostIndex()
@@ -71,13 +74,13 @@ package final class CredentialTable: Sendable {
         }
         content.withUnsafeReadableBytes { self.find(in: $0, as: .part(.body), &found) }
         let judge = Judge(method: request.method, decision: decision)
-        for use in found.all.sorted(by: { $0.credential < $1.credential }) {
+        let uses = found.all.count > 1 ? found.all.sorted { $0.credential < $1.credential } : found.all
+        for use in uses {
+            if judge.allows(use.finding, self.grants[use.credential]) { continue }
             if let problem = judge.objection(to: self.credentials[use.credential], in: use.finding) { throw problem }
         }
-        // A host that may have a credential is one that credentials are for.
-        let isNamed =
-            !found.all.isEmpty
-            || decision.scheme == .https && self.hosts.first(decision.authority) { _ in true } != nil
+        // A host that may have a credential is one that credentials are for. In clear it gets none, but may repeat one that it has.
+        let isNamed = !found.all.isEmpty || self.hosts.first(decision.authority) { _ in true } != nil
         if !isNamed, !isStreamed { return nil }
         return CredentialRelease(
             self, objections: isStreamed ? self.credentials.map { judge.objection(to: $0, in: .part(.body)) } : [],
@@ -142,12 +145,23 @@ package final class CredentialTable: Sendable {
     }
 
     private func forEachMatch(in bytes: UnsafeRawBufferPointer, _ body: (TextFinder.Match) -> Void) {
-        var place = TextFinder.Place()
-        var next = self.placeholders.first(in: bytes, at: &place)
-        while let match = next {
+        var start = 0
+        while let match = self.placeholders.match(in: bytes, from: start) {
             body(match)
-            next = self.placeholders.next(in: bytes, from: match.end, at: &place)
+            start = match.end
         }
+    }
+}
+
+/// The requests that a credential may go with, and the trust policy that their origins must satisfy.
+///
+/// A class, so that nothing of it is copied for a request.
+private final class HeldGrants: Sendable {
+    let grants: [CredentialConfiguration.Grant]
+    let trust: String
+
+    init(_ credential: CredentialConfiguration) {
+        (self.grants, self.trust) = (credential.grants, credential.trust.value)
     }
 }
 
@@ -157,6 +171,25 @@ private struct Judge {
 
     let method: String
     let decision: Decision
+
+    /// True if a credential may stand there; asked first, because mostly it may, and no reason has to be looked for.
+    ///
+    /// - Returns: false also if only ``objection(to:in:)`` can tell.
+    func allows(_ finding: CredentialTable.Finding, _ held: HeldGrants) -> Bool {
+        guard self.decision.scheme == .https, case .part(let part) = finding, self.isTrusted(held.trust) else {
+            return false
+        }
+        return held.grants.contains { grant in
+            grant.paths.isEmpty && grant.parts.contains(part)
+                && grant.hosts.contains { $0.matches(self.decision.authority) }
+                && (grant.methods.isEmpty || grant.methods.contains(self.method))
+        }
+    }
+
+    private func isTrusted(_ name: String) -> Bool {
+        let trust = self.decision.trust
+        return trust?.name == name || trust?.index == nil && name == TrustConfiguration.defaultName
+    }
 
     /// The problem with a credential in a part of the request; nil if it may stand there.
     func objection(to credential: CredentialConfiguration, in finding: CredentialTable.Finding) -> Problem? {
@@ -191,16 +224,6 @@ private struct Judge {
                 && (grant.paths.isEmpty
                     || readings.allSatisfy { reading in grant.paths.contains { $0.matches(bytes: reading) } })
         }
-        let trust = self.decision.trust
-        let isTrusted =
-            trust?.name == credential.trust.value
-            || trust?.index == nil && credential.trust.value == TrustConfiguration.defaultName
-        // Mostly it may stand there, and no reason is looked for.
-        if isTrusted, case .part(let part) = finding,
-            grants.contains(where: { $0.parts.contains(part) && isForPath($0) })
-        {
-            return nil
-        }
         guard grants.contains(where: isForPath) else { return "\(key("for")) does not name the path there" }
         guard case .part(let part) = finding else {
             return "it stands in the path, or in the name of a field, where a credential is never put"
@@ -208,8 +231,9 @@ private struct Judge {
         guard grants.contains(where: { isForPath($0) && $0.parts.contains(part) }) else {
             return "\(key("for")) does not let it stand in the \(part.rawValue)"
         }
-        return "the host is judged by the trust policy \(trust?.name ?? "of none"), and \(key("trust")) is "
-            + credential.trust.value
+        if self.isTrusted(credential.trust.value) { return nil }
+        return "the host is judged by the trust policy \(self.decision.trust?.name ?? "of none"), and "
+            + "\(key("trust")) is \(credential.trust.value)"
     }
 }
 

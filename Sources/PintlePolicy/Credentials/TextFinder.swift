@@ -36,6 +36,12 @@ package final class TextFinder: Sendable {
     private let found: [Int32]
     private let lengths: [Int]
     private let skip: TextSkip
+    /// The classes of the texts, if these are few and of one length; otherwise empty. Then none is a part of another, and to compare
+    /// bytes with each of them is faster than the automaton.
+    private let even: [[UInt8]]
+
+    /// The most texts that are compared one by one.
+    private static let mostCompared = 8
 
     /// - Parameters:
     ///   - texts: none is empty.
@@ -54,7 +60,9 @@ package final class TextFinder: Sendable {
             tree.add(text.map { Int(classes[Int($0)]) }, as: number)
         }
         self.lengths = texts.map(\.count)
-        self.skip = TextSkip(texts.map { text in text.map { classes[Int($0)] } })
+        let kinds = texts.map { text in text.map { classes[Int($0)] } }
+        self.skip = TextSkip(kinds)
+        self.even = kinds.count <= Self.mostCompared && Set(self.lengths).count == 1 ? kinds : []
         tree.connect()
         (self.steps, self.waits, self.found) = (tree.steps, tree.waits, tree.found)
     }
@@ -63,22 +71,31 @@ package final class TextFinder: Sendable {
     package func open(at place: Place) -> Int { Int(self.waits[Int(place.node)]) }
 
     /// True if one of the texts is in `bytes`, which are no part of something longer.
-    package func isFound(in bytes: UnsafeRawBufferPointer) -> Bool {
-        var place = Place()
-        return self.first(in: bytes, at: &place) != nil
-    }
+    package func isFound(in bytes: UnsafeRawBufferPointer) -> Bool { self.match(in: bytes, from: 0) != nil }
 
-    /// Looks for the first text in `bytes`, which are no part of something longer.
+    /// Looks for a text in `bytes`, which are no part of something longer.
     ///
-    /// - Parameter place: afterwards of the byte behind the match.
-    /// - Returns: as ``next(in:from:at:)``.
-    package func first(in bytes: UnsafeRawBufferPointer, at place: inout Place) -> Match? {
+    /// - Parameter start: the index of the first byte to look at; no text that began before is found.
+    /// - Returns: the text that ends first, the longest if there are several; nil if there is none.
+    package func match(in bytes: UnsafeRawBufferPointer, from start: Int) -> Match? {
+        let window = self.skip.window
         // Most fields are shorter than every text.
-        guard bytes.count >= self.skip.window else { return nil }
-        let start = self.classes.withUnsafeBufferPointer { self.skip.start(in: bytes, from: 0, by: $0) }
-        guard let start else { return nil }
-        place = Place()
-        return self.next(in: bytes, from: start, at: &place)
+        guard bytes.count - start >= window else { return nil }
+        return self.classes.withUnsafeBufferPointer { classes in
+            var start = start
+            while bytes.count - start >= window, let begin = self.skip.start(in: bytes, from: start, by: classes) {
+                if self.even.isEmpty {
+                    var place = Place()
+                    return self.next(in: bytes, from: begin, at: &place)
+                }
+                let text = self.even.firstIndex { kinds in
+                    kinds.indices.allSatisfy { classes[Int(bytes[begin + $0])] == kinds[$0] }
+                }
+                if let text { return Match(text: text, end: begin + window, count: window) }
+                start = begin + 1
+            }
+            return nil
+        }
     }
 
     /// Looks for the next text.

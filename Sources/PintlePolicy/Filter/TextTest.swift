@@ -15,12 +15,18 @@ enum TextTest: Sendable {
     func holds(for text: String) -> Bool {
         switch self {
         case .contains(let part): text.lowercased().contains(part)
-        case .equals(let whole): text.lowercased() == whole
+        case .equals(let whole): Self.areEqual(text.lowercased(), whole)
         case .matches(let pattern):
             switch pattern.search(text, steps: Pattern.stepLimit(forLength: text.utf8.count)) {
             case .matches: true
             case .differs, .exhausted: false
             }
         }
+    }
+
+    /// Two spellings of one text have at most three times as many bytes as each other. Longer ones are not compared: that may take
+    /// quadratic time.
+    private static func areEqual(_ text: String, _ whole: String) -> Bool {
+        text.utf8.count <= 3 * whole.utf8.count && text == whole
     }
 }

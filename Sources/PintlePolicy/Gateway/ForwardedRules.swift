@@ -17,7 +17,14 @@ package struct ForwardedRules: Sendable, Equatable {
     /// Default `off`: a proxy does not tell origins about its clients.
     package var form = Form.off
     /// The clients whose own fields of this kind are believed, and added to. Default none.
-    package var trustedProxies: [CIDR] = []
+    package var trustedProxies: [CIDR] = [] {
+        didSet {
+            self.trusted = NetworkTable()
+            for (number, network) in self.trustedProxies.enumerated() { self.trusted.insert(network, number: number) }
+        }
+    }
+    /// The networks of these clients, found by hashing.
+    private var trusted = NetworkTable()
 
     package init() {}
 
@@ -27,15 +34,19 @@ package struct ForwardedRules: Sendable, Equatable {
     ///   - scheme: the scheme by which the client made its request.
     ///   - host: the host and port by which it did, as in a Host field.
     func apply(to fields: inout Fields, for client: RequestClient, scheme: Scheme, host: String) {
-        let isTrusted = client.address.map { address in self.trustedProxies.contains { $0.contains(address) } } ?? false
+        let isTrusted = client.address.map { self.trusted.first(containing: $0) != nil } ?? false
         let keepsOwn = { (form: Form) in isTrusted && self.form == form }
         switch self.form {
         case .off: return
         case .xForwarded, .rfc7239:
             if !keepsOwn(.rfc7239) { fields.remove(.forwarded) }
             // A proxy that spells them with dashes passes those with underscores on for its client.
-            for name in Self.unofficialNames(in: fields) where !keepsOwn(.xForwarded) || name.contains("_") {
-                fields.remove(name)
+            // All at once: a client may send as many as a head has room for.
+            let unwanted = Self.unofficialNames(in: fields).filter { !keepsOwn(.xForwarded) || $0.contains("_") }
+            if !unwanted.isEmpty {
+                fields.removeAll { _, name in
+                    unwanted.contains(String(decoding: name.map(ASCII.lowercased), as: UTF8.self))
+                }
             }
         }
         guard self.form == .xForwarded else {

@@ -12,6 +12,8 @@ struct GatewayAddresses: Sendable {
     let prefix: String
     /// The host by which the client knows the gateway.
     let host: String
+    /// The path of the request as the client asked the gateway, with its query, and as the upstream got it.
+    let asked: (gateway: String, upstream: String)
 
     /// Changes the fields that lead to the upstream.
     func apply(to fields: inout Fields) {
@@ -38,23 +40,46 @@ struct GatewayAddresses: Sendable {
     func location(_ reference: String) -> String? {
         let hash = reference.firstIndex(of: "#") ?? reference.endIndex
         let (target, fragment) = (reference[..<hash], reference[hash...])
-        let path: String
         if target.hasPrefix("/"), !target.hasPrefix("//"), !target.hasPrefix("/\\") {
-            if self.keepsPaths { return nil }
-            path = String(target)
-        } else {
+            return self.keepsPaths ? nil : self.mapped(String(target)).map { $0 + fragment }
+        }
+        if target.hasPrefix("//") || Self.hasScheme(target) {
             // Without a scheme it has that of the upstream's URL.
             let text = target.hasPrefix("//") ? "\(self.upstream.scheme.rawValue):\(target)" : String(target)
             guard let url = try? HTTPURL(text), url.scheme == self.upstream.scheme,
                 url.authority == self.upstream.authority
             else { return nil }
-            path = url.path
+            return self.mapped(url.path).map { $0 + fragment }
         }
+        // Without a path it leads to the same request. Browsers read a backslash as a slash, and others do not.
+        if self.keepsPaths || target.isEmpty || target.contains("\\") { return nil }
+        // It leads elsewhere for the client if it climbs above the base, or if the client named the base without its slash.
+        let mapped = self.mapped(Self.merged(target, with: self.asked.upstream))
+        let isRight = mapped == Self.resolved(Self.merged(target, with: self.asked.gateway))
+        return isRight ? nil : mapped.map { $0 + fragment }
+    }
+
+    /// The path of the gateway for a path of the upstream, with its query; nil if that is not below the base.
+    private func mapped(_ path: String) -> String? {
         guard let rest = self.rest(of: Self.resolved(path)) else { return nil }
         let mapped = self.prefix + rest
         // A path that begins with two slashes would name another host (RFC 3986 §4.2).
         let isHost = mapped.hasPrefix("//") || mapped.hasPrefix("/\\")
-        return (isHost ? "/." : "") + mapped + fragment
+        return (isHost ? "/." : "") + mapped
+    }
+
+    /// True if a reference begins with a scheme (RFC 3986 §3.1).
+    private static func hasScheme(_ reference: Substring) -> Bool {
+        let end = reference.firstIndex { $0 == ":" || $0 == "/" || $0 == "?" } ?? reference.endIndex
+        return end > reference.startIndex && reference[end...].hasPrefix(":")
+    }
+
+    /// Joins a reference that is relative to a path with that path (RFC 3986 §5.2.3), without resolving its dot segments.
+    private static func merged(_ reference: Substring, with path: String) -> String {
+        let path = path.prefix { $0 != "?" }
+        if reference.hasPrefix("?") { return "\(path)\(reference)" }
+        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "/"
+        return "\(folder)\(reference)"
     }
 
     /// The path that clients make of a path with its query: they resolve dot segments (RFC 3986 §5.2.4), which may lead out of the
@@ -127,15 +152,13 @@ struct GatewayAddresses: Sendable {
     /// The path of a cookie at the gateway; nil if it stays.
     private func cookiePath(_ path: String) -> String? {
         guard path.hasPrefix("/"), !self.keepsPaths else { return nil }
-        let base = Self.segments(self.upstream.basePath)
-        let wanted = Self.segments(path)
+        let base = self.upstream.basePath.isEmpty ? "/" : self.upstream.basePath
         // It holds all of the upstream.
-        if base.starts(with: wanted) { return self.prefix.isEmpty ? "/" : self.prefix }
-        guard wanted.starts(with: base) else { return nil }
-        return self.prefix + "/" + wanted.dropFirst(base.count).joined(separator: "/")
+        if base.hasPrefix(path.hasSuffix("/") ? path : path + "/") { return self.prefix.isEmpty ? "/" : self.prefix }
+        guard path.hasPrefix(base) else { return nil }
+        // The rest is compared as it is, with its dot segments and slashes (RFC 6265 §5.1.4).
+        return self.prefix + "/" + path.dropFirst(base.utf8.count)
     }
-
-    private static func segments(_ path: String) -> [Substring] { path.split(separator: "/") }
 
     private static func trimmed(_ text: some StringProtocol) -> String {
         String(decoding: ASCII.trimmed(Array(text.utf8)[...]), as: UTF8.self)

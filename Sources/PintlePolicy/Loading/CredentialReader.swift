@@ -75,7 +75,8 @@ enum CredentialReader {
                 node.values { $0.parsed { text throws(Malformed) in try PathPattern(text) } }
             }
             map.read("in", into: &grant.parts) { node in
-                node.values { $0.choice(CredentialConfiguration.Part.self) }.map(Set.init)
+                node.values { $0.choice(CredentialConfiguration.Part.self) }
+                    .map { parts in CredentialConfiguration.Part.allCases.filter(parts.contains) }
             }
             credential.grants.append(grant)
         }

@@ -5,16 +5,18 @@ extension String {
     private static let mostCandidates = 1000
 
     /// The candidate with the fewest edits from this string, if they are few enough to be a slip: at most a third of its
-    /// length, but one is always allowed. Nil for a long string, and if there are many candidates.
+    /// length, but one is always allowed. Letter case counts for nothing, and `-` is `_`. Nil for a long string, and if there are
+    /// many candidates.
     package func nearest(of candidates: [String]) -> String? {
         guard self.utf8.count <= 64, candidates.count <= Self.mostCandidates else { return nil }
-        let written = self.lowercased().replacing("-", with: "_")
+        let written = self.plain
         var best: (candidate: String, distance: Int)?
         for candidate in candidates {
-            let most = max(1, candidate.utf8.count / 3)
+            let name = candidate.plain
+            let most = max(1, name.utf8.count / 3)
             // Each byte that one has more than the other is an edit.
-            guard abs(candidate.utf8.count - written.utf8.count) <= most else { continue }
-            let distance = written.editDistance(to: candidate)
+            guard abs(name.utf8.count - written.utf8.count) <= most else { continue }
+            let distance = written.editDistance(to: name)
             guard distance <= most, distance < best?.distance ?? .max else { continue }
             best = (candidate, distance)
         }
@@ -25,6 +27,9 @@ extension String {
     package func hint(of candidates: [String]) -> String {
         self.nearest(of: candidates).map { "; did you mean \($0)?" } ?? ""
     }
+
+    /// The form in which names are compared.
+    private var plain: String { self.lowercased().replacing("-", with: "_") }
 
     /// The least number of insertions, removals, substitutions and swaps of neighbours that turn this string into `other`.
     private func editDistance(to other: String) -> Int {

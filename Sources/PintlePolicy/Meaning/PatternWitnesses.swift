@@ -12,8 +12,11 @@ package struct PatternWitnesses: Sendable {
     /// servers read differently match them.
     package private(set) var isComplete = true
 
-    /// The most states of the product that are visited, and the most texts.
-    private static let (mostStates, mostTexts) = (20_000, 256)
+    /// The most states of the product that are visited, the most steps in patterns, and the most texts.
+    private static let (mostStates, mostSteps, mostTexts) = (20_000, 4_000_000, 256)
+
+    /// The number of steps: patterns that were followed by a byte.
+    private(set) var steps = 0
 
     /// Finds paths that all servers read alike.
     package init(paths patterns: [PathPattern]) {
@@ -42,13 +45,21 @@ package struct PatternWitnesses: Sendable {
     private struct State: Hashable {
         enum Segment { case empty, dot, dots, other }
 
-        var positions: [[Int]]
+        /// The patterns that may still match: most no longer do after a few bytes.
+        var positions: [Positions]
         var segment = Segment.empty
+    }
+
+    private struct Positions: Hashable {
+        let pattern: Int
+        /// The places in the pattern, in rising order; never empty.
+        let places: [Int]
     }
 
     private mutating func search(_ patterns: [[PathPattern.Token]], isPath: Bool, mayBeEmpty: Bool = true) {
         let generic = Self.genericByte(patterns)
-        var start = State(positions: patterns.map { Self.withEmptyStars([0], $0) })
+        var start = State(
+            positions: patterns.enumerated().map { Positions(pattern: $0, places: Self.withEmptyStars([0], $1)) })
         var queue: [(state: State, text: [UInt8])] = []
         if isPath {
             start = Self.next(start, 0x2F, patterns)
@@ -57,12 +68,12 @@ package struct PatternWitnesses: Sendable {
             queue.append((start, []))
         }
         var visited: Set<State> = [start]
-        var (found, missed) = (Set<[Bool]>(), Set<[Bool]>())
+        var (found, missed) = (Set<[Int]>(), Set<[Int]>())
         var index = 0
         while index < queue.count {
             let (state, text) = queue[index]
             index += 1
-            let accepted = zip(state.positions, patterns).map { $0.contains($1.count) }
+            let accepted = state.positions.filter { $0.places.contains(patterns[$0.pattern].count) }.map(\.pattern)
             if !found.contains(accepted), mayBeEmpty || !text.isEmpty {
                 if let text = Self.valid(text, isPath) {
                     found.insert(accepted)
@@ -72,9 +83,12 @@ package struct PatternWitnesses: Sendable {
                 }
             }
             for byte in Self.bytes(from: state, patterns, generic) where Self.allows(byte, state, text, isPath) {
+                self.steps += state.positions.count
                 let next = Self.next(state, byte, patterns)
                 guard visited.insert(next).inserted else { continue }
-                guard visited.count <= Self.mostStates, self.texts.count < Self.mostTexts else {
+                guard visited.count <= Self.mostStates, self.steps <= Self.mostSteps,
+                    self.texts.count < Self.mostTexts
+                else {
                     self.isComplete = false
                     return
                 }
@@ -108,9 +122,10 @@ package struct PatternWitnesses: Sendable {
     /// The bytes that lead to different states: those that a pattern expects now, a slash, and any other byte.
     private static func bytes(from state: State, _ patterns: [[PathPattern.Token]], _ generic: UInt8?) -> [UInt8] {
         var expected: Set<UInt8> = [0x2F]
-        for (positions, tokens) in zip(state.positions, patterns) {
-            for position in positions where position < tokens.count {
-                if case .byte(let byte) = tokens[position] { expected.insert(byte) }
+        for positions in state.positions {
+            let tokens = patterns[positions.pattern]
+            for place in positions.places where place < tokens.count {
+                if case .byte(let byte) = tokens[place] { expected.insert(byte) }
             }
         }
         return [generic].compactMap(\.self) + expected.sorted()
@@ -118,16 +133,19 @@ package struct PatternWitnesses: Sendable {
 
     private static func next(_ state: State, _ byte: UInt8, _ patterns: [[PathPattern.Token]]) -> State {
         var next = State(positions: [])
-        for (positions, tokens) in zip(state.positions, patterns) {
+        for positions in state.positions {
+            let tokens = patterns[positions.pattern]
             var reached: [Int] = []
-            for position in positions where position < tokens.count {
+            for position in positions.places where position < tokens.count {
                 switch tokens[position] {
                 case .byte(let expected): if expected == byte { reached.append(position + 1) }
                 case .star: if byte != 0x2F { reached.append(position) }
                 case .doubleStar: reached.append(position)
                 }
             }
-            next.positions.append(Self.withEmptyStars(reached, tokens))
+            if reached.isEmpty { continue }
+            next.positions.append(
+                Positions(pattern: positions.pattern, places: Self.withEmptyStars(reached, tokens)))
         }
         switch (byte, state.segment) {
         case (0x2F, _): next.segment = .empty
@@ -140,10 +158,11 @@ package struct PatternWitnesses: Sendable {
 
     /// `positions`, and the positions after their stars, since a star may stand for nothing.
     private static func withEmptyStars(_ positions: [Int], _ tokens: [PathPattern.Token]) -> [Int] {
+        if positions.count == 1, positions[0] >= tokens.count || !tokens[positions[0]].isStar { return positions }
         var all = Set(positions)
         for position in positions {
             var position = position
-            while position < tokens.count, tokens[position] == .star || tokens[position] == .doubleStar {
+            while position < tokens.count, tokens[position].isStar {
                 position += 1
                 all.insert(position)
             }

@@ -40,9 +40,9 @@ package struct DryRun: Sendable {
             throw Problem(error)
         }
         let identity = try policy.identity(by: sample.head.fields)
-        try self.init(
-            RequestPlan(sample.head, sample.framing, by: policy, of: identity), sample.head, body: sample.body,
-            trailers: sample.trailers)
+        let plan = RequestPlan(sample.head, sample.framing, by: policy, of: identity)
+        if let problem = plan.refusal { throw problem }
+        try self.init(plan, sample.head, body: sample.body, trailers: sample.trailers)
         self.identity = identity
     }
 
@@ -126,7 +126,7 @@ extension RequestPlan {
     /// - Parameter mask: stands for every value that the route's rules put into it.
     /// - Returns: nil if nothing is sent, or if it depends on the body.
     package func sentHead(from head: RequestHead, mask: String) -> RequestHead? {
-        guard case .send = self.grantedStep, !self.takesWork,
+        guard case .send = self.grantedStep, !self.takesWork, self.refusal == nil,
             let made = try? self.masked(by: mask).request(from: head, .streamed, of: .local, within: .unlimited)
         else { return nil }
         return made.spelled(streaming: []).head

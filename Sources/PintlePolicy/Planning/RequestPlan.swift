@@ -50,8 +50,8 @@ package final class RequestPlan: Sendable {
         let step = draft.step(for: head)
         let answer: RouteAnswer? = if case .respond(let answer) = step { answer } else { nil }
         let rewriter: ResponseRewriter? =
-            if let route = draft.decision?.route, let query = draft.query {
-                ResponseRewriter(route, head, query, isPreflight: answer?.isPreflight == true)
+            if let decision = draft.decision, let route = decision.route, let query = draft.query {
+                ResponseRewriter(route, head, query, decision, isPreflight: answer?.isPreflight == true)
             } else { nil }
         self.init(step, rewriter, consume draft)
     }

@@ -12,8 +12,10 @@ package struct ResponseRewriter: Sendable {
     private let origin: String?
     private let isPreflight: Bool
 
-    /// - Parameter isPreflight: true if the response answers a preflight.
-    init(_ route: Route, _ head: RequestHead, _ query: RouteQuery, isPreflight: Bool) {
+    /// - Parameters:
+    ///   - decision: chose the route.
+    ///   - isPreflight: true if the response answers a preflight.
+    init(_ route: Route, _ head: RequestHead, _ query: RouteQuery, _ decision: Decision, isPreflight: Bool) {
         let configuration = route.configuration
         (self.route, self.isPreflight) = (route, isPreflight)
         self.origin = configuration.cors == nil ? nil : head.fields["Origin"]
@@ -24,7 +26,8 @@ package struct ResponseRewriter: Sendable {
         let prefix = configuration.stripPrefix.flatMap { prefix in
             RequestPath.removing(prefix: prefix, from: query.path) == nil ? nil : prefix
         }
-        self.addresses = GatewayAddresses(upstream: upstream, prefix: prefix ?? "", host: query.authority.host)
+        self.addresses = GatewayAddresses(
+            upstream: upstream, prefix: prefix ?? "", host: query.authority.host, asked: (query.path, decision.path))
     }
 
     private var headers: HeaderRules { self.route.configuration.response.headers }

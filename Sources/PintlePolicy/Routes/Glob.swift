@@ -3,7 +3,7 @@
 /// A form of text: `*` stands for any text, also for none; everything else for itself, byte by byte.
 package struct Glob: Sendable, Hashable, CustomStringConvertible {
     /// The texts before, between and after the stars; one text if there are no stars.
-    private let parts: [[UInt8]]
+    let parts: [[UInt8]]
 
     package init(_ text: String) {
         self.parts = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map { Array($0) }
@@ -17,6 +17,12 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
     /// True if exactly one text has the form.
     var isExact: Bool { self.parts.count == 1 }
 
+    /// True if every text has the form.
+    var takesAnything: Bool { !self.isExact && self.parts.allSatisfy(\.isEmpty) }
+
+    /// The bytes before the first star, or all of them.
+    var beginning: ArraySlice<UInt8> { self.parts[0][...] }
+
     /// The form with `**` for a star, since a slash is a byte like any other.
     var allTokens: [PathPattern.Token] {
         var tokens: [PathPattern.Token] = []
@@ -29,8 +35,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
 
     /// True if each text of the form `other` has this form, too, as far as that is obvious.
     func covers(_ other: Glob) -> Bool {
-        self.parts == other.parts || (!self.isExact && self.parts.allSatisfy(\.isEmpty))
-            || (other.isExact && self.matches(other.description))
+        self.parts == other.parts || self.takesAnything || (other.isExact && self.matches(other.description))
     }
 
     /// True if the text has the form.

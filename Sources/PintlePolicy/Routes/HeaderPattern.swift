@@ -9,7 +9,7 @@ package struct HeaderPattern: Sendable, Hashable, CustomStringConvertible {
     package let name: String
     /// The value as the configuration spells it, since the value that `env:` or `file:` refers to may be secret.
     private let spelling: String
-    private let form: Glob
+    let form: Glob
 
     /// Reads a pattern.
     ///

@@ -60,7 +60,21 @@ package struct HostIndex: Sendable {
         return best
     }
 
-    /// The numbers of all patterns that match `authority`, in rising order.
+    /// The number of patterns that ``first(_:where:)`` may have to look at.
+    func patternCount(for authority: Authority) -> Int {
+        var count = self.everywhere.count + (self.exact[authority.host]?.count ?? 0)
+        let host = authority.host
+        var rest = host[...]
+        while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
+            rest = rest[host.utf8.index(after: dot)...]
+            count += self.suffixes[rest]?.count ?? 0
+        }
+        guard !self.networks.isEmpty, let address = IPAddress(host) else { return count }
+        self.prefixes.forEachNetwork(holding: CIDR(address)) { count += self.networks[$0]?.count ?? 0 }
+        return count
+    }
+
+    /// The numbers of all patterns that match `authority`, each once, in rising order.
     package func all(_ authority: Authority) -> [Int] {
         var numbers: [Int] = []
         // No number is taken, so that all are looked at.
@@ -68,7 +82,7 @@ package struct HostIndex: Sendable {
             numbers.append(number)
             return false
         }
-        return numbers.sorted()
+        return Set(numbers).sorted()
     }
 
     /// The lowest number that `accepts` takes and that has a network that holds `address`; nil if there is none.

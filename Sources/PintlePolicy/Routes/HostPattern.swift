@@ -64,6 +64,18 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         if case .network(let network) = self.host { network } else { nil }
     }
 
+    /// The pattern for the same hosts on every port.
+    package var onEveryPort: HostPattern {
+        let text =
+            switch self.host {
+            case .exact(let name): name
+            case .suffix(let suffix): "*.\(suffix)"
+            case .any: "*"
+            case .network(let network): "\(network)"
+            }
+        return HostPattern(host: self.host, port: nil, takesAnyProtocol: false, description: text)
+    }
+
     /// True if `authority` matches. Tables use ``HostIndex`` instead, which does not try every pattern.
     package func matches(_ authority: Authority) -> Bool {
         guard self.port == nil || self.port == authority.port else { return false }

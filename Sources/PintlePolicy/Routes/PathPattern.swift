@@ -11,16 +11,19 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         case byte(UInt8)
         case star
         case doubleStar
+
+        /// True if it may stand for nothing.
+        var isStar: Bool { self == .star || self == .doubleStar }
     }
 
     /// The pattern as the configuration spells it.
     package let description: String
     /// The bytes before the first star.
-    private let prefix: [UInt8]
+    let prefix: [UInt8]
     /// The rest, from the first star on; at most 127 tokens, since a set of positions is kept in one 128-bit word.
-    private let tokens: [Token]
+    let tokens: [Token]
     /// True if only `**` follows `prefix`: the usual pattern, which needs no walk.
-    private let isSubtree: Bool
+    let isSubtree: Bool
 
     /// The whole pattern.
     var allTokens: [Token] { self.prefix.map { .byte($0) } + self.tokens }
@@ -111,7 +114,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     private func withEmptyStars(_ positions: UInt128) -> UInt128 {
         var positions = positions
         for (index, token) in self.tokens.enumerated() where positions >> UInt128(index) & 1 == 1 {
-            if token == .star || token == .doubleStar { positions |= UInt128(2) << UInt128(index) }
+            if token.isStar { positions |= UInt128(2) << UInt128(index) }
         }
         return positions
     }

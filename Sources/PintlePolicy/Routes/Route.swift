@@ -68,6 +68,12 @@ package final class Route: Sendable {
     /// True if a path must match, too.
     var hasPaths: Bool { !self.paths.isEmpty }
 
+    /// True if the host matches. Tables use ``HostIndex`` instead where few routes are for one host.
+    func isFor(_ authority: Authority) -> Bool {
+        let hosts = self.configuration.match.hosts
+        return hosts.isEmpty || hosts.contains { $0.matches(authority) }
+    }
+
     /// True if everything except host and path matches.
     func acceptsAllButPath(_ query: RouteQuery) -> Bool {
         guard query.scheme == .http ? self.acceptsHTTP : self.acceptsHTTPS else { return false }

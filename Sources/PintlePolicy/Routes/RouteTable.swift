@@ -9,8 +9,10 @@ package final class RouteTable: Sendable {
     private let index: HostIndex
     /// True if a route looks at paths: only then are dot segments resolved.
     private let hasPaths: Bool
-    /// The names of all fields by which routes are chosen, in lower case.
-    private let headerNames: [String]
+    /// The paths of the routes, for hosts that more of them are for than may be tried one by one; nil if there are not so many.
+    private let paths: CoverTable?
+    /// The names of all fields by which routes are chosen.
+    private let headerNames: FieldNames
     /// True if a route is for named clients.
     let nameClients: Bool
 
@@ -27,8 +29,18 @@ package final class RouteTable: Sendable {
         }
         self.index = index
         self.hasPaths = configurations.contains { !$0.match.paths.isEmpty }
+        self.paths = self.hasPaths && configurations.count > Self.mostTried ? Self.paths(of: configurations) : nil
         self.nameClients = configurations.contains { $0.match.clients != nil }
-        self.headerNames = Set(configurations.flatMap { $0.match.headers.map { $0.name.lowercased() } }).sorted()
+        self.headerNames = FieldNames(configurations.lazy.flatMap { $0.match.headers.map(\.name) })
+    }
+
+    /// The most routes of a host that are tried before their paths are looked up.
+    private static let mostTried = 64
+
+    private static func paths(of configurations: [RouteConfiguration]) -> CoverTable {
+        var paths = CoverTable()
+        for (number, route) in configurations.enumerated() { paths.insert(route.match.paths, rule: number) }
+        return paths
     }
 
     /// The fields of a request by which routes are chosen; empty, at no cost, if no route looks at any.
@@ -64,7 +76,7 @@ package final class RouteTable: Sendable {
         guard !self.routes.isEmpty else { return nil }
         guard self.hasPaths, !PathReadings.isPlain(query.path) else {
             let path = self.hasPaths ? RequestPath.resolvingDotSegments(query.path) ?? query.path : query.path
-            return self.first(query, &examined) { $0.acceptsPath(Array(path.utf8)) }
+            return self.first(query, &examined, at: Array(path.utf8))
         }
         guard self.first(query, &examined, where: \.hasPaths) != nil else {
             return self.first(query, &examined) { _ in true }
@@ -72,7 +84,7 @@ package final class RouteTable: Sendable {
         let readings = try PathReadings(query.path).all
         var found: Route?
         for reading in readings {
-            guard let route = self.first(query, &examined, where: { $0.acceptsPath(reading) }) else { continue }
+            guard let route = self.first(query, &examined, at: reading) else { continue }
             guard found == nil || found === route else {
                 throw Malformed(
                     "servers read the path differently, and it is one of \(found?.description ?? "") or of "
@@ -105,6 +117,23 @@ package final class RouteTable: Sendable {
             return route.configuration.decidesTunnels(withFields: route.acceptsHeaders(fields))
         }
         return found.map { self.routes[$0] }
+    }
+
+    /// The first route for this request with this path, in one reading.
+    private func first(_ query: RouteQuery, _ examined: inout Int, at path: [UInt8]) -> Route? {
+        if let paths {
+            let count = self.index.patternCount(for: query.authority)
+            let candidates = count > Self.mostTried ? paths.candidates(ofPath: path) : nil
+            if let candidates, candidates.count < count {
+                let found = candidates.first { number in
+                    examined += 1
+                    let route = self.routes[number]
+                    return route.isFor(query.authority) && route.acceptsAllButPath(query) && route.acceptsPath(path)
+                }
+                return found.map { self.routes[$0] }
+            }
+        }
+        return self.first(query, &examined) { $0.acceptsPath(path) }
     }
 
     /// The first route for this request that `acceptsPath` takes.

@@ -4,6 +4,7 @@ internal import NIOCore
 internal import PintleActivity
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSystem
 
 /// The open questions with the requests that wait for them, and the answers that hold for the run.
 ///
@@ -41,14 +42,20 @@ struct QuestionBook: Sendable {
     static let mostRemembered = 4096
 
     private struct Open: Sendable {
+        /// Tells it from all others.
+        let number: UInt64
         var question: AskedQuestion
-        var waiters: [Waiter]
+        /// In the order in which they came.
+        var waiters: WaitingLine<Void>
     }
 
     /// The places at which questions can be answered.
     private var places: Set<AnswerPlace> = []
     /// The open questions, the oldest first.
     private var open: [Open] = []
+    /// The number of the question that each request waits for: there may be as many requests as clients have streams.
+    private var awaited: [Waiter: UInt64] = [:]
+    private var lastNumber: UInt64 = 0
     /// The index in ``grants`` of a permission for the run.
     private var allowed: [Authority: Int] = [:]
     /// The reasons for denials for the run.
@@ -91,7 +98,8 @@ struct QuestionBook: Sendable {
         if let place = self.open.firstIndex(where: { $0.question.authority == authority }),
             self.open[place].question.deadline > now
         {
-            self.open[place].waiters.append(waiter)
+            self.open[place].waiters.append((), number: waiter)
+            self.awaited[waiter] = self.open[place].number
             self.open[place].question.waiting += 1
             return .waits(until: self.open[place].question.deadline, isNew: false)
         }
@@ -108,21 +116,34 @@ struct QuestionBook: Sendable {
         let question = AskedQuestion(
             id: id(), authority: authority, rule: rule, request: request, openedAt: time,
             deadline: now + TimeAmount(bounds.timeout), timeout: bounds.timeout, waiting: 1)
-        self.open.append(Open(question: question, waiters: [waiter]))
+        var waiters = WaitingLine<Void>()
+        waiters.append((), number: waiter)
+        self.lastNumber += 1
+        self.awaited[waiter] = self.lastNumber
+        self.open.append(Open(number: self.lastNumber, question: question, waiters: waiters))
         return .waits(until: question.deadline, isNew: true)
     }
 
     /// Forgets a request that has ended. A question for which none is left closes.
     mutating func withdraw(_ waiter: Waiter) -> Withdrawal {
-        for place in self.open.indices {
-            guard let index = self.open[place].waiters.firstIndex(of: waiter) else { continue }
-            self.open[place].waiters.remove(at: index)
-            self.open[place].question.waiting -= 1
-            guard self.open[place].waiters.isEmpty else { return .othersWait }
-            self.closed.close(as: .withdrawn)
-            return .closed(self.open.remove(at: place).question)
+        guard let number = self.awaited.removeValue(forKey: waiter),
+            let place = self.open.firstIndex(where: { $0.number == number })
+        else { return .unknown }
+        self.open[place].waiters.remove(waiter)
+        self.open[place].question.waiting -= 1
+        guard self.open[place].waiters.isEmpty else { return .othersWait }
+        self.closed.close(as: .withdrawn)
+        return .closed(self.open.remove(at: place).question)
+    }
+
+    /// The requests that have waited for a question, in the order in which they came.
+    private mutating func end(_ waiters: WaitingLine<Void>) -> [Waiter] {
+        var (waiters, all) = (waiters, [Waiter]())
+        while let (waiter, _) = waiters.popFirst() {
+            self.awaited[waiter] = nil
+            all.append(waiter)
         }
-        return .unknown
+        return all
     }
 
     // MARK: Answers
@@ -140,7 +161,7 @@ struct QuestionBook: Sendable {
         let outcome =
             answer.allows
             ? self.allow(closed, answer.scope, at: place, time) : self.deny(closed, answer.scope, at: place)
-        return Closed(question: closed.question, waiters: closed.waiters, outcome: outcome)
+        return Closed(question: closed.question, waiters: self.end(closed.waiters), outcome: outcome)
     }
 
     private mutating func allow(
@@ -176,7 +197,7 @@ struct QuestionBook: Sendable {
         for _ in late { self.closed.close(as: .expired) }
         return late.map { open in
             Closed(
-                question: open.question, waiters: open.waiters,
+                question: open.question, waiters: self.end(open.waiters),
                 outcome: .denied("not answered within \(open.question.timeout.spelled) (ask.timeout)"))
         }
     }

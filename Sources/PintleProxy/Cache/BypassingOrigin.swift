@@ -8,8 +8,7 @@ internal import PintleSession
 internal import PintleTrust
 
 /// An origin that is asked for one client alone. The cache observes the response on its way: it stores the response or its
-/// arrived part (RFC 9111 §3.3, §3.4), updates the stored responses (§4.3.4, §4.3.5) and removes those that the request has
-/// made invalid (§4.4).
+/// arrived part (RFC 9111 §3.3, §3.4), and updates the stored responses (§4.3.4, §4.3.5).
 ///
 /// It never delays the bytes. It gives up keeping them if they exceed the reserved memory. Used on its event loop's thread
 /// only.
@@ -208,10 +207,6 @@ extension BypassingOrigin: TransferDelegate {
     func originAnswered(_ head: ResponseHead, length: UInt64?) {
         var status = CacheStatus(cache: self.lookup.use.name, way: .forward(self.reason))
         status.forwardStatus = head.status
-        if let key = self.lookup.key {
-            let outdated = ProxyCacheHost.rules.invalidated(by: self.request, key: key, response: head)
-            if !outdated.isEmpty { self.cache.invalidate(outdated) }
-        }
         if let observed { status.detail = self.answered(head, length: length, observed)?.rawValue }
         status.stored = self.copy != nil
         var head = head

@@ -42,14 +42,41 @@ final class CacheLookup {
     func answer(_ answer: StoredAnswer, from entry: SharedCache.Entry, staleness: Int64) -> CachedAnswer {
         var status = CacheStatus(cache: self.use.name, way: .hit)
         status.ttl = -staleness
+        return self.answer(answer, from: entry, status, staleness < 0 ? .hit : .stale)
+    }
+
+    private func answer(
+        _ answer: StoredAnswer, from entry: SharedCache.Entry, _ status: CacheStatus, _ outcome: CacheOutcome
+    ) -> CachedAnswer {
         var head = answer.head
         head.fields.append("Cache-Status", status.fieldValue)
         // Without a body, Content-Length still tells its length.
         if answer.body == nil, let length = answer.contentLength { head.fields.set("Content-Length", "\(length)") }
         let start = entry.response.range?.lowerBound ?? 0
         let range = answer.body.map { ($0.lowerBound - start)..<($0.upperBound - start) } ?? 0..<0
-        return CachedAnswer(
-            head: head, length: answer.contentLength, outcome: staleness < 0 ? .hit : .stale, range: range)
+        return CachedAnswer(head: head, length: answer.contentLength, outcome: outcome, range: range)
+    }
+
+    /// The response from memory that answers although it is stale, because the origin has failed (RFC 5861 §4); nil if none may.
+    ///
+    /// - Parameter reason: the reason why the request went to the origin.
+    func staleAnswer(
+        after failure: OriginFailure, _ reason: ForwardReason
+    ) -> (answer: CachedAnswer, entry: SharedCache.Entry)? {
+        let (rules, request, now) = (ProxyCacheHost.rules, self.question.request, CacheTime.now())
+        // Preconditions on the origin's current state are for the origin alone.
+        guard let key = self.cacheableKey, let mode = self.use.mode, mode != .ignoreLocal,
+            !request.fields.contains("If-Match"), !request.fields.contains("If-Unmodified-Since")
+        else { return nil }
+        let entries = self.use.cache.entries(of: key)
+        guard let index = rules.selected(by: request, among: entries.map(\.response)).first,
+            let stale = rules.staleAnswer(to: request, from: entries[index].response, after: failure, now: now),
+            let answer = rules.answer(to: request, from: entries[index].response, age: stale.age)
+        else { return nil }
+        var status = CacheStatus(cache: self.use.name, way: .forward(reason))
+        if case .status(let code) = failure { status.forwardStatus = code }
+        status.ttl = -stale.staleness
+        return (self.answer(answer, from: entries[index], status, .stale), entries[index])
     }
 
     /// The response from memory, if one is fresh enough to need no origin and short enough to be given at once.

@@ -53,6 +53,8 @@ final class CachedOrigin: OriginStream {
     private var fetch: OriginFetch?
     /// True if a search has found a response in the second tier.
     private var hasFound = false
+    /// True if the request has waited for a response that proved to be another variant.
+    private var hasMissedVariant = false
     private var isPaused = false
     private var isPumping = false
     /// The most pieces delivered in one turn of the event loop, so that other work gets its turn.
@@ -127,10 +129,25 @@ final class CachedOrigin: OriginStream {
         guard let delegate else { preconditionFailure("BUG: a request goes on that is over") }
         self.cache.count { $0.misses += 1 }
         self.cacheOutcome = reason == .method || reason == .bypass ? .bypass : .miss
-        let origin = BypassingOrigin(self.lookup, reason, number: number, hasFound: self.hasFound, for: delegate)
+        let listener: any TransferDelegate =
+            number == nil ? delegate : StaleStandIn(for: self, reason, before: delegate)
+        let origin = BypassingOrigin(self.lookup, reason, number: number, hasFound: self.hasFound, for: listener)
         self.state = .bypassing(origin)
         let transfer = number == nil ? self.transfer : self.sharedTransfer
         origin.start { self.open(transfer, $0) }
+    }
+
+    /// Answers with a stale response in place of the origin's failure.
+    ///
+    /// - Returns: false if none may answer.
+    func standIn(for failure: OriginFailure, _ reason: ForwardReason) -> Bool {
+        guard case .bypassing(let origin) = self.state,
+            let (answer, entry) = self.lookup.staleAnswer(after: failure, reason)
+        else { return false }
+        origin.cancel()
+        self.cacheOutcome = answer.outcome
+        self.go(on: .answered(answer.head, length: answer.length, CachedBody(entry, answer.range)))
+        return true
     }
 
     // MARK: Fetches
@@ -208,7 +225,10 @@ final class CachedOrigin: OriginStream {
         guard let reader = arrival.reader else { return self.askAlone(reason) }
         if !isOwn, let refusal = response.refusal(of: self.lookup.question, at: now) {
             self.close(arrival)
-            return self.askAlone(refusal)
+            guard refusal == .varyMiss, !self.hasMissedVariant else { return self.askAlone(refusal) }
+            // One of the clients that want the same variant asks. A client waits for two responses at most.
+            self.hasMissedVariant = true
+            return self.follow(self.cache.put(self.lookup.question, at: self.key, by: self.box), at: self.key)
         }
         self.cache.count { counts in
             if isOwn { counts.misses += 1 } else { counts.merged += 1 }

@@ -9,11 +9,15 @@ internal import PintleTrust
 package struct Caching: Sendable {
     /// Nil if no route needs it.
     package let cache: SharedCache?
+    /// The removals in the caches of this configuration and of the earlier ones.
+    private let history: RemovalHistory
     private let configuration: CacheConfiguration
     /// The queues of routes with `coalesce.max_active`, by route name, with the rules from which they were made.
     private let queues: [String: (rules: CoalescingRules, queue: RouteQueue)]
     /// By route index; nil for a route that caches nothing and merges no requests.
     private let uses: [RouteUses?]
+    /// True if a route caches responses; false if routes only merge requests in flight.
+    let keepsAnswers: Bool
 
     /// The cache settings of one route for each trust policy, because a cached response belongs to one trust policy.
     private struct RouteUses: Sendable {
@@ -30,7 +34,12 @@ package struct Caching: Sendable {
     ///   - previous: the caching of the previous configuration; its responses and requests in flight remain valid.
     init(_ policy: Policy, name: String, continuing previous: Caching?) {
         self.configuration = policy.configuration.cache
+        let history = previous?.history ?? RemovalHistory()
+        self.history = history
+        // No cache has seen the requests that changed something until now; so all that a folder has may be out of date.
+        if let previous, !previous.keepsAnswers { history.note(.all) }
         let routes = policy.routes.routes
+        self.keepsAnswers = routes.contains { CacheMode($0.configuration.cache) != nil }
         let isUsed = routes.contains {
             CacheMode($0.configuration.cache) != nil || $0.configuration.coalescing != nil
         }
@@ -39,7 +48,7 @@ package struct Caching: Sendable {
             return
         }
         let known = previous.flatMap { $0.configuration == policy.configuration.cache ? $0.cache : nil }
-        let cache = known ?? SharedCache(self.configuration)
+        let cache = known ?? SharedCache(self.configuration, history)
         self.cache = cache
         // Digests that distinguish the trust policies.
         let trusts = policy.securityPolicies.map(\.digest)
@@ -79,9 +88,6 @@ package struct Caching: Sendable {
             return "\(name) \(digest.finish() ?? [])"
         }
     }
-
-    /// True if a route caches responses; false if routes only merge requests in flight.
-    var keepsAnswers: Bool { self.uses.contains { $0?.ofSystem.mode != nil } }
 
     /// - Parameters:
     ///   - upstream: the upstream proxy of the request, if any; others may give other responses.

@@ -26,28 +26,45 @@ enum CacheChange: Sendable {
 
 /// The changes that the second tier has still to carry out, in their order.
 ///
+/// The removals that a request has caused overtake the others, because an answer waits for them. A change of the same URL that was
+/// added before such a removal is then skipped.
+///
 /// Stores have a budget of memory: those beyond it are turned into removals. Removals have some more; those beyond it become one
 /// that removes everything.
 struct ChangeQueue: Sendable {
+    typealias Done = @Sendable (Int) -> Void
+
+    fileprivate enum Part {
+        /// A change of a key, or a removal, at its place in the order.
+        case whole
+        /// The work of a removal that overtakes the changes before it.
+        case overtaking
+        /// The place of such a removal in the order: all changes that it covers are over.
+        case mark
+        /// The removal of everything in place of removals that could not be remembered.
+        case clearing
+    }
+
     struct Job: Sendable {
         let change: CacheChange
         /// The key whose entries it changes; nil for removals that are noted in ``PendingRemovals``.
         let key: CacheKey?
         /// The memory in bytes that the job takes until it is done.
         fileprivate let cost: Int
-        /// The sequence number of the job among the stores; the highest possible number for removals, which are always carried
-        /// out.
-        fileprivate let number: UInt64
-        /// True for the removal of everything in place of removals that could not be remembered.
-        fileprivate var clears = false
+        /// The sequence number of the job among the stores; 0 for removals.
+        fileprivate var number: UInt64 = 0
+        fileprivate let part: Part
         /// Called once the job has ended, with the number of removed responses.
-        let done: @Sendable (Int) -> Void
+        fileprivate let done: Done
     }
 
     /// A removal that was noted, and is still to be carried out.
     struct Removal: Sendable {
         fileprivate enum Way {
-            case own
+            /// At its place in the order.
+            case inOrder
+            /// Before all others.
+            case overtaking
             /// By a removal that waits already.
             case covered
             /// Together with everything else.
@@ -59,10 +76,11 @@ struct ChangeQueue: Sendable {
     }
 
     private var jobs: CircularBuffer<Job> = []
+    private var overtaking: CircularBuffer<Job> = []
     /// The memory that unfinished jobs take, in bytes.
     private(set) var cost = 0
     /// The number of jobs that wait.
-    var count: Int { self.jobs.count }
+    var count: Int { self.jobs.count + self.overtaking.count }
     /// The number of stores so far.
     private var stored: UInt64 = 0
     /// Stores up to this number are removed already, or will be: none of them needs to be carried out.
@@ -70,6 +88,8 @@ struct ChangeQueue: Sendable {
     private var removals = PendingRemovals()
     /// True while everything is being removed, because there were more removals than can be remembered.
     private var isClearing = false
+    /// Those that wait until everything is removed, because of removals that could not be remembered.
+    private var waitingForClearing: [Done] = []
     /// The most memory in bytes that stores may take.
     private let mostOfStores: Int
     /// The most memory in bytes that stores and removals together may take.
@@ -94,14 +114,16 @@ struct ChangeQueue: Sendable {
     ///   - done: called once the change is carried out or superseded.
     /// - Returns: false if there is no room for it. The responses of the URL are then removed, so that no older one answers.
     mutating func add(
-        _ change: CacheChange, of key: CacheKey, cost: Int, done: @escaping @Sendable (Int) -> Void = { _ in }
+        _ change: CacheChange, of key: CacheKey, cost: Int, done: @escaping Done = { _ in }
     ) -> Bool {
         self.stored += 1
         guard self.reserve(cost, within: self.mostOfStores) else {
-            _ = self.carryOut(self.begin(.url(key.url), isCounted: false)) { _ in }
+            // Everything goes already.
+            if self.isClearing { return false }
+            self.carryOut(self.begin(.url(key.url), overtakes: false)) { _ in }
             return false
         }
-        self.jobs.append(Job(change: change, key: key, cost: cost, number: self.stored, done: done))
+        self.jobs.append(Job(change: change, key: key, cost: cost, number: self.stored, part: .whole, done: done))
         return true
     }
 
@@ -113,57 +135,77 @@ struct ChangeQueue: Sendable {
 
     // MARK: Removals
 
-    /// Notes a removal: from now on no response that it covers is read.
+    /// Notes a removal: from now on no response that it covers is read. ``carryOut(_:done:)`` has to follow.
     ///
-    /// - Parameter isCounted: false if the number of removed responses does not matter.
-    mutating func begin(_ selection: CacheSelection, isCounted: Bool) -> Removal {
-        if self.isClearing || !isCounted && self.removals.has(selection, written: self.stored) {
+    /// - Parameter overtakes: true for a removal of a URL that comes before the other changes. Its number of removed responses has
+    ///   none of those that wait to be stored.
+    mutating func begin(_ selection: CacheSelection, overtakes: Bool) -> Removal {
+        if self.isClearing || overtakes && self.removals.has(selection, written: self.stored) {
             return Removal(selection: selection, way: .covered)
         }
         guard self.reserve(selection.cost, within: self.mostOfAll) else {
             // Nothing is stored until all is gone; so responses removed in the meantime are gone, too.
             self.isClearing = true
-            self.note(.all)
+            self.note(.all, overtakes: false)
             return Removal(selection: .all, way: .clearing)
         }
-        self.note(selection)
-        return Removal(selection: selection, way: .own)
+        self.note(selection, overtakes: overtakes)
+        return Removal(selection: selection, way: overtakes ? .overtaking : .inOrder)
     }
 
-    private mutating func note(_ selection: CacheSelection) {
-        self.removals.add(selection, written: self.stored)
+    private mutating func note(_ selection: CacheSelection, overtakes: Bool) {
+        self.removals.add(selection, written: self.stored, overtakes: overtakes)
         if selection == .all { self.cleared = self.stored }
     }
 
     /// Adds a removal that was noted.
     ///
-    /// - Parameter done: called with the number of removed responses.
-    /// - Returns: false if another removal does it; `done` is not called then.
-    mutating func carryOut(_ removal: Removal, done: @escaping @Sendable (Int) -> Void) -> Bool {
-        if case .covered = removal.way { return false }
-        let clears = if case .clearing = removal.way { true } else { false }
-        self.jobs.append(
-            Job(
-                change: .purge(removal.selection), key: nil, cost: clears ? 0 : removal.selection.cost, number: .max,
-                clears: clears, done: done))
-        return true
+    /// - Parameter done: called with the number of removed responses when none of them is in the second tier any more, nor will be.
+    mutating func carryOut(_ removal: Removal, done: @escaping Done) {
+        func job(_ part: Part, cost: Int, done: @escaping Done) -> Job {
+            Job(change: .purge(removal.selection), key: nil, cost: cost, part: part, done: done)
+        }
+        switch removal.way {
+        case .inOrder: self.jobs.append(job(.whole, cost: removal.selection.cost, done: done))
+        case .overtaking:
+            self.overtaking.append(job(.overtaking, cost: 0, done: done))
+            self.jobs.append(job(.mark, cost: removal.selection.cost) { _ in })
+        case .covered where self.isClearing: self.waitingForClearing.append { _ in done(0) }
+        case .covered: self.overtaking.append(job(.overtaking, cost: 0, done: done))
+        case .clearing: self.overtaking.append(job(.clearing, cost: 0, done: done))
+        }
     }
 
     // MARK: Carrying out
 
     /// Takes the next job. ``end(_:)`` has to follow.
     ///
-    /// - Returns: the job, and false if its result would be removed at once; nil if there is none.
+    /// - Returns: the job, and false if it has nothing to do, or its result would be removed at once; nil if there is none.
     mutating func next() -> (job: Job, isNeeded: Bool)? {
-        self.jobs.popFirst().map { ($0, $0.number > self.cleared) }
+        if let job = self.overtaking.popFirst() { return (job, true) }
+        guard let job = self.jobs.popFirst() else { return nil }
+        if case .mark = job.part { return (job, false) }
+        guard let key = job.key else { return (job, true) }
+        return (job, job.number > self.cleared && !self.removals.hasOvertaken(job.number, of: key.url))
     }
 
     /// Notes that a job is done.
-    mutating func end(_ job: Job) {
+    ///
+    /// - Returns: called with the number of removed responses.
+    mutating func end(_ job: Job) -> [Done] {
         self.cost -= job.cost
         // Changes of one key are not among the pending removals.
-        guard job.key == nil, case .purge(let selection) = job.change else { return }
-        self.removals.end(selection)
-        if job.clears { self.isClearing = false }
+        guard job.key == nil, case .purge(let selection) = job.change else { return [job.done] }
+        switch job.part {
+        case .whole, .mark: self.removals.end(selection)
+        // Its mark follows.
+        case .overtaking: break
+        case .clearing:
+            self.removals.end(selection)
+            self.isClearing = false
+            defer { self.waitingForClearing = [] }
+            return [job.done] + self.waitingForClearing
+        }
+        return [job.done]
     }
 }

@@ -7,8 +7,8 @@ struct PendingRemovals: Sendable {
     private struct OfURL: Sendable {
         /// The number of pending removals of the URL.
         var count = 0
-        /// The number of responses given to the disk before the last of them.
-        var written: UInt64 = 0
+        /// The number of responses given to the disk before the last of them that overtakes these.
+        var overtaken: UInt64?
     }
 
     /// Caused by requests; so there may be many.
@@ -18,11 +18,13 @@ struct PendingRemovals: Sendable {
 
     var isEmpty: Bool { self.urls.isEmpty && self.others.isEmpty }
 
-    /// - Parameter written: the number of responses given to the disk so far.
-    mutating func add(_ selection: CacheSelection, written: UInt64) {
+    /// - Parameters:
+    ///   - written: the number of responses given to the disk so far.
+    ///   - overtakes: true if the removal is carried out before these are stored, which is then needless.
+    mutating func add(_ selection: CacheSelection, written: UInt64, overtakes: Bool) {
         guard case .url(let url) = selection else { return self.others.append(selection) }
         self.urls[url, default: OfURL()].count += 1
-        self.urls[url]?.written = written
+        if overtakes { self.urls[url]?.overtaken = written }
     }
 
     /// Notes that a removal is carried out.
@@ -35,9 +37,14 @@ struct PendingRemovals: Sendable {
         if pending.count == 1 { self.urls[url] = nil } else { self.urls[url]?.count -= 1 }
     }
 
-    /// True if a removal of the same URL is pending, and nothing was given to the disk after it.
+    /// True if an overtaking removal of the same URL is pending, and nothing was given to the disk after it.
     func has(_ selection: CacheSelection, written: UInt64) -> Bool {
-        if case .url(let url) = selection { self.urls[url]?.written == written } else { false }
+        if case .url(let url) = selection { self.urls[url]?.overtaken == written } else { false }
+    }
+
+    /// True if a pending removal of a URL has overtaken the response with a number.
+    func hasOvertaken(_ number: UInt64, of url: String) -> Bool {
+        self.urls[url]?.overtaken.map { number <= $0 } ?? false
     }
 
     /// True if a pending removal covers a response.

@@ -12,8 +12,8 @@ internal import PintleSystem
 /// The shared cache (RFC 9111 §1) of all routes that use one. All event loops have the same.
 ///
 /// It gives the events of clients, fetches and removals to the ``CacheSession`` of their key under one lock, and carries out the
-/// consequences outside of it. Under this lock only the locks of bodies, of ``BodyBudget`` and of the signal to the second tier's
-/// task may be taken; no code is called that could come back.
+/// consequences outside of it. Under this lock only the locks of bodies, of ``BodyBudget``, of ``RemovalHistory`` and of the signal to
+/// the second tier's task may be taken; no code is called that could come back.
 package final class SharedCache: Sendable {
     typealias Entry = CacheEntry<SharedBody>
     typealias Host = ProxyCacheHost
@@ -73,6 +73,8 @@ package final class SharedCache: Sendable {
     /// The second tier, and the task that carries out its changes.
     private struct OpenTier {
         let store: any SecondTier
+        /// Nil for a store that is in no folder.
+        let folder: String?
         /// Tells the task that there are changes; it ends with the signal.
         let signal: AsyncStream<Void>.Continuation
         let worker: Task<Void, Never>
@@ -80,6 +82,7 @@ package final class SharedCache: Sendable {
     }
 
     private let state: Locked<State>
+    private let history: RemovalHistory
     /// The memory of bodies that are not in the cache's memory yet, or not any more.
     private let budget: BodyBudget
     /// The longest body that is stored, in bytes: a single one must not displace all others.
@@ -87,17 +90,19 @@ package final class SharedCache: Sendable {
     /// Empties the memory when the system runs short of it.
     private let pressure: MemoryPressure.Subscription
 
-    package init(_ configuration: CacheConfiguration) {
+    /// - Parameter history: that of the caches of earlier configurations.
+    package init(_ configuration: CacheConfiguration, _ history: RemovalHistory = RemovalHistory()) {
         let table = CacheTable(
             capacity: configuration.memory, preferredUsage: configuration.memoryAfterPurge)
         let state = Locked(State(table: table))
         let budget = BodyBudget(most: configuration.memory)
-        (self.state, self.budget) = (state, budget)
+        (self.state, self.budget, self.history) = (state, budget, history)
         // The subscription ends with the cache. Responses on disk stay.
         self.pressure = MemoryPressure.system.whenItRises {
             while let gone = state.withLock({ $0.table.evictAll() }) { Self.release(gone, to: budget) }
         }
         self.longestBody = configuration.memory / 8
+        history.add(self)
     }
 
     package var counts: Counts { self.state.withLock { $0.counts } }
@@ -157,7 +162,8 @@ package final class SharedCache: Sendable {
 
     // MARK: The second tier
 
-    /// Opens the folder for responses on disk; does nothing if one is open already.
+    /// Opens the folder for responses on disk; does nothing if one is open already. Responses that were removed while the folder was
+    /// closed do not answer.
     ///
     /// - Parameter report: called with errors, on any thread.
     /// - Throws: an error if the folder cannot be used; responses are then kept in memory alone.
@@ -165,11 +171,14 @@ package final class SharedCache: Sendable {
         _ folder: String, capacity: Int, report: @escaping @Sendable (DiskCache.Event) -> Void
     ) async throws(DiskCacheError) {
         guard self.tier == nil else { return }
-        self.open(DiskStore(cache: try await DiskCache.open(folder, capacity: UInt64(capacity), report: report)))
+        let disk = try await DiskCache.open(folder, capacity: UInt64(capacity), report: report)
+        self.open(DiskStore(cache: disk), in: folder)
     }
 
     /// Begins to use a second tier.
-    func open(_ store: some SecondTier) {
+    ///
+    /// - Parameter folder: the one in which the store is, if any.
+    func open(_ store: some SecondTier, in folder: String? = nil) {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let state = self.state
         let worker = Task {
@@ -182,20 +191,26 @@ package final class SharedCache: Sendable {
                     } else {
                         job.change.skip()
                     }
-                    let searches = state.withLock { state -> [WaitingSearch] in
-                        state.changes.end(job)
+                    let (ended, searches) = state.withLock { state -> ([ChangeQueue.Done], [WaitingSearch]) in
+                        let ended = state.changes.end(job)
                         // Removals of many keys are noted elsewhere.
-                        guard let key = job.key else { return [] }
+                        guard let key = job.key else { return (ended, []) }
                         state.table.change(key) { $0.endChange() }
-                        return state.takeReadySearches(key)
+                        return (ended, state.takeReadySearches(key))
                     }
-                    // Only now may the tier answer for the key: `done` ends the fetch that has answered for it so far.
-                    job.done(count)
+                    // Only now may the tier answer for the key: this ends the fetch that has answered for it so far.
+                    for done in ended { done(count) }
                     for search in searches { search.begin() }
                 }
             }
         }
-        self.state.withLock { $0.tier = OpenTier(store: store, signal: signal, worker: worker) }
+        self.state.withLock { state in
+            for selection in folder.map({ self.history.missed(by: $0) }) ?? [] {
+                state.changes.carryOut(state.changes.begin(selection, overtakes: false)) { _ in }
+            }
+            state.tier = OpenTier(store: store, folder: folder, signal: signal, worker: worker)
+        }
+        signal.yield()
     }
 
     private var tier: OpenTier? { self.state.withLock { $0.tier } }
@@ -204,6 +219,7 @@ package final class SharedCache: Sendable {
     package func closeDisk() async {
         let tier = self.state.withLock { state in
             defer { state.tier = nil }
+            if let folder = state.tier?.folder { self.history.noteClosed(folder) }
             return state.tier
         }
         guard let tier else { return }
@@ -475,9 +491,24 @@ package final class SharedCache: Sendable {
 
     // MARK: Removing
 
+    /// True if removed responses may be in a second tier: that of this cache, or of another configuration's.
+    var removesFromTier: Bool { self.history.caches.contains { $0.tier != nil } }
+
     /// Removes the responses of URLs, because a request has changed the resources (RFC 9111 §4.4).
-    func invalidate(_ urls: [String]) {
-        for url in urls { self.purge(.url(url), isCounted: false) { _ in } }
+    ///
+    /// - Parameter done: called once, on any thread, when they are gone from the second tier, too: from then on they do not answer
+    ///   even if the process is killed. This waits for no other change than the one that is being carried out.
+    func invalidate(_ urls: [String], done: @escaping @Sendable () -> Void = {}) {
+        let left = Locked(urls.count)
+        for url in urls {
+            self.purge(.url(url), overtakes: true) { _ in
+                let isLast = left.withLock { left in
+                    left -= 1
+                    return left == 0
+                }
+                if isLast { done() }
+            }
+        }
     }
 
     /// Removes responses; those in memory at once. A response on its way to a client still arrives, but is not kept.
@@ -485,24 +516,46 @@ package final class SharedCache: Sendable {
     /// - Parameter done: called on any thread with the number of removed responses, when those on disk are gone, too. A
     ///   response that is in both tiers counts once.
     package func purge(_ selection: CacheSelection, done: @escaping @Sendable (Int) -> Void) {
-        self.purge(selection, isCounted: true, done: done)
+        self.purge(selection, overtakes: false, done: done)
     }
 
-    private func purge(_ selection: CacheSelection, isCounted: Bool, done: @escaping @Sendable (Int) -> Void) {
+    private func purge(_ selection: CacheSelection, overtakes: Bool, done: @escaping ChangeQueue.Done) {
+        // A folder goes from one cache to the next, and misses nothing on the way if they are asked in this order.
+        let caches = self.history.caches
+        let counts = Locked((left: caches.count, most: 0))
+        let tell: ChangeQueue.Done = { count in
+            let all: Int? = counts.withLock { counts in
+                counts.left -= 1
+                counts.most = max(counts.most, count)
+                return counts.left == 0 ? counts.most : nil
+            }
+            if let all { done(all) }
+        }
+        for cache in caches { cache.purgeOwn(selection, overtakes: overtakes, done: tell) }
+    }
+
+    /// Removes responses from this cache alone.
+    private func purgeOwn(_ selection: CacheSelection, overtakes: Bool, done: @escaping ChangeQueue.Done) {
         // The second tier comes first, so that nothing is read from there into the purged memory.
         let (removal, keys) = self.state.withLock { state in
-            let removal = state.tier == nil ? nil : state.changes.begin(selection, isCounted: isCounted)
+            self.history.note(selection)
+            let removal = state.tier == nil ? nil : state.changes.begin(selection, overtakes: overtakes)
             return (removal, state.table.keys(of: selection))
         }
         let count = self.purgeMemory(selection, keys)
-        let tell: @Sendable (Int) -> Void = { [state] onDisk in
+        let tell: ChangeQueue.Done = { [state] onDisk in
             let all = max(count, onDisk)
             state.withLock { $0.counts.purged += UInt64(all) }
             done(all)
         }
-        let waits = self.state.withLock { state in
-            // The tier may have been closed in the meantime.
-            guard let tier = state.tier, let removal, state.changes.carryOut(removal, done: tell) else { return false }
+        let waits = self.state.withLock { state -> Bool in
+            guard let removal else { return false }
+            guard let tier = state.tier else {
+                // It was closed in the meantime, with the first note but without the removal.
+                self.history.note(selection)
+                return false
+            }
+            state.changes.carryOut(removal, done: tell)
             tier.signal.yield()
             return true
         }

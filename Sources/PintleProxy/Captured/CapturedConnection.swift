@@ -14,6 +14,7 @@ internal import PintleTrust
 /// verified or intercepted, as in a tunnel. If the destination is an address whose name is not known, the ClientHello has the
 /// name, and the connection is made to the addresses of that name, whichever one the client has connected to. Requests in clear are
 /// judged one by one. All else is opaque, and an ``OpaqueTunnel``, which also serves clients that wait for their server to speak.
+/// Requests that cannot be read, such as those of HTTP/2 without TLS, are opaque by a rule that lets every protocol through.
 final class CapturedConnection: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
@@ -126,9 +127,10 @@ final class CapturedConnection: ChannelInboundHandler, RemovableChannelHandler {
     private func decide() {
         // It is decided already.
         guard case .undecided = self.state, !self.isJudgedAsOpaque else { return }
-        let known = OpeningProtocol(of: self.early.readableBytesView)
+        let known = OpeningProtocol(of: self.early.readableBytesView, takesAnyProtocol: self.takesAnyProtocol)
         // More bytes are needed, unless there are none.
-        guard let language = known ?? (self.hasEndedInput ? .http : nil) else { return }
+        let rest: OpeningProtocol = self.takesAnyProtocol ? .other : .http
+        guard let language = known ?? (self.hasEndedInput ? rest : nil) else { return }
         if language == .tls, self.takesName, self.refusal == nil, !self.readServerName() { return }
         let tell = self.whenRecognized
         if language == .other { self.isJudgedAsOpaque = true } else { self.whenRecognized = nil }
@@ -137,12 +139,30 @@ final class CapturedConnection: ChannelInboundHandler, RemovableChannelHandler {
         case .tls:
             self.speaksTLS = true
             self.connect(self.refusal)
-        case .http: self.serveRequests()
+        case .http:
+            if self.speaksHTTP2 { self.connect(self.refusal ?? self.refusalOfHTTP2) } else { self.serveRequests() }
         case .other:
             // The connection that is being made has a time limit of its own.
             self.disarm()
             if let refusal { self.connect(refusal) }
         }
+    }
+
+    /// True if a rule lets every protocol through to the destination.
+    private lazy var takesAnyProtocol = self.active.policy.takesAnyProtocol(to: self.authority, of: self.identity)
+
+    /// True if the client speaks HTTP/2 without TLS: nothing else has this method (RFC 9113 §3.4).
+    private var speaksHTTP2: Bool { self.early.readableBytesView.starts(with: "PRI ".utf8) }
+
+    /// The problem with a client that speaks HTTP/2 without TLS; that with its destination, if there is one.
+    private var refusalOfHTTP2: Problem {
+        if case .refuse(let problem) = self.request.plan(by: self.active.policy, of: self.identity).step {
+            return problem
+        }
+        return Problem(
+            .destinationDenied,
+            "its client speaks HTTP/2 without TLS, so that its requests cannot be read: destinations.allow with "
+                + "\"tcp://\(self.authority)\" lets every protocol through")
     }
 
     /// Reads the name in a ClientHello, and makes it the destination.

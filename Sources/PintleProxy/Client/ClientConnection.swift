@@ -33,6 +33,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let requests: RequestStream<Exchange>
     var answer = ClientAnswer.toNoRequest
     var output = GatheredOutput()
+    /// The bytes that come after the last response; nil before that.
+    private var discarded: DiscardedContent?
     /// The share of the common memory that the bytes received ahead use.
     private var inboxShare = MemoryReservation()
     /// Nil before the connection is counted in, and after it is counted out.
@@ -71,8 +73,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         switch self.requests.phase {
         case .opening: if let tls, tls.applicationProtocol == "h2" { return self.leave(to: tls, bytes) }
         case .head, .body, .answering, .entering: break
-        // Read only so that the client can read its response.
-        case .lingering, .closed, .abandoned: return
+        case .lingering: return self.discard(bytes.readableBytes)
+        case .closed, .abandoned: return
         }
         if self.requests.waitingBytes == 0 {
             // The common case: the bytes are parsed where they were received.
@@ -294,11 +296,22 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     func closeGently() {
         // The connection has ended already.
         guard self.requests.linger() else { return }
+        self.discarded = self.discarded ?? DiscardedContent(since: self.worker.loop.turnTime)
         self.inboxShare.resize(to: 0, of: self.worker.memory)
         self.channel.close0(error: ChannelError.eof, mode: .output, promise: nil)
         self.channel.setAutoRead(true)
         self.channel.goOnMoving()
         self.expectNext()
+    }
+
+    /// Drops bytes that are read only so that the client can read its response.
+    private func discard(_ count: Int) {
+        let now = self.worker.loop.turnTime
+        self.discarded?.dropped(count, at: now)
+        // A client that still reads its response has the time for that.
+        if self.discarded?.isOver(at: now) == true, self.channel.pendingWriteBytes == 0 {
+            self.channel.close(promise: nil)
+        }
     }
 
     private func abort(_ reason: String) {
@@ -347,6 +360,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
                 self.worker.noteHandshakeFailure(of: self.client, "it was not complete in time (limits.header_timeout)")
             }
             self.channel.close(promise: nil)
+        // The client still sends its request, and reads the response behind it.
+        case .clientToClose where self.discarded?.isOver(at: self.worker.loop.turnTime) == false:
+            self.expect(.clientToClose)
         case .nextHead, .clientToClose, .nothing: self.channel.close(promise: nil)
         }
     }
@@ -361,27 +377,6 @@ extension ClientConnection: ServedConnection {
     func closeIfIdle(since end: NIODeadline) { if self.timer?.isIdle(since: end) == true { self.timedOut(.nextHead) } }
 
     var running: [any ExchangeProgress] { self.requests.receiver.map { [$0.progress] } ?? [] }
-}
-
-extension ClientConnection: PipeReader {
-    func moveBytes(from descriptor: Int32) -> StreamOutcome? {
-        guard (self.requests.missingBytes ?? 0) >= PipedBytes.leastBody,
-            let (exchange, missing) = self.requests.startMoving()
-        else { return nil }
-        let filling = exchange.moveBody(from: descriptor, atMost: min(missing, PipedBytes.mostAtOnce))
-        guard case .outcome(.bytes(let count)) = filling else {
-            _ = self.requests.endMoving(0)
-            return switch filling {
-            case .isUnfit, .lacksPipe: nil
-            case .mustWait: .wouldBlock(until: [])
-            case .outcome(let outcome): outcome
-            }
-        }
-        let isComplete = self.requests.endMoving(count)
-        self.expectNext()
-        if isComplete { self.process() }
-        return .bytes(count)
-    }
 }
 
 extension ClientConnection: TurnEndWork {

@@ -93,9 +93,9 @@ final class Worker: @unchecked Sendable {
         case .simulation(let simulation): return self.open(consume request, in: session, for: delegate, by: simulation)
         case .cache(let lookup): question = lookup
         }
-        let (loop, origins, precheck) = (self.loop, self.origins, self.active.precheck)
+        let (loop, origins, active) = (self.loop, self.origins, self.active)
         return CachedOrigin(request, question, self.readerTurns, loop: loop, for: delegate) { request, delegate in
-            Self.open(request, in: session, for: delegate, on: loop, origins, precheck)
+            Self.open(request, in: session, for: delegate, on: loop, origins, active)
         }
     }
 
@@ -103,15 +103,28 @@ final class Worker: @unchecked Sendable {
     func connect(
         _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate
     ) -> any OriginStream {
-        Self.open(
-            consume request, in: session, for: delegate, on: self.loop, self.origins, self.active.precheck)
+        Self.open(consume request, in: session, for: delegate, on: self.loop, self.origins, self.active)
     }
 
     static func open(
         _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate, on loop: Loop,
-        _ origins: any OriginOpener, _ precheck: NetworkPrecheck
+        _ origins: any OriginOpener, _ active: ActiveConfiguration
     ) -> any OriginStream {
-        if let error = precheck.refusal(of: &request) { return UnreachableOrigin(error, on: loop, for: delegate) }
+        if let error = active.precheck.refusal(of: &request) {
+            return UnreachableOrigin(error, on: loop, for: delegate)
+        }
+        guard let cache = active.changedAnswers, let key = ChangingOrigin.key(of: request) else {
+            return Self.reach(consume request, in: session, for: delegate, on: loop, origins)
+        }
+        return ChangingOrigin(consume request, key, cache, for: delegate, on: loop) { request, delegate in
+            Self.reach(consume request, in: session, for: delegate, on: loop, origins)
+        }
+    }
+
+    private static func reach(
+        _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate, on loop: Loop,
+        _ origins: any OriginOpener
+    ) -> any OriginStream {
         if let release = request.attachment as? CredentialRelease {
             return CredentialOrigin(consume request, release, for: delegate, on: loop) { request, delegate in
                 origins.open(consume request, in: session, for: delegate)

@@ -39,6 +39,8 @@ final class MaskedAnswer {
     /// - Returns: false if there are none.
     /// - Throws: an error if one of them is not known: what it hides could not be masked.
     func decode(_ head: inout ResponseHead) throws(ContentDecodingError) -> Bool {
+        // Origins were asked for none.
+        guard head.fields[.contentEncoding] != nil else { return false }
         let codings = try ContentCoding.codings(in: head.fields.values(of: "Content-Encoding"))
         // Nothing, or `identity`.
         guard !codings.isEmpty else { return false }

@@ -24,6 +24,8 @@ final class ExchangeReport: ExchangeProgress {
     private(set) var mode = Mode.forward
     /// True if the client has not asked the proxy: its connection was captured.
     let isCaptured: Bool
+    /// The parts that sinks wanted when the exchange began.
+    private let wants: SinkWants
     /// The names of the client; inside an intercepted tunnel those of its CONNECT.
     var identity = ProxyIdentity()
     /// Body bytes received from the client.
@@ -40,6 +42,8 @@ final class ExchangeReport: ExchangeProgress {
     var error: String?
     /// True if the ClientHello of a relayed tunnel has no server name.
     var hasNamelessHello = false
+    /// True for a tunnel whose client speaks neither TLS nor HTTP, or waits for its server to speak.
+    var isOpaque = false
     /// True for the second record of a tunnel that was opened for interception but cannot be intercepted.
     var continuesTunnel = false
     /// True if the exchange occupies one of the places for tunnels.
@@ -94,23 +98,22 @@ final class ExchangeReport: ExchangeProgress {
         _ request: ReceivedRequest, of client: Client?, in process: ClientProcess?, on worker: Worker,
         inside enclosure: (any RequestEnclosure)? = nil
     ) {
-        self.id = worker.nextID()
-        self.worker = worker
-        (self.client, self.process) = (client, process)
-        (self.request, self.start) = (request, worker.loop.turnTime)
-        self.counters = worker.active.counters.unrouted
-        self.capture = worker.active.capture.map(ExchangeCapture.init)
-        if worker.active.sinks.wantFields {
+        let (active, wants) = (worker.active, worker.active.sinks.wants)
+        (self.id, self.worker, self.wants) = (worker.nextID(), worker, wants)
+        (self.client, self.process, self.request, self.start) = (client, process, request, worker.loop.turnTime)
+        self.counters = active.counters.unrouted
+        self.capture = active.capture.map(ExchangeCapture.init)
+        if wants.contains(.fields) {
             let heads = worker.headBlocks.take()
             request.copy(to: heads)
             self.heads = heads
         }
         // Finds the process of a connection that is older than the first sink for it.
-        if let process, worker.active.sinks.wantProcesses { process.seek(by: worker.processes) }
+        if let process, wants.contains(.processes) { process.seek(by: worker.processes) }
         self.isCaptured = enclosure?.isCaptured ?? request.isCaptured
         if let enclosure {
             (self.mode, self.identity) = (enclosure.isIntercepted ? .intercept : .forward, enclosure.identity)
-        } else if worker.active.passwords == nil, let value = request.head.fields[.proxyAuthorization] {
+        } else if active.passwords == nil, let value = request.head.fields[.proxyAuthorization] {
             self.identity.tag = BasicCredentials(value)?.user
         }
     }
@@ -180,7 +183,7 @@ final class ExchangeReport: ExchangeProgress {
         self.note(parent: origin.proxyVerdict)
         guard let decision else { return }
         let reportsOnly = active.session(for: decision.trust).session.reportsOnly
-        guard active.sinks.areWanted || reportsOnly else { return }
+        guard reportsOnly || !self.wants.isEmpty else { return }
         if let verdict = origin.verdict { self.note(verdict) }
     }
 
@@ -339,7 +342,8 @@ final class ExchangeReport: ExchangeProgress {
 
     /// Starts to record the body for the observer, and for those who look at bodies or digest them.
     func observe(_ head: ResponseHead, in active: ActiveConfiguration) {
-        self.tap = ResponseTap(head, to: self.request.head.method, active.sinks, self.capture)
+        self.tap = ResponseTap(
+            head, to: self.request.head.method, active.sinks, for: self.wants, self.capture)
     }
 
     /// Records a response of Pintle's own, with its body if bodies are kept.
@@ -368,14 +372,15 @@ final class ExchangeReport: ExchangeProgress {
             bytesDown: self.bytesOut - self.told.down)
         if let simulation { self.counters.simulated(simulation) }
         if self.holdsTunnel { self.worker.limiter.leaveTunnel(self.client) }
+        let wants = active.sinks.wants
         // Without a sink nothing is gathered.
-        guard active.sinks.areWanted else { return }
+        guard !wants.isEmpty else { return }
         self.endTrace(in: active)
         let bodies = self.capture?.finish(self.status == 101 ? nil : (self.bytesIn, self.bytesOut))
         let digest = self.tap?.finishDigest(isWhole: outcome == .completed)
         let extras = EndedExtras(self, self.tap?.finish(), bodies, digest)
         let end = ExchangeEnd(self, outcome)
-        active.sinks.take(self, end, extras, in: active)
+        active.sinks.take(self, end, extras, for: wants, in: active)
         if bodies != nil { active.capture?.store.take(EndedExchange(self, end, extras, in: active)) }
     }
 

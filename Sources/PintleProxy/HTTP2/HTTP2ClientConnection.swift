@@ -68,6 +68,8 @@ final class HTTP2ClientConnection {
     private static let mostOwnResets = 200
     /// The most streams that a client may reset in 30 seconds. A client of a proxy closes tunnels in this way.
     private static let mostResets = 1000
+    /// The most PING frames within a time.
+    private static let mostPings = (count: 200, time: TimeAmount.milliseconds(10))
     /// The interval of the timer that checks timeouts.
     private static let pulse = TimeAmount.seconds(1)
     /// The time for which a client may keep the connection open after its end was announced.
@@ -115,6 +117,9 @@ final class HTTP2ClientConnection {
         settings.maximumRecentlyResetStreams = 2 * Self.mostStreams
         // Responses to a flood wait for a client that does not read them.
         settings.maximumBufferedControlFrames = 2 * Self.mostStreams
+        // Clients of gRPC send a PING in each round trip while content comes. `HTTP2FrameWatch` counts SETTINGS.
+        settings.controlFrameRateLimit.maximumCount = Self.mostPings.count
+        settings.controlFrameRateLimit.windowLength = Self.mostPings.time
         return settings
     }
 

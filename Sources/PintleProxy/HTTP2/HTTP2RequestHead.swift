@@ -3,6 +3,7 @@
 package import NIOHPACK
 package import PintleMessage
 internal import PintleSession
+internal import PintleSystem
 package import PintleWebSocket
 
 /// The head of an HTTP/2 request (RFC 9113 §8.3.1, §8.5; RFC 8441), converted to HTTP/1.1 and parsed by the same strict parser,
@@ -163,7 +164,8 @@ private struct Section {
         guard let text = String(validating: value.latin1Bytes, as: UTF8.self) else {
             throw WireError(.malformed, "a pseudo field or Host is not UTF-8")
         }
-        return text
+        // Compared before the parser refuses what is no ASCII.
+        return text.streamSafe
     }
 
     private static let known: Set<String> = [":method", ":scheme", ":authority", ":path", ":protocol"]

@@ -74,6 +74,7 @@ final class InterceptedTunnel: RequestEnclosure {
             preconditionFailure("BUG: a new channel takes no handler: \(error)")
         }
         if refusal == nil {
+            transport.takesAnyProtocol = self.active.policy.takesAnyProtocol(to: self.authority, of: self.identity)
             OpaqueTunnel.watch(UndecidedInterception(connection, in: self, over: transport))
         }
         channel.start()

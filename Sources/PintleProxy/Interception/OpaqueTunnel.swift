@@ -137,6 +137,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
             self.tunnel.request, of: self.tunnel.client, in: self.tunnel.clientProcess, on: self.worker)
         // That a client was captured is told here for the first time.
         (report.identity, report.continuesTunnel) = (self.tunnel.identity, !self.tunnel.isCaptured)
+        report.isOpaque = true
         report.note(self.plan, in: self.active)
         self.report = report
         if let problem = self.objection(report) ?? report.holdTunnel(within: self.active.limits) {

@@ -33,6 +33,8 @@ final class TLSTransport: StreamTransport {
     var whenPlainText: (() -> Void)?
     /// Called once the first bytes reveal the client's protocol, before any of them is handed out; only inside of a tunnel.
     var whenRecognized: ((OpeningProtocol) -> Void)?
+    /// True if a rule lets every protocol through in this tunnel.
+    var takesAnyProtocol = false
 
     /// Makes the transport for a TLS listener.
     ///
@@ -129,7 +131,9 @@ final class TLSTransport: StreamTransport {
     /// - Returns: nil once the protocol is known.
     private func recognize() throws(TrustError) -> StreamOutcome? {
         while true {
-            if let language = OpeningProtocol(of: self.early.readableBytesView) {
+            if let language = OpeningProtocol(
+                of: self.early.readableBytesView, takesAnyProtocol: self.takesAnyProtocol)
+            {
                 try self.begin(language)
                 return nil
             }
@@ -143,7 +147,7 @@ final class TLSTransport: StreamTransport {
             case .bytes: continue
             // The client has ended its side within the first line.
             case .end where self.early.readableBytes > 0:
-                try self.begin(.http)
+                try self.begin(self.takesAnyProtocol ? .other : .http)
                 return nil
             case .end, .wouldBlock, .failed: return outcome
             }

@@ -4,6 +4,7 @@ internal import PintleActivity
 internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
+internal import PintleWatch
 
 /// The facts that an exchange has in common with many others: those of its connections, of its route and of its rules.
 final class CommonFacts: Sendable {
@@ -65,13 +66,15 @@ final class CommonFacts: Sendable {
             && self.httpVersion == report.metrics.httpVersion && self.violations == report.violations
     }
 
-    /// Counts the rules that have decided about an exchange with these facts, and returns what else is counted of it.
-    func counted(_ facts: EndedFacts, method: String) -> CountedExchange {
+    /// Counts an exchange with these facts, and the rules that have decided about it.
+    func count(_ facts: EndedFacts, method: UnsafeRawBufferPointer, in tally: inout ExchangeMetrics.Tally) {
         if let place = self.places.client { self.rules?.count(at: place) }
         if let place = self.places.destination { self.rules?.count(at: place) }
-        return CountedExchange(
-            route: self.counters, method: method, status: facts.status, nanoseconds: facts.nanoseconds,
-            end: facts.moment, id: facts.id, trust: self.decidingTrust)
+        tally.count(
+            self.counters, MethodLabel(method), status: facts.status, nanoseconds: facts.nanoseconds,
+            end: facts.moment
+        ) { facts.id.description }
+        if let trust = self.decidingTrust { tally.countPins(of: trust.name, isMismatch: trust.isMismatch) }
     }
 
     /// The trust policy whose pins have decided; nil if none have: the policy has no pins, or nothing was verified.

@@ -50,7 +50,8 @@ struct EndedExchange: Sendable {
         ObservedExchange(
             record: self.record, target: self.target, isComplete: self.facts.outcome == .completed,
             verdict: self.common.verdict, hasNamelessHello: self.facts.hasNamelessHello,
-            response: self.extras?.response, requestFields: self.heads?.requestFields ?? Fields(),
+            isOpaque: self.facts.isOpaque, response: self.extras?.response,
+            requestFields: self.heads?.requestFields ?? Fields(),
             responseFields: self.heads?.responseFields ?? Fields(), bodies: self.bodies, trace: self.extras?.trace,
             digest: self.extras?.digest)
     }

@@ -68,6 +68,7 @@ struct EndedFacts: BitwiseCopyable, Sendable {
     let isCaptured: Bool
     let wouldBeDenied: Bool
     let hasNamelessHello: Bool
+    let isOpaque: Bool
     let reusedConnection: Bool
     /// True if the times of the transfer are known.
     let hasTimes: Bool
@@ -89,7 +90,7 @@ extension EndedFacts {
         (self.cache, self.simulation, self.outcome) = (report.cache, report.simulation, end.outcome)
         (self.continuesTunnel, self.isCaptured) = (report.continuesTunnel, report.isCaptured)
         (self.wouldBeDenied, self.hasNamelessHello) = (report.wouldBeDenied, report.hasNamelessHello)
-        self.reusedConnection = report.metrics.reusedConnection
+        (self.isOpaque, self.reusedConnection) = (report.isOpaque, report.metrics.reusedConnection)
         self.hasTimes = report.metrics.total > .zero
     }
 }

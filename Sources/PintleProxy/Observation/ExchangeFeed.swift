@@ -15,9 +15,9 @@ package final class ExchangeFeed: ExchangeSink {
 
     package init() {}
 
-    package var wantsExchanges: Bool { self.count.load(ordering: .relaxed) > 0 }
-    package var wantsFields: Bool { self.wantsExchanges }
-    package var wantsProcesses: Bool { self.wantsExchanges }
+    package var wants: SinkWants {
+        self.count.load(ordering: .relaxed) > 0 ? [.records, .fields, .processes] : []
+    }
 
     /// Begins to keep exchanges for a follower, until ``end(_:)``. A follower that is slow loses some.
     package func follow() throws(SystemError) -> BoundedMailbox<ObservedExchange> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleWatch
 
 /// The memory of kept exchanges: one block, in which they lie one behind the other, as bytes without references.
 ///
@@ -78,14 +79,12 @@ final class ExchangeMemory: @unchecked Sendable {
     /// The id of the exchange at a place.
     func id(at place: Int) -> ExchangeID { self.front(at: place).facts.id }
 
-    /// The parts of the exchange at a place that are counted; counts its rules.
-    func counted(at place: Int) -> CountedExchange {
+    /// Counts the exchange at a place, and its rules.
+    func count(at place: Int, in tally: inout ExchangeMetrics.Tally) {
         let front = self.front(at: place)
         let method = UnsafeRawBufferPointer(
             start: self.base + place + MemoryLayout<Front>.stride, count: Int(front.shape.method))
-        return front.common._withUnsafeGuaranteedRef {
-            $0.counted(front.facts, method: String(decoding: method, as: UTF8.self))
-        }
+        front.common._withUnsafeGuaranteedRef { $0.count(front.facts, method: method, in: &tally) }
     }
 
     /// The exchange at a place.

@@ -17,7 +17,7 @@ package final class ExchangeObserver: ExchangeSink {
 
     package init(_ take: @escaping @Sendable (ObservedExchange) -> Void) { self.take = take }
 
-    package var wantsExchanges: Bool { true }
+    package var wants: SinkWants { .records }
     package func take(_ exchange: ObservedExchange) { self.take(exchange) }
 }
 
@@ -32,6 +32,8 @@ package struct ObservedExchange: Sendable {
     package var verdict: Verdict?
     /// True if the ClientHello in a relayed tunnel had no server name (SNI).
     package var hasNamelessHello: Bool
+    /// True for a tunnel whose client spoke neither TLS nor HTTP, or waited for its server to speak.
+    package var isOpaque: Bool
     /// The origin's response that the client received; nil if there was none, or if another response replaced it.
     package var response: ObservedResponse?
     /// The header fields that the client has sent.
@@ -48,15 +50,16 @@ package struct ObservedExchange: Sendable {
 
     package init(
         record: ExchangeRecord, target: RequestTarget, isComplete: Bool, verdict: Verdict? = nil,
-        hasNamelessHello: Bool = false, response: ObservedResponse? = nil, requestFields: Fields = Fields(),
-        responseFields: Fields = Fields(), bodies: CapturedBodies? = nil, trace: ExchangeTrace? = nil,
-        digest: BodyDigest? = nil
+        hasNamelessHello: Bool = false, isOpaque: Bool = false, response: ObservedResponse? = nil,
+        requestFields: Fields = Fields(), responseFields: Fields = Fields(), bodies: CapturedBodies? = nil,
+        trace: ExchangeTrace? = nil, digest: BodyDigest? = nil
     ) {
         self.record = record
         self.target = target
         self.isComplete = isComplete
         self.verdict = verdict
         self.hasNamelessHello = hasNamelessHello
+        self.isOpaque = isOpaque
         self.response = response
         self.requestFields = requestFields
         self.responseFields = responseFields

@@ -2,24 +2,27 @@
 
 package import PintleActivity
 
-/// A part that is told of each exchange once, when it has ended: the log, the report of a run, a feed for followers.
-package protocol ExchangeSink: AnyObject, Sendable {
-    /// True if the sink uses exchanges at present.
-    var wantsExchanges: Bool { get }
-    /// True if it also uses their header fields.
-    var wantsFields: Bool { get }
-    /// True if it also uses the processes of their clients.
-    var wantsProcesses: Bool { get }
-    /// True if it also uses the digests of bodies.
-    var wantsDigests: Bool { get }
-    /// Receives an exchange with all its secrets, on the thread that ended it. It must neither wait nor compute long.
-    func take(_ exchange: ObservedExchange)
+/// The parts of exchanges that a sink uses at present.
+package struct SinkWants: OptionSet, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The records of exchanges that have ended.
+    package static let records = SinkWants(rawValue: 1)
+    /// Their header fields.
+    package static let fields = SinkWants(rawValue: 2)
+    /// The processes of their clients.
+    package static let processes = SinkWants(rawValue: 4)
+    /// The digests of bodies.
+    package static let digests = SinkWants(rawValue: 8)
 }
 
-extension ExchangeSink {
-    package var wantsProcesses: Bool { false }
-    package var wantsFields: Bool { false }
-    package var wantsDigests: Bool { false }
+/// A part that is told of each exchange once, when it has ended: the log, the report of a run, a feed for followers.
+package protocol ExchangeSink: AnyObject, Sendable {
+    var wants: SinkWants { get }
+    /// Receives an exchange with all its secrets, on the thread that ended it. It must neither wait nor compute long.
+    func take(_ exchange: ObservedExchange)
 }
 
 /// The one way out for what is known about exchanges.
@@ -45,27 +48,31 @@ package final class ExchangeSinks: Sendable {
         self.all = all
     }
 
-    /// False if no sink would hear of an exchange, so that nothing is gathered for its record.
-    var areWanted: Bool { self.keeper != nil || self.all.contains { $0.wantsExchanges } }
+    /// The parts that any sink wants; empty if no sink would hear of an exchange, so that nothing is gathered for its record.
+    var wants: SinkWants {
+        // A keeper copies facts and heads, and needs no record.
+        var wants: SinkWants = self.keeper == nil ? [] : [.fields, .processes]
+        for sink in self.all { wants.formUnion(sink.wants) }
+        return wants
+    }
     /// True if exchanges are kept for an admin endpoint.
     var areKept: Bool { self.keeper != nil }
-    var wantFields: Bool { self.keeper != nil || self.all.contains { $0.wantsFields } }
-    var wantDigests: Bool { self.all.contains { $0.wantsDigests } }
-    var wantProcesses: Bool { self.keeper != nil || self.all.contains { $0.wantsProcesses } }
 
-    func take(_ report: ExchangeReport, _ end: ExchangeEnd, _ extras: EndedExtras?, in active: ActiveConfiguration) {
+    /// - Parameter wants: the ``wants`` of this moment.
+    func take(
+        _ report: ExchangeReport, _ end: ExchangeEnd, _ extras: EndedExtras?, for wants: SinkWants,
+        in active: ActiveConfiguration
+    ) {
         self.keeper?.take(report, end, extras, in: active)
-        // Mostly there is none, and the record need not be made.
-        guard self.all.contains(where: { $0.wantsExchanges }) else { return }
-        let hasFields = self.all.contains { $0.wantsFields }
-        let observed = EndedExchange(report, end, extras, in: active, hasFields: hasFields).observed
-        for sink in self.all where sink.wantsExchanges { sink.take(observed) }
+        // Mostly there is no other sink, and the record need not be made.
+        guard wants.contains(.records) else { return }
+        let observed = EndedExchange(report, end, extras, in: active, hasFields: wants.contains(.fields)).observed
+        for sink in self.all where sink.wants.contains(.records) { sink.take(observed) }
     }
 }
 
 extension ExchangeLog: ExchangeSink {
-    package var wantsExchanges: Bool { self.isEnabled }
-    package var wantsProcesses: Bool { self.isEnabled }
+    package var wants: SinkWants { self.isEnabled ? [.records, .processes] : [] }
     package func take(_ exchange: ObservedExchange) { self.write(exchange.record) }
 }
 
@@ -75,6 +82,6 @@ package final class RecordSink: ExchangeSink {
 
     package init(_ take: @escaping @Sendable (ExchangeRecord) -> Void) { self.take = take }
 
-    package var wantsExchanges: Bool { true }
+    package var wants: SinkWants { .records }
     package func take(_ exchange: ObservedExchange) { self.take(exchange.record) }
 }

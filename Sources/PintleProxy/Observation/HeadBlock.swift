@@ -27,6 +27,11 @@ final class HeadBlock {
     /// The parts, one behind the other; valid until the next part comes.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: self.memory, count: self.shape.length) }
 
+    /// The bytes of the method; valid until the next part comes.
+    var method: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: self.memory, count: Int(self.shape.method))
+    }
+
     /// Drops what the block has, and takes the head of a request.
     func begin(_ method: String, _ target: RequestTarget, _ fields: Fields) {
         switch target {

@@ -1,34 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
-package import PintleActivity
+internal import PintleActivity
 internal import PintleMessage
 internal import PintleSystem
+package import PintleWatch
 
 /// An exchange that is kept with its record.
 package final class KeptRecord: Sendable {
     let observed: ObservedExchange
 
     package init(_ observed: ObservedExchange) { self.observed = observed }
-}
-
-/// The parts of an exchange that metrics count.
-package struct CountedExchange: Sendable {
-    /// The counters of the route; those of no route if none matched.
-    package let route: RouteCounters
-    /// Empty if the client sent no request.
-    package let method: String
-    /// The status sent to the client; nil without a response.
-    package let status: UInt16?
-    package let nanoseconds: Int64
-    /// The time of the end.
-    package let end: Timestamp
-    let id: ExchangeID
-    /// The trust policy whose pins have decided; nil if none have.
-    package let trust: (name: String, isMismatch: Bool)?
-
-    /// The id in problems and logs.
-    package var name: String { self.id.description }
 }
 
 /// The latest exchanges, for people who look at them afterwards. The oldest are forgotten first.
@@ -86,7 +68,7 @@ package final class RecentExchanges: Sendable {
         var usage = Usage()
         /// The number of the last exchange that was counted.
         var counted: UInt64 = 0
-        let count: @Sendable ([CountedExchange]) -> Void
+        let metrics: ExchangeMetrics
 
         var numbers: Range<UInt64> {
             let first = self.usage.forgotten + 1
@@ -119,13 +101,12 @@ package final class RecentExchanges: Sendable {
             guard self.counted < last else { return }
             let first = self.counted + 1
             self.counted = last
-            var exchanges: [CountedExchange] = []
-            exchanges.reserveCapacity(Int(last - first) + 1)
-            for number in first...last {
-                let place = self.places[offset: Int(number - self.numbers.lowerBound)]
-                if place.length > 0 { exchanges.append(self.memory.counted(at: Int(place.start))) }
+            self.metrics.count { tally in
+                for number in first...last {
+                    let place = self.places[offset: Int(number - self.numbers.lowerBound)]
+                    if place.length > 0 { self.memory.count(at: Int(place.start), in: &tally) }
+                }
             }
-            self.count(exchanges)
         }
 
         /// Does nothing if there is none, and returns false.
@@ -187,14 +168,13 @@ package final class RecentExchanges: Sendable {
     /// The most exchanges that are kept and not yet counted.
     private static let mostUncounted: UInt64 = 64
 
-    /// - Parameter count: counts exchanges. Called with each once, from any thread; it must neither wait nor compute long.
+    /// - Parameter metrics: counts all exchanges that are taken.
     package init(
-        exchanges: Int = 50_000, bytes: Int = 80 << 20,
-        count: @escaping @Sendable ([CountedExchange]) -> Void = { _ in }
+        exchanges: Int = 50_000, bytes: Int = 80 << 20, metrics: ExchangeMetrics = ExchangeMetrics()
     ) {
         precondition(bytes <= UInt32.max, "BUG: places have 32 bits")
         (self.mostExchanges, self.mostBytes) = (exchanges, bytes)
-        self.state = Locked(State(memory: ExchangeMemory(capacity: bytes), count: count))
+        self.state = Locked(State(memory: ExchangeMemory(capacity: bytes), metrics: metrics))
     }
 
     /// Counts all exchanges that have ended.
@@ -237,7 +217,7 @@ package final class RecentExchanges: Sendable {
             // Else the system has no memory for it.
             guard fits, let start = state.reserve(length) else {
                 if fits { state.skip() }
-                return state.count([common().counted(facts, method: KeptHeads(heads).method)])
+                return state.metrics.count { common().count(facts, method: heads.method, in: &$0) }
             }
             let numbers = state.numbers
             let (common, areNew) = state.common.facts(

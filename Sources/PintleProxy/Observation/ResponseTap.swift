@@ -11,13 +11,18 @@ struct ResponseTap {
     private let capture: ExchangeCapture?
     private let digest: DigestTap?
 
-    /// - Parameter head: the head as the client gets it, but for fields of Pintle's own.
+    /// - Parameters:
+    ///   - head: the head as the client gets it, but for fields of Pintle's own.
+    ///   - wants: those of all sinks.
     /// - Returns: nil if neither a copy nor a digest is wanted.
-    init?(_ head: ResponseHead, to method: String, _ sinks: ExchangeSinks, _ capture: ExchangeCapture?) {
-        if sinks.observer == nil, capture == nil, !sinks.wantDigests { return nil }
+    init?(
+        _ head: ResponseHead, to method: String, _ sinks: ExchangeSinks, for wants: SinkWants,
+        _ capture: ExchangeCapture?
+    ) {
+        if sinks.observer == nil, capture == nil, !wants.contains(.digests) { return nil }
         self.observed = sinks.observer.map { ObservedTap(head, to: method, for: $0) }
         self.capture = capture
-        self.digest = sinks.wantDigests ? DigestTap(head, to: method) : nil
+        self.digest = wants.contains(.digests) ? DigestTap(head, to: method) : nil
         capture?.begin(response: head)
     }
 

@@ -13,9 +13,9 @@ extension Worker {
         _ simulation: PlannedSimulation
     ) -> any OriginStream {
         guard let tape = simulation.tape else { return self.connect(consume request, in: session, for: delegate) }
-        let (loop, origins, precheck) = (self.loop, self.origins, self.active.precheck)
+        let (loop, origins, active) = (self.loop, self.origins, self.active)
         let connect: RouteTape.Connect = { request, delegate in
-            Self.open(request, in: session, for: delegate, on: loop, origins, precheck)
+            Self.open(request, in: session, for: delegate, on: loop, origins, active)
         }
         let taped = TapedRequest(consume request, judge: simulation.judge)
         let memory = RecordingMemory(of: self.memory, limit: self.active.limits.heldBytes)

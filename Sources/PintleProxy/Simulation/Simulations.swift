@@ -33,13 +33,16 @@ struct Simulations: Sendable {
         let chance = configuration.seed ?? previous?.seed ?? UInt64.random(in: 0...UInt64(UInt32.max))
         let seed = policy.configuration.leavesToChance ? chance : nil
         self.seed = seed
-        let known = (previous?.routes ?? []).compactMap(\.self)
+        let known = Dictionary(
+            (previous?.routes ?? []).compactMap(\.self).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let recorder = previous?.recorder ?? TapeRecorder(logger: logger)
         self.recorder = recorder
         self.routes = all.map { name, rules, injected, counters in
             if rules.isEmpty { return nil }
-            let same = known.first { $0.name == name && $0.rules == rules.normalized && $0.injected == injected }
-            if seed == previous?.seed, let same { return same }
+            if seed == previous?.seed, let same = known[name], same.rules == rules.normalized, same.injected == injected
+            {
+                return same
+            }
             return RouteSimulation(name, rules, seed: chance, injected: injected, recorder, counters)
         }
     }

@@ -6,12 +6,17 @@ internal import PintlePolicy
 /// The conditions under which requests may have credentials, of configurations that grant them differently.
 struct CredentialGrants {
     private let grants: [CredentialConfiguration.Grant]
+    /// The hosts of the grants, by the places of these.
+    private let index: HostIndex
 
     init(_ policies: [Policy]) {
         let meanings = policies.map(\.configuration.credentialMeanings)
         // Equal grants release credentials to equal requests, so that their conditions tell nothing more.
         let areAlike = meanings.allSatisfy { $0 == meanings.first }
-        self.grants = areAlike ? [] : policies.flatMap { $0.configuration.credentials.flatMap(\.grants) }
+        let grants = areAlike ? [] : policies.flatMap { $0.configuration.credentials.flatMap(\.grants) }
+        var index = HostIndex()
+        for (number, grant) in grants.enumerated() { for host in grant.hosts { index.insert(host, number: number) } }
+        (self.grants, self.index) = (grants, index)
     }
 
     /// The hosts that grants name.
@@ -25,9 +30,7 @@ struct CredentialGrants {
     ) -> (all: [CredentialConfiguration.Grant], areExhausted: Bool) {
         let upstreams = routes.filter { $0.upstream != nil }
         let origins = [authority] + upstreams.compactMap { $0.upstream?.authority }
-        let all = self.grants.filter { grant in
-            grant.hosts.contains { host in origins.contains { host.matches($0) } }
-        }
+        let all = Set(origins.flatMap { self.index.all($0) }).sorted().map { self.grants[$0] }
         let changesPaths = upstreams.contains { $0.stripPrefix != nil || ($0.upstream?.basePath.count ?? 0) > 1 }
         return (all, !changesPaths || all.allSatisfy(\.paths.isEmpty))
     }

@@ -21,7 +21,7 @@ struct HostClasses {
     private let lists: [HostList]
     private let commonPorts: [UInt16]
     /// The other ports that patterns name.
-    private let rarePorts: [UInt16]
+    private let rarePorts: HostPorts
 
     /// - Parameters:
     ///   - clients: names of clients that stand for all.
@@ -40,7 +40,8 @@ struct HostClasses {
         // The first of equivalent ports is shown: the usual ones.
         self.commonPorts = [443, 80] + ports.subtracting([443, 80]).sorted()
         var known = Set(self.commonPorts)
-        self.rarePorts = self.patterns.compactMap(\.port).filter { known.insert($0).inserted }
+        let rarePorts = self.patterns.compactMap(\.port).filter { known.insert($0).inserted }
+        self.rarePorts = HostPorts(rarePorts, of: self.patterns)
         let networks = self.patterns.compactMap(\.network) + listed.networks
         let isSpecial = policies.contains { $0.destinations.judgesAddresses }
         let addresses = IPAddress.witnesses(of: networks, isSpecial: isSpecial)
@@ -53,11 +54,8 @@ struct HostClasses {
     /// The ports that stand for all ports of a host: those that a pattern for it names, one below 1024 and one above.
     func ports(of host: String) -> [UInt16] {
         var ports = self.commonPorts
-        for port in self.rarePorts {
-            guard let authority = Authority(host, defaultPort: port) else { continue }
-            // A pattern for every port tells nothing about this one.
-            if self.index.first(authority, where: { self.patterns[$0].port == port }) != nil { ports.append(port) }
-        }
+        // A pattern for every port tells nothing about these.
+        if let authority = Authority(host, defaultPort: 443) { ports += self.rarePorts.ports(of: authority) }
         let high = (UInt16(8080)...UInt16.max).first { !ports.contains($0) }
         let low = (UInt16(81)...1023).first { !ports.contains($0) }
         return ports + [high, low].compactMap(\.self)
@@ -116,26 +114,12 @@ struct HostClasses {
         let below = suffixes.sorted().compactMap { suffix in
             Self.labels.lazy.map { "\($0).\(suffix)" }.first { !exact.contains($0) && !suffixes.contains($0) }
         }
+        let named = HostIndex(patterns.filter { $0.host != .any }.map(\.onEveryPort))
         let beside = Self.labels.lazy.map { "\($0).example" }.first { name in
             guard let authority = Authority(name, defaultPort: 443) else { return false }
-            return lists.allSatisfy { $0.first(authority) == nil }
-                && !patterns.contains { pattern in
-                    guard case .any = pattern.host else {
-                        return (try? HostPattern(Self.withoutPort(pattern)))?.matches(authority) ?? true
-                    }
-                    return false
-                }
+            return lists.allSatisfy { $0.first(authority) == nil } && named.first(authority) { _ in true } == nil
         }
         return exact.sorted() + below + [beside].compactMap(\.self)
-    }
-
-    private static func withoutPort(_ pattern: HostPattern) -> String {
-        switch pattern.host {
-        case .exact(let name): name
-        case .suffix(let suffix): "*.\(suffix)"
-        case .any: "*"
-        case .network(let network): "\(network)"
-        }
     }
 
     /// Labels that few patterns name.

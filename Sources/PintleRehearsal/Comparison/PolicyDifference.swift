@@ -91,12 +91,12 @@ struct DifferenceClasses {
             kind: difference.kind, before: difference.before, after: difference.after,
             isCaptured: difference.isCaptured)
         if let index = self.indices[key] {
-            self.all[index].count += 1
+            self.all[index].count += difference.count
         } else if self.all.count < Self.most {
             self.indices[key] = self.all.count
             self.all.append(difference)
         } else {
-            self.all[self.all.count - 1].count += 1
+            self.all[self.all.count - 1].count += difference.count
         }
     }
 }

@@ -14,8 +14,10 @@ struct RequestSpace {
     private static let mostForPort = 4096
 
     private let policies: [Policy]
-    /// The routes of all configurations with their hosts, which may be thousands.
-    private let routes: [(configuration: RouteConfiguration, hosts: HostIndex)]
+    /// The routes of all configurations, which may be thousands.
+    private let routes: [RouteConfiguration]
+    /// The hosts of the routes, by the places of these.
+    private let hosts: HostIndex
     private let credentials: CredentialGrants
     private var limit: Int
     private var count = 0
@@ -26,7 +28,13 @@ struct RequestSpace {
     /// - Parameter limit: the number of requests after which only pairs of conditions are tried.
     init(_ policies: [Policy], limit: Int) {
         (self.policies, self.credentials, self.limit) = (policies, CredentialGrants(policies), limit)
-        self.routes = policies.flatMap(\.configuration.routes).map { ($0, HostIndex($0.match.hosts)) }
+        let routes = policies.flatMap(\.configuration.routes)
+        var hosts = HostIndex()
+        for (number, route) in routes.enumerated() {
+            if route.match.hosts.isEmpty { hosts.insertEverywhere(number: number) }
+            for host in route.match.hosts { hosts.insert(host, number: number) }
+        }
+        (self.routes, self.hosts) = (routes, hosts)
     }
 
     /// Calls `body` with each request, once for each client that a rule can tell from the others.
@@ -71,11 +79,7 @@ struct RequestSpace {
     }
 
     private mutating func forEach(at authority: Authority, _ body: (PlanComparison.Request) -> Void) {
-        let routes = self.routes.compactMap { route -> RouteConfiguration? in
-            let isForHost =
-                route.configuration.match.hosts.isEmpty || route.hosts.first(authority, where: { _ in true }) != nil
-            return isForHost ? route.configuration : nil
-        }
+        let routes = self.hosts.all(authority).map { self.routes[$0] }
         let grants = self.credentials.grants(for: authority, through: routes)
         if !grants.areExhausted { self.isExhausted = false }
         let conditions = self.conditions(of: routes, grants.all)

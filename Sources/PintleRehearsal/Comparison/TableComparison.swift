@@ -48,10 +48,12 @@ package struct TableComparison: Sendable {
         let parents = comparison.trustOfParents
         if !parents.areAlike { classes.add(Self.parents(parents.old, parents.new, places)) }
         var space = RequestSpace([old.policy, new.policy], limit: limit)
-        var (requests, resolved) = (0, Set<[String]>())
+        var (requests, resolved, addresses) = (0, Set<[String]>(), AddressComparison(comparison))
         space.forEach { request in
             requests += 1
-            for difference in Self.differences(comparison, request, places, &resolved) { classes.add(difference) }
+            for difference in Self.differences(comparison, request, places, &resolved, &addresses) {
+                classes.add(difference)
+            }
         }
         self.differences = classes.all
         self.requests = requests
@@ -101,7 +103,7 @@ package struct TableComparison: Sendable {
 
     private static func differences(
         _ comparison: PlanComparison, _ request: PlanComparison.Request, _ places: (RulePlaces, RulePlaces),
-        _ resolved: inout Set<[String]>
+        _ resolved: inout Set<[String]>, _ addresses: inout AddressComparison
     ) -> [PolicyDifference] {
         let found = comparison.compare(request)
         // The rules for the request have another content.
@@ -114,10 +116,14 @@ package struct TableComparison: Sendable {
             sides.flatMap { [$0.unresolved?.description ?? "", $0.decision] }
             + ["\(request.client)", "\(request.isCaptured)"]
         guard sides.contains(where: { $0.unresolved != nil }), resolved.insert(key).inserted else { return all }
-        for (address, difference) in comparison.differencesByAddress(found) {
+        for byAddress in addresses.differences(found) {
             var request = request
-            request.address = address
-            all += difference.kinds.map { Self.row($0, difference, request, places) }
+            request.address = byAddress.address
+            all += byAddress.difference.kinds.map { kind in
+                var row = Self.row(kind, byAddress.difference, request, places)
+                row.count = byAddress.count
+                return row
+            }
         }
         return all
     }

@@ -28,12 +28,12 @@ package struct TrafficComparison {
     private let places: (RulePlaces, RulePlaces)
     private var completions: FieldCompletions
     private var classes = DifferenceClasses()
-    /// True for destinations whose address decides, by their names.
-    private var byAddress: [[String]: Bool] = [:]
+    private var addresses: AddressComparison
 
     /// - Parameter surroundings: access to the files that the configurations name.
     package init(from old: TableComparison.Loaded, to new: TableComparison.Loaded, surroundings: LoaderEnvironment) {
         self.comparison = PlanComparison(from: old.policy, to: new.policy, surroundings: surroundings)
+        self.addresses = AddressComparison(self.comparison)
         self.places = (
             RulePlaces(old.policy, file: old.file, surroundings: surroundings),
             RulePlaces(new.policy, file: new.file, surroundings: surroundings)
@@ -112,13 +112,7 @@ package struct TrafficComparison {
         }
         let sides = [found.before, found.after]
         guard sides.contains(where: { $0.unresolved != nil }), !found.kinds.contains(.unknown) else { return found }
-        let key = sides.flatMap { [$0.unresolved?.description ?? "", $0.decision] } + ["\(request.client)"]
-        let decides = self.byAddress[key] ?? !self.comparison.differencesByAddress(found).isEmpty
-        if self.byAddress.count < Self.mostNames { self.byAddress[key] = decides }
-        if decides { found.kinds.append(.unknown) }
+        if !self.addresses.differences(found).isEmpty { found.kinds.append(.unknown) }
         return found
     }
-
-    /// The most destinations that are remembered.
-    private static let mostNames = 100_000
 }

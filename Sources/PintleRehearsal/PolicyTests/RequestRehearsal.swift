@@ -83,6 +83,7 @@ package struct RequestRehearsal: Sendable {
             self.facts[.upstream] = authority.description
             self.facts[.status] = "200"
             self.course = (plan, nil)
+            self.dial(plan)
         case .send, .collect:
             do throws(Problem) {
                 let run = try DryRun(
@@ -91,6 +92,7 @@ package struct RequestRehearsal: Sendable {
                 self.take(run)
                 self.course = (plan, run)
                 self.simulate(run, request, by: policy)
+                self.dial(plan)
             } catch {
                 self.answer(error)
             }
@@ -198,6 +200,14 @@ package struct RequestRehearsal: Sendable {
     }
 
     // MARK: The origin
+
+    /// Refuses a destination at which the proxy listens; does nothing if it is not dialled.
+    private mutating func dial(_ plan: RequestPlan) {
+        guard self.course != nil, !self.playsRecording, let problem = plan.ownDestination else { return }
+        (self.sent, self.shown) = (nil, nil)
+        for fact in [PolicyTest.Fact.rule, .upstream, .method, .source] { self.facts[fact] = nil }
+        self.answer(problem)
+    }
 
     /// The reason why no chain is judged; nil if the server must show one.
     package var reasonAgainstChain: String? {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// Reads binary property lists, version 00: objects, then a table with the place of each, then 32 bytes about the table.
 ///
 /// Foundation's reader is not used, because it trusts the document. Containers refer to their members by number, so several
@@ -116,7 +118,7 @@ struct BinaryPropertyListReader {
             guard case .string(let name) = try self.value(of: key, depth: depth + 1) else {
                 throw PropertyListError("the document has a key that is no text")
             }
-            guard StreamSafeText.contains(name) else { throw StreamSafeText.keyError }
+            guard name.isStreamSafe else { throw .unsafeKey }
             guard result.updateValue(try self.value(of: member, depth: depth + 1), forKey: name) == nil else {
                 throw PropertyListError("the document has a dictionary with a key twice")
             }

@@ -20,4 +20,7 @@ public struct PropertyListError: Error, Sendable, Equatable, CustomStringConvert
     public let description: String
 
     package init(_ description: String) { self.description = description }
+
+    /// The error for a key that is not stream-safe: keys are compared by canonical equivalence.
+    static let unsafeKey = PropertyListError("the document has a key with over 30 combining marks in a row")
 }

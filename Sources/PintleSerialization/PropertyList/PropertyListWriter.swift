@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintleSystem
 
 /// Writes property lists.
 public struct PropertyListWriter {
@@ -70,7 +71,7 @@ public struct PropertyListWriter {
         var keys: Set<String> = []
         for entry in entries {
             do throws(Mismatch) {
-                guard StreamSafeText.contains(entry.key) else {
+                guard entry.key.isStreamSafe else {
                     throw Mismatch("a key of a property list has at most 30 combining marks in a row.")
                 }
                 try self.check(entry.key)

@@ -57,7 +57,7 @@ struct XMLPropertyListReader {
         while let name = try self.element() {
             guard name == "key" else { throw PropertyListError("the document has a value without a key") }
             let key = try self.text()
-            guard StreamSafeText.contains(key) else { throw StreamSafeText.keyError }
+            guard key.isStreamSafe else { throw .unsafeKey }
             guard let member = try self.element() else {
                 throw PropertyListError("the document has a key without a value")
             }

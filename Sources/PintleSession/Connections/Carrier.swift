@@ -18,7 +18,10 @@ protocol Carrier: AnyObject {
     /// Called when the transfer takes more of the response.
     func resumeReading()
     /// Drops the transfer without notifying it.
-    func abandon()
+    ///
+    /// - Parameter silence: the second half of a suspiciously long time in which the peer has said nothing to the transfer, by its
+    ///   beginning; nil if there was none.
+    func abandon(after silence: NIODeadline?)
 }
 
 extension Carrier {

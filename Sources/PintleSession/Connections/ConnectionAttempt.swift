@@ -47,7 +47,6 @@ final class ConnectionAttempt {
     private let proxyVerdict = VerdictBox()
     private var metrics = TransferMetrics()
     private let start: NIODeadline
-    private var timeLimit = TimeAmount.zero
     private var timer: LoopTimer?
 
     /// - Parameter request: the request that needs the connection; if it wants the connection itself, a forwarding proxy is
@@ -81,7 +80,6 @@ final class ConnectionAttempt {
     func begin(within time: TimeAmount, _ completion: @escaping Completion) {
         self.completion = completion
         self.pool.attempts += 1
-        self.timeLimit = time
         // Why unowned holds: `finish` disarms the timer, and runs before an attempt is released.
         self.timer = LoopTimer { [unowned self] in self.timeIsOver() }
         if let timer { self.loop.arm(timer, at: self.start + time) }
@@ -89,7 +87,7 @@ final class ConnectionAttempt {
             authority: self.request.authority, proxy: self.proxy, client: self.request.client,
             rights: self.request.rights, serviceType: self.request.serviceType,
             interface: self.request.interface ?? self.pool.configuration.interface, timeLimit: time,
-            lookupLimit: self.request.lookupTimeout)
+            lookupLimit: self.request.lookupTimeout, wholeLimit: self.request.connectTimeout)
         // Why unowned holds: `finish` cancels the dial.
         self.state = .dialling(self.pool.dialler.dial(target) { [unowned self] in self.dialled($0, $1) })
     }
@@ -326,7 +324,7 @@ final class ConnectionAttempt {
             // The dial's own time limit began a moment later.
             return self.loop.arm(timer, at: .now() + .milliseconds(100))
         }
-        self.fail(.connectTimeout(self.request.authority, by: self.proxy?.server, within: self.timeLimit))
+        self.fail(.connectTimeout(self.request.authority, by: self.proxy?.server, within: self.request.connectTimeout))
     }
 
     private func finish(_ outcome: Result<EstablishedConnection, SessionError>? = nil) {

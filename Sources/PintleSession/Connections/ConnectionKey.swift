@@ -45,6 +45,8 @@ extension ProxyLink: Hashable {
 }
 
 /// Transfers that wait are compared by identity.
-extension Transfer: Equatable {
+extension Transfer: Hashable {
     package static func == (left: Transfer, right: Transfer) -> Bool { left === right }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

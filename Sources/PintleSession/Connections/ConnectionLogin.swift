@@ -39,9 +39,9 @@ extension Fields {
     private func haveConnectionScheme(in name: String) -> Bool {
         var isFound = false
         self.forEachMember(of: name) { member in
-            let scheme = member.prefix { $0 != 0x20 && $0 != 0x09 }
-            isFound =
-                ASCII.equalsIgnoringCase(scheme, "ntlm".utf8) || ASCII.equalsIgnoringCase(scheme, "negotiate".utf8)
+            let end = member.firstIndex { $0 == 0x20 || $0 == 0x09 } ?? member.count
+            let scheme = UnsafeRawBufferPointer(rebasing: member[..<end])
+            isFound = ASCII.equalsIgnoringCase(scheme, "ntlm") || ASCII.equalsIgnoringCase(scheme, "negotiate")
             return !isFound
         }
         return isFound

@@ -47,6 +47,10 @@ final class HTTP1Connection: OwnedConnection, Carrier {
     private var phase = Phase.idle
     /// The turn in which the last complete response freed the connection; nil before the first.
     private var freedTurn: UInt64?
+    /// The time for which it may be used again when it is idle, by the last response; nil if unknown.
+    private var timeForReuse: TimeAmount?
+    /// The end of that time; nil before it is idle, and if unknown.
+    private var endOfReuse: NIODeadline?
     private var work = Work.none
     private var reading = Reading.watched
     /// True while sending waits for room in the socket.
@@ -79,6 +83,9 @@ final class HTTP1Connection: OwnedConnection, Carrier {
 
     /// True if it has carried a complete response before.
     var isKept: Bool { self.freedTurn != nil }
+
+    /// False if its origin may close it at any moment, as the origin has said.
+    var mayBeReused: Bool { self.endOfReuse.map { self.loop.turnTime < $0 } ?? true }
 
     /// Gives the connection to a transfer; its request is sent at the end of the turn.
     func take(for transfer: Transfer) {
@@ -134,7 +141,7 @@ final class HTTP1Connection: OwnedConnection, Carrier {
 
     func sendMore() { self.pump() }
 
-    func abandon() { self.close() }
+    func abandon(after silence: NIODeadline?) { self.close() }
 
     var takesPipes: Bool { self.tls == nil && self.machine.sendsBodyNext }
 
@@ -400,6 +407,7 @@ final class HTTP1Connection: OwnedConnection, Carrier {
                 case .interim(let head): transfer.received(interim: head)
                 case .head(let head, let length):
                     self.login.look(at: head, to: transfer.asked, on: self)
+                    self.timeForReuse = head.fields.timeForReuse
                     transfer.received(head, length: length, version: self.machine.version)
                 case .body(let piece): if !share(piece) { transfer.received(.init(rebasing: bytes[piece])) }
                 case .switching(let head): return (offset, .switching(head))
@@ -482,6 +490,7 @@ final class HTTP1Connection: OwnedConnection, Carrier {
         self.tls?.readsAhead = false
         self.phase = .idle
         self.freedTurn = self.loop.turn
+        self.endOfReuse = self.timeForReuse.map { self.loop.turnTime + $0 }
         self.waitsForRoom = false
         self.updateInterest()
         guard let number else { preconditionFailure("BUG: a closed connection is kept") }

@@ -32,6 +32,10 @@ final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
     private var multiplexer: NIOHTTP2Handler.StreamMultiplexer?
     private var streams: [ObjectIdentifier: HTTP2Stream] = [:]
     private var streamsByNumber: [Int: HTTP2Stream] = [:]
+    /// The time at which the peer's last frame arrived.
+    private var lastArrival = NIODeadline.uptimeNanoseconds(0)
+    /// True if it leaves at the end of this turn: other transfers may hear of that, and one of them may be under way.
+    private var leavesWithTurn = false
     /// The cost of frames that have arrived and were not taken, in bytes.
     private var untaken = 0
     /// The memory for them that is reserved from the common budget.
@@ -113,6 +117,15 @@ final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
         return true
     }
 
+    /// Leaves if no frame has come since a moment, while a transfer has waited for one in vain: the way to the peer may be broken,
+    /// which TCP notices only after a quarter of an hour. In HTTP/1.1 such a connection ends with its transfer.
+    func leaveIfSilent(since moment: NIODeadline) { if self.lastArrival < moment { self.leaveWithTurn() } }
+
+    private func leaveWithTurn() {
+        self.leavesWithTurn = true
+        self.pool.loop.atEndOfTurn(self)
+    }
+
     /// Carries a transfer.
     func carry(_ transfer: Transfer) {
         if let number { self.pool.beganStream(on: number) }
@@ -125,6 +138,7 @@ final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
     }
 
     func runAtEndOfTurn() {
+        if self.leavesWithTurn, !self.takesNoMore { self.leave() }
         let starting = self.starting
         self.starting.removeAll()
         for stream in starting where !stream.isOver {
@@ -149,8 +163,15 @@ final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
         self.hasServed = true
     }
 
-    /// Notes the number of a stream.
-    func began(_ stream: HTTP2Stream, as number: Int) { self.streamsByNumber[number] = stream }
+    /// Notes the number of a stream. The connection takes no more if the numbers come to their end.
+    func began(_ stream: HTTP2Stream, as number: Int) {
+        self.streamsByNumber[number] = stream
+        if Self.isLast(number) { self.leaveWithTurn() }
+    }
+
+    /// True if no stream should follow one of this number: the highest is 2³¹−1 (RFC 9113 §5.1.1), and SwiftNIO's codec
+    /// (swift-nio-http2 1.46) traps when it is asked for another. Leaves room for streams that wait in the codec.
+    static func isLast(_ number: Int) -> Bool { number > 1 << 30 }
 
     /// True if the codec has sent the head of the stream; it may keep the head until the peer has room.
     func hasSentHead(of stream: HTTP2Stream) -> Bool { stream.number ?? .max <= self.heads?.lastStream ?? 0 }
@@ -218,6 +239,7 @@ final class HTTP2Connection: TurnEndWork, @unchecked Sendable {
 
 extension HTTP2Connection: HTTP2FrameWatcher {
     func admits(_ frame: HTTP2FrameHead, content: Int) -> Bool {
+        self.lastArrival = self.pool.loop.turnTime
         // PRIORITY reaches no stream.
         guard frame.kind != HTTP2FrameHead.Kind.priority, let stream = self.streamsByNumber[frame.stream] else {
             return true

@@ -330,7 +330,10 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         transfer.lost(failure, afterUse: wasKept, received: received)
     }
 
-    func abandon() { self.leave() }
+    func abandon(after silence: NIODeadline?) {
+        self.leave()
+        if let silence { self.connection.leaveIfSilent(since: silence) }
+    }
 
     /// Releases the transfer, and ends the stream if it has not ended.
     private func leave(resetting: Bool = true) {

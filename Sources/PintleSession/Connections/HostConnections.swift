@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOCore
+internal import PintleSystem
 
 /// The client of a transfer, by which the limits of a session tell clients apart.
 package struct TransferClient: Hashable, Sendable {
@@ -16,10 +16,13 @@ package struct TransferClient: Hashable, Sendable {
 /// While others wait, no client gets more than half of them. A client that took more while no other was there does not make
 /// clients with less than half wait: its excess over half does not count against them, so that there may temporarily be half as
 /// many connections again.
-struct HostConnections<Ticket: Equatable> {
-    private struct Waiting {
-        let ticket: Ticket
+///
+/// The work for a ticket does not depend on how many wait, but on how many clients these have.
+struct HostConnections<Ticket: Hashable> {
+    private struct Place {
         let client: TransferClient?
+        /// In the order in which tickets came, whatever their clients.
+        let number: UInt64
     }
 
     private let limit: Int
@@ -28,8 +31,12 @@ struct HostConnections<Ticket: Equatable> {
     /// The connections that clients have beyond their halves, together.
     private var excess = 0
     private var shares: [TransferClient?: Int] = [:]
-    /// The first of a long queue is taken out without moving the others.
-    private var waiting: CircularBuffer<Waiting> = []
+    /// The waiting tickets of each client that has any, and their places.
+    private var waiting: [TransferClient?: WaitingLine<Ticket>] = [:]
+    private var places: [Ticket: Place] = [:]
+    private var lastNumber: UInt64 = 0
+    /// The number of clients that were looked at to find the next ticket.
+    private(set) var compared = 0
 
     /// - Parameter limit: the highest number of connections, at least one.
     init(limit: Int) {
@@ -46,7 +53,9 @@ struct HostConnections<Ticket: Equatable> {
             self.give(client, own)
             return true
         }
-        self.waiting.append(Waiting(ticket: ticket, client: client))
+        self.lastNumber += 1
+        self.places[ticket] = Place(client: client, number: self.lastNumber)
+        self.waiting[client, default: WaitingLine()].append(ticket, number: self.lastNumber)
         return false
     }
 
@@ -61,33 +70,52 @@ struct HostConnections<Ticket: Equatable> {
         if own == 1 { self.shares.remove(at: share) } else { self.shares.values[share] = own - 1 }
     }
 
-    /// Removes a waiting ticket.
-    mutating func remove(_ ticket: Ticket) { self.waiting.removeAll { $0.ticket == ticket } }
+    /// Removes a waiting ticket; nothing is done if it does not wait.
+    mutating func remove(_ ticket: Ticket) {
+        if let place = self.places[ticket] { _ = self.take(out: place.number, of: place.client) }
+    }
+
+    private mutating func take(out number: UInt64, of client: TransferClient?) -> Ticket {
+        guard let ticket = self.waiting[client]?.remove(number) else {
+            preconditionFailure("BUG: a ticket waits that is in no line")
+        }
+        self.places[ticket] = nil
+        if self.waiting[client]?.isEmpty == true { self.waiting[client] = nil }
+        return ticket
+    }
 
     /// Gives a connection to the next waiting ticket; nil if none waits, or none is available. Must be called again until it
     /// returns nil, after a connection was given back.
     ///
     /// - Parameter unlimited: true if the host carries any number of transfers on one connection.
     mutating func next(unlimited: Bool) -> Ticket? {
-        let first = self.waiting.startIndex
-        guard !self.waiting.isEmpty, let place = unlimited ? first : self.nextPlace else { return nil }
-        let next = place == first ? self.waiting.removeFirst() : self.waiting.remove(at: place)
-        self.give(next.client, self.shares[next.client, default: 0])
-        return next.ticket
+        // The usual case.
+        guard !self.waiting.isEmpty, let place = unlimited ? self.firstPlace() : self.nextPlace() else { return nil }
+        let ticket = self.take(out: place.number, of: place.client)
+        self.give(place.client, self.shares[place.client, default: 0])
+        return ticket
     }
 
     /// The first waiting ticket of a client with less than half; if there is none, the first of all.
-    private var nextPlace: CircularBuffer<Waiting>.Index? {
-        if self.inUse - self.excess < self.limit,
-            let place = self.waiting.firstIndex(where: { self.isPreferred($0.client) })
-        {
-            return place
-        }
-        let isAnyPreferred = self.inUse < self.limit && self.waiting.contains { self.isPreferred($0.client) }
-        return self.inUse < self.limit && !isAnyPreferred ? self.waiting.startIndex : nil
+    private mutating func nextPlace() -> Place? {
+        // No connection is free, not even for a client with less than half.
+        guard self.inUse - self.excess < self.limit else { return nil }
+        if let place = self.firstPlace(below: self.half) { return place }
+        return self.inUse < self.limit ? self.firstPlace() : nil
     }
 
-    private func isPreferred(_ client: TransferClient?) -> Bool { self.shares[client, default: 0] < self.half }
+    /// The first waiting ticket; nil if there is none.
+    ///
+    /// - Parameter share: only clients with fewer connections count.
+    private mutating func firstPlace(below share: Int = .max) -> Place? {
+        var first: Place?
+        for (client, line) in self.waiting where self.shares[client, default: 0] < share {
+            guard let number = line.firstNumber else { continue }
+            if number < first?.number ?? .max { first = Place(client: client, number: number) }
+        }
+        self.compared += self.waiting.count
+        return first
+    }
 
     private func mayTake(_ own: Int) -> Bool {
         own < self.half ? self.inUse - self.excess < self.limit : self.inUse < self.limit

@@ -15,7 +15,7 @@ struct HostNumber: Equatable {
 ///
 /// The value calls nothing, so that the compiler can prove that no two accesses to it overlap. A request over a kept connection
 /// takes no memory here.
-struct PoolState<Key: Hashable, Ticket: Equatable, Connection, Owner: Equatable> {
+struct PoolState<Key: Hashable, Ticket: Hashable, Connection, Owner: Equatable> {
     private struct Host {
         /// Nil if the number is free.
         var key: Key?

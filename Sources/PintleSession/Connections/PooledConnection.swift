@@ -21,7 +21,7 @@ enum PooledConnection {
     func retireIfUnfit() -> Bool {
         switch self {
         case .http1(let connection):
-            if connection.made.isTrusted(at: .now) { return false }
+            if connection.mayBeReused, connection.made.isTrusted(at: .now) { return false }
             connection.close()
             return true
         case .http2(let connection): return connection.leaveIfUnfit()

@@ -34,6 +34,7 @@ final class TransferPool: @unchecked Sendable {
     /// Finished transfers, for reuse by later requests.
     private var spare: [Transfer] = []
     private var expiry: LoopTimer?
+    private var sleepMeter = SleepMeter()
     private var sessions: [Authority: (session: TLSSession, verdict: Verdict?)] = [:]
     /// The last verdict on each stored host, and the time at which it was noted.
     private(set) var verdicts: [Authority: DatedVerdict] = [:]
@@ -164,6 +165,7 @@ final class TransferPool: @unchecked Sendable {
 
     /// Finds a way to a connection for a transfer.
     func connect(_ transfer: Transfer, at host: HostNumber, over choice: State.Choice) -> State.Step {
+        self.closeOutslept()
         let owner = transfer.asked.request.owner
         return self.state.connect(transfer, at: host, for: owner?.isBound == true ? owner : nil, over: choice)
     }
@@ -266,6 +268,15 @@ final class TransferPool: @unchecked Sendable {
     /// Closes connections that were idle for a moment, so that others get the descriptors.
     private func closeIdle() {
         let end = self.loop.turnTime - Self.moment
+        while let connection = self.state.closeIdle(since: end) { connection.close() }
+    }
+
+    /// Closes connections that were idle for too long, if the time in which the machine slept counts.
+    private func closeOutslept() {
+        let sleep = self.sleepMeter.slept(until: self.loop.turnTime)
+        // Nearly always: the machine was awake.
+        guard sleep > .zero else { return }
+        let end = self.loop.turnTime + sleep - TimeAmount(limit: self.configuration.idleTimeout)
         while let connection = self.state.closeIdle(since: end) { connection.close() }
     }
 

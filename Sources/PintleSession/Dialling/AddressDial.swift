@@ -56,11 +56,7 @@ final class AddressDial: RunningDial {
             return self.finish(.failure(CURLE_COULDNT_CONNECT, refusal: .system(code)))
         }
         self.serviceType.mark(self.descriptor, family: family)
-        // Small writes must leave at once instead of being joined (RFC 896). If the kernel refuses these options, the
-        // connection is only slower, or its breakage is noticed later.
-        var on: Int32 = 1
-        setsockopt(self.descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-        setsockopt(self.descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, socklen_t(MemoryLayout<Int32>.size))
+        DialledSocket.prepare(self.descriptor)
         let code = self.address.withSockAddr { place, size in
             Glibc.connect(self.descriptor, place, socklen_t(size)) == 0 ? 0 : errno
         }

@@ -174,6 +174,9 @@ final class CurlDialler: @unchecked Sendable {
         self.known.note(addresses, of: name, at: self.loop.turnTime)
     }
 
+    /// Looks the name up again for the next dial.
+    func forget(_ name: String) { self.known.forget(name) }
+
     /// Returns the address of the name that connected the last time.
     func winner(of name: String) -> SocketAddress? { self.known.winner(of: name, at: self.loop.turnTime) }
 

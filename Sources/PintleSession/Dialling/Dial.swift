@@ -130,8 +130,8 @@ final class Dial {
     }
 
     private func failToLookUp() {
-        let message =
-            "\(self.target.dialledHost) has no address within \(min(self.target.lookupLimit ?? self.target.timeLimit, self.target.timeLimit).inWords)"
+        let limit = self.target.namedLookupLimit.inWords
+        let message = "\(self.target.dialledHost) has no address within \(limit)"
         self.dialler.end(self, SessionError(.dnsFailure, message))
     }
 

@@ -50,11 +50,11 @@ struct DialFailure {
     private var proxy: ProxyServer? { self.target.proxy?.server }
 
     private var timeout: SessionError {
-        let limit = self.target.timeLimit.inWords
+        let limit = self.target.namedLimit.inWords
         guard self.hasAddress else {
             return SessionError(.dnsFailure, "\(self.target.dialledHost) has no address within \(limit)")
         }
-        return .connectTimeout(self.target.authority, by: self.proxy, within: self.target.timeLimit)
+        return .connectTimeout(self.target.authority, by: self.proxy, within: self.target.namedLimit)
     }
 
     private var connectError: SessionError {

@@ -21,6 +21,8 @@ struct DialTarget {
     var timeLimit: TimeAmount
     /// The longest time for resolving alone; nil for `timeLimit`.
     var lookupLimit: TimeAmount?
+    /// The time that is left of it for this dial is `timeLimit`; nil if that is all of it.
+    var wholeLimit: TimeAmount?
 
     /// The SOCKS proxy that makes the connection to the origin.
     var socks: ProxyLink? { self.proxy.flatMap { $0.server.scheme == .socks5 ? $0 : nil } }
@@ -30,6 +32,12 @@ struct DialTarget {
 
     /// The host whose name is looked up and dialled: the proxy, or else the origin.
     var dialled: Authority { self.proxy?.server.authority ?? self.authority }
+
+    /// The time limit that errors name.
+    var namedLimit: TimeAmount { self.wholeLimit ?? self.timeLimit }
+
+    /// The time limit for resolving that errors name.
+    var namedLookupLimit: TimeAmount { min(self.lookupLimit ?? self.namedLimit, self.namedLimit) }
 
     /// The host that is dialled, in a sentence.
     var dialledHost: String {

@@ -51,5 +51,7 @@ struct KnownAddresses {
         self.entries[name]?.winner = (winner, now + Self.winnersStay)
     }
 
+    mutating func forget(_ name: String) { self.entries[name] = nil }
+
     mutating func removeAll() { self.entries.removeAll() }
 }

@@ -129,9 +129,9 @@ final class NameDial: RunningDial, @unchecked Sendable {
     private var timeout: SessionError {
         guard self.race == nil else {
             return .connectTimeout(
-                self.target.authority, by: self.target.proxy?.server, within: self.target.timeLimit)
+                self.target.authority, by: self.target.proxy?.server, within: self.target.namedLimit)
         }
-        let words = "\(self.target.dialledHost) has no address within \(self.lookupLimit.inWords)"
+        let words = "\(self.target.dialledHost) has no address within \(self.target.namedLookupLimit.inWords)"
         return SessionError(.dnsFailure, words)
     }
 
@@ -143,6 +143,10 @@ final class NameDial: RunningDial, @unchecked Sendable {
         let completion = self.completion
         self.completion = nil
         self.end()
+        if self.race != nil, case .failure(let error) = result, error.isConnectFailure {
+            // The host may have moved to other addresses.
+            self.dialler.forget(self.target.dialled.host)
+        }
         self.metrics.total = self.elapsed
         completion?(result, self.metrics)
     }

@@ -50,6 +50,7 @@ package final class Dialler {
         self.descriptor = DescriptorReserve.admitted(socket(family, Int32(kind), 0))
         guard self.descriptor >= 0 else { return self.finish(.failure(.local(Self.words(for: errno)))) }
         self.serviceType.mark(self.descriptor, family: family)
+        DialledSocket.prepare(self.descriptor)
         if let interface {
             let code = interface.withCString {
                 setsockopt(

@@ -27,7 +27,9 @@ public struct ProxyServer: Sendable, Equatable {
     /// The credential for Basic authorization at the proxy, or SOCKS's user name and password (RFC 1929); nil for none.
     public var credential: Credential?
     /// Hosts that are reached directly: addresses, or names, which include their subdomains.
-    public var exceptions: [String]
+    public var exceptions: [String] { didSet { self.exceptNames = Self.names(self.exceptions) } }
+    /// The exceptions in lower case and without dots before them.
+    private var exceptNames: Set<Substring>
     /// The conditions for the certificate of an https proxy; the session's own policy is for origins. Default: the
     /// system's roots.
     public var policy = SecurityPolicy.default
@@ -40,14 +42,23 @@ public struct ProxyServer: Sendable, Equatable {
         self.scheme = scheme
         self.credential = credential
         self.exceptions = exceptions
+        self.exceptNames = Self.names(exceptions)
+    }
+
+    private static func names(_ exceptions: [String]) -> Set<Substring> {
+        Set(exceptions.map { $0.lowercased().drop { $0 == "." } })
     }
 
     /// True if requests to `origin` go through the proxy.
     func serves(_ origin: Authority) -> Bool {
-        !self.exceptions.contains { exception in
-            let name = exception.lowercased().drop { $0 == "." }
-            return origin.host == name || origin.host.hasSuffix(".\(name)")
-        }
+        let host = origin.host
+        if self.exceptNames.isEmpty { return true }
+        // The name itself, and each that it is below.
+        return !self.exceptNames.contains(host[...])
+            && !host.utf8.indices.contains { index in
+                host.utf8[index] == UInt8(ascii: ".")
+                    && self.exceptNames.contains(host[host.utf8.index(after: index)...])
+            }
     }
 
     /// The value of Proxy-Authorization for requests that the proxy forwards (RFC 7617); nil for none.

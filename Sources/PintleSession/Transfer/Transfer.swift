@@ -61,6 +61,9 @@ package final class Transfer {
     /// The time for which a body waits for `100 Continue`: RFC 9110 §10.1.1 forbids to wait for ever.
     private static let expectationTime = TimeAmount.seconds(1)
 
+    /// The longest silence of an upstream after which an abandoned transfer casts no doubt on its connection.
+    private static let longestWithoutDoubt = TimeAmount.seconds(5)
+
     /// Its index among the running transfers of its pool.
     var place: Int?
     private let pool: TransferPool
@@ -307,7 +310,7 @@ package final class Transfer {
         self.measured.delay(by: .nanoseconds((self.attemptStart - self.start).nanoseconds))
         switch result {
         case .failure(let error):
-            self.goOn(others)
+            self.goOn(others, isMade: false)
             // One of the others has cancelled this transfer.
             guard self.uses == uses else { return }
             if !self.connectAgain(after: error) { self.tellEnd(error) }
@@ -322,7 +325,7 @@ package final class Transfer {
             case .http2: HTTP2Connection(made, to: host, pool: self.pool).carry(self)
             }
             self.pool.note(version, at: host, by: proxy)
-            self.goOn(others)
+            self.goOn(others, isMade: true)
         }
     }
 
@@ -363,15 +366,16 @@ package final class Transfer {
         return self.pool.endAttempt(at: host)
     }
 
-    private func goOn(_ others: [Transfer]) {
-        for other in others { other.joined() }
-    }
+    private func goOn(_ others: [Transfer], isMade: Bool) { for other in others { other.joined(isMade: isMade) } }
 
-    private func joined() {
+    /// - Parameter isMade: false if the connection that was waited for has not come.
+    private func joined(isMade: Bool) {
         // Another of the waiting transfers has cancelled this one.
         guard case .joining = self.stage else { return }
         self.stage = .none
-        self.connect()
+        if isMade || self.pool.loop.turnTime < self.connectDeadline { return self.connect() }
+        let (peer, limit) = (self.asked.request.authority, self.asked.request.connectTimeout)
+        self.tellEnd(SessionError.connectTimeout(peer, by: self.proxy?.server, within: limit))
     }
 
     private func use(_ connection: PooledConnection) {
@@ -579,10 +583,10 @@ package final class Transfer {
         case .none, .waiting: break
         case .connecting(let attempt, _):
             attempt.cancel()
-            self.goOn(others)
+            self.goOn(others, isMade: false)
         case .pausing(let timer): self.pool.loop.disarm(timer)
         case .joining: if let host { self.pool.stopJoining(self, at: host) }
-        case .carried(let carrier): carrier.abandon()
+        case .carried(let carrier): carrier.abandon(after: self.suspiciousSilence)
         }
     }
 
@@ -661,6 +665,14 @@ package final class Transfer {
         guard deadline <= now else { return self.pool.loop.arm(self.silence, at: deadline) }
         let key = self.asked.request.timeoutKey.map { " (\($0))" } ?? ""
         self.fail(.timeout, "\(self.asked.request.authority) was silent for \(self.silenceLimit.inWords)\(key)")
+    }
+
+    /// The second half of a silence of the upstream that is suspiciously long, by its beginning; nil if there is none.
+    private var suspiciousSilence: NIODeadline? {
+        let silence = NIODeadline.now() - self.lastActivity
+        let isLong = silence >= min(self.silenceLimit, Self.longestWithoutDoubt)
+        guard isLong, !self.isReadingPaused, self.awaited == .origin else { return nil }
+        return self.lastActivity + .nanoseconds(silence.nanoseconds / 2)
     }
 
     /// True for a type of content that may be silent for a long time.

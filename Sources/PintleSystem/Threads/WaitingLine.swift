@@ -27,6 +27,9 @@ package struct WaitingLine<Element> {
     /// The last element of the queue.
     package var lastElement: Element? { self.last.flatMap { self.places[$0]?.element } }
 
+    /// The number of the first element.
+    package var firstNumber: UInt64? { self.first }
+
     /// The number of the last element.
     package var lastNumber: UInt64? { self.last }
 

@@ -162,32 +162,39 @@ extension ComparableBody {
     /// The first difference from the body of a recording, as a clause.
     func difference(from recorded: ComparableBody) -> String {
         if let here = self.document, let there = recorded.document {
-            return Self.difference(here, there, at: "") ?? "its JSON differs"
+            guard let found = Self.difference(here, there) else { return "its JSON differs" }
+            let path = found.place.reversed().map { "/\($0)" }.joined()
+            return "\(path.isEmpty ? "/" : path) \(found.words)"
         }
         let count = zip(self.bytes, recorded.bytes).prefix { $0 == $1 }.count
         return
             "it has \(self.bytes.count) bytes here and \(recorded.bytes.count) there, which differ from byte \(count)"
     }
 
-    private static func difference(_ here: Parameter, _ there: Parameter, at path: String) -> String? {
+    /// The first difference: its place, from the inside to the outside, and the words that follow it. A client may send objects with
+    /// hundreds of thousands of members.
+    private static func difference(_ here: Parameter, _ there: Parameter) -> (place: [String], words: String)? {
         switch (here, there) {
         case (.dictionary(let members), .dictionary(let others)):
+            let values = Dictionary(
+                others.map { (ExactName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
             for member in members {
-                let place = "\(path)/\(member.key)"
-                guard let other = there[member.key] else { return "\(place) is only here" }
-                if let found = self.difference(member.value, other, at: place) { return found }
+                guard let other = values[ExactName(member.key)] else { return ([member.key], "is only here") }
+                if let found = self.difference(member.value, other) {
+                    return (found.place + [member.key], found.words)
+                }
             }
-            let missing = others.first { here[$0.key] == nil }
-            return missing.map { "\(path)/\($0.key) is only there" }
+            let names = Set(members.map { ExactName($0.key) })
+            return others.first { !names.contains(ExactName($0.key)) }.map { ([$0.key], "is only there") }
         case (.array(let elements), .array(let others)):
             for (index, pair) in zip(elements, others).enumerated() {
-                if let found = self.difference(pair.0, pair.1, at: "\(path)/\(index)") { return found }
+                if let found = self.difference(pair.0, pair.1) { return (found.place + ["\(index)"], found.words) }
             }
             guard elements.count != others.count else { return nil }
-            return "\(path.isEmpty ? "/" : path) has \(elements.count) elements here and \(others.count) there"
-        default:
-            if here == there { return nil }
-            return "\(path.isEmpty ? "/" : path) is \(Self.shown(here)) here and \(Self.shown(there)) there"
+            return ([], "has \(elements.count) elements here and \(others.count) there")
+        case (.string(let text), .string(let other)) where ExactName.areEqual(text, other): return nil
+        case (.string, .string): return ([], "is \(Self.shown(here)) here and \(Self.shown(there)) there")
+        default: return here == there ? nil : ([], "is \(Self.shown(here)) here and \(Self.shown(there)) there")
         }
     }
 

@@ -3,6 +3,7 @@
 internal import PintleActivity
 package import PintleMessage
 internal import PintleSerialization
+internal import PintleSystem
 
 /// Masks secrets in recordings when they are written, and in requests that are compared with them: both have the same form.
 ///
@@ -185,20 +186,24 @@ package struct TapeRedaction: Sendable, Equatable {
     }
 
     private func pairs(_ text: Substring, _ names: Set<String>, _ hidden: inout [String]) -> String {
-        text.split(separator: "&", omittingEmptySubsequences: false)
-            .map { self.pair($0, names, &hidden) }.joined(separator: "&")
+        // Bytes: a body of a peer's may be one endless character, which takes quadratic time as text.
+        text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+            .map { self.pair(Substring($0), names, &hidden) }.joined(separator: "&")
     }
 
     private func pair(_ pair: Substring, _ names: Set<String>, _ hidden: inout [String]) -> String {
-        guard let equals = pair.firstIndex(of: "=") else { return self.unescaped(String(pair), &hidden) }
-        let value = String(pair[pair.index(after: equals)...])
-        let name = PercentEscaping.unescape(String(pair[..<equals]), plusIsSpace: true) ?? String(pair[..<equals])
+        guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            return self.unescaped(String(pair), &hidden)
+        }
+        let start = pair.utf8.index(after: equals)
+        let (spelled, value) = (String(pair[..<equals]), String(pair[start...]))
+        let name = (PercentEscaping.unescape(spelled, plusIsSpace: true) ?? spelled).streamSafe
         guard names.contains(name) || Self.isSecret(parameter: name) else {
             // The name is part of the text, because some keys can be told only by it.
             return self.unescaped(String(pair), &hidden)
         }
         hidden += [value, PercentEscaping.unescape(value, plusIsSpace: true) ?? ""]
-        return pair[...equals] + (value.isEmpty ? "" : Redaction.mask)
+        return pair[..<start] + (value.isEmpty ? "" : Redaction.mask)
     }
 
     private static let signatures = ["sig", "signature", "xamzsignature", "xamzcredential", "xgoogsignature"]
@@ -211,8 +216,8 @@ package struct TapeRedaction: Sendable, Equatable {
     /// Masks the secrets of a text in a URL or a form, also those that only its decoded form shows.
     private func unescaped(_ text: String, _ hidden: inout [String]) -> String {
         let masked = self.shapes(text, &hidden)
-        guard masked.contains("%") || masked.contains("+"),
-            let plain = PercentEscaping.unescape(masked, plusIsSpace: true), plain != masked
+        guard masked.utf8.contains(UInt8(ascii: "%")) || masked.utf8.contains(UInt8(ascii: "+")),
+            let plain = PercentEscaping.unescape(masked, plusIsSpace: true), !plain.utf8.elementsEqual(masked.utf8)
         else { return masked }
         var found: [String] = []
         let plainMasked = self.shapes(plain, &found)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// A subject or an issuer, in a form for comparison by RFC 5280 §7.1: it ignores letter case, invisible characters, runs of
 /// spaces, the string type, and the way in which a letter with a mark is composed.
 ///
@@ -37,22 +39,18 @@ struct RelativeName: Hashable {
         let value: [UInt8]
 
         /// True if the attributes are equal. Texts beyond ASCII compare by Unicode's canonical equivalence, as Swift's
-        /// strings do.
+        /// strings do; those with over 30 combining marks in a row by their bytes, since a peer could otherwise hold a loop.
         static func == (left: Attribute, right: Attribute) -> Bool {
             guard left.type == right.type, left.isText == right.isText else { return false }
             if left.value == right.value { return true }
-            guard left.isText, !left.isASCII, !right.isASCII else { return false }
-            return String(decoding: left.value, as: UTF8.self) == String(decoding: right.value, as: UTF8.self)
+            guard let text = left.unicodeText, let other = right.unicodeText else { return false }
+            return text == other
         }
 
         func hash(into hasher: inout Hasher) {
             hasher.combine(self.type)
             // Equal values must hash alike, and equal texts beyond ASCII may have different bytes.
-            if !self.isText || self.isASCII {
-                hasher.combine(self.value)
-            } else {
-                hasher.combine(String(decoding: self.value, as: UTF8.self))
-            }
+            if let text = self.unicodeText { hasher.combine(text) } else { hasher.combine(self.value) }
         }
 
         static func < (left: Attribute, right: Attribute) -> Bool {
@@ -61,7 +59,12 @@ struct RelativeName: Hashable {
                 : left.value.lexicographicallyPrecedes(right.value)
         }
 
-        private var isASCII: Bool { self.value.allSatisfy { $0 < 0x80 } }
+        /// The text if it is beyond ASCII and may be compared as text.
+        private var unicodeText: String? {
+            guard self.isText, self.value.contains(where: { $0 >= 0x80 }) else { return nil }
+            let text = String(decoding: self.value, as: UTF8.self)
+            return text.isStreamSafe ? text : nil
+        }
     }
 }
 
@@ -79,7 +82,7 @@ struct NameAttributes {
         let attributes = relativeNames.joined()
         self.name = DistinguishedName(relativeNames: relativeNames.map { RelativeName($0.map(\.compared)) })
         self.commonNames = attributes.filter { $0.compared.type == .commonName }
-            .map { String(decoding: $0.text, as: UTF8.self) }
+            .map { String(decoding: $0.text, as: UTF8.self).streamSafe }
         self.emailAddresses = attributes.filter { $0.compared.type == .emailAddress }.map(\.text)
     }
 

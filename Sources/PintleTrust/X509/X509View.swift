@@ -2,6 +2,7 @@
 
 internal import CPintleOpenSSL
 internal import Glibc
+internal import PintleSystem
 
 /// Reads an `X509 *` that another owner keeps alive.
 struct X509View {
@@ -80,7 +81,7 @@ struct X509View {
         var start: UnsafeMutablePointer<CChar>?
         let length = pintle_bio_mem_data(bio, &start)
         guard length > 0, let start else { return "" }
-        return String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
+        return String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self).streamSafe
     }
 
     static func moment(_ time: UnsafePointer<ASN1_TIME>?) -> UnixTime? {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The method of an exchange as a label: one of ten values, so that no client can add series.
-enum MethodLabel: Int, CaseIterable, Comparable {
+package enum MethodLabel: Int, CaseIterable, Comparable, Sendable {
     case connect
     case delete
     case get
@@ -18,20 +18,24 @@ enum MethodLabel: Int, CaseIterable, Comparable {
         "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE", "other",
     ]
 
-    /// - Parameter method: the method as the client has sent it; letter case matters (RFC 9110 §9.1).
-    init(_ method: String) {
+    /// - Parameter method: the method as the client has sent it; letter case matters (RFC 9110 §9.1). Empty for bytes that were no
+    ///   request.
+    package init(_ method: UnsafeRawBufferPointer) {
         // Most methods are GET, and the search costs as much as the rest of the counting.
-        if method == "GET" {
+        if method.count == 3, method[0] == UInt8(ascii: "G"), method[1] == UInt8(ascii: "E"),
+            method[2] == UInt8(ascii: "T")
+        {
             self = .get
         } else {
             // The name of the last case is a token, which a client may send; it is found, and is right.
-            self = Self.names.firstIndex(of: method).flatMap(Self.init(rawValue:)) ?? .other
+            let number = Self.names.firstIndex { method.elementsEqual($0.utf8) }
+            self = number.flatMap(Self.init(rawValue:)) ?? .other
         }
     }
 
     var name: String { Self.names[self.rawValue] }
 
-    static func < (left: MethodLabel, right: MethodLabel) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: MethodLabel, right: MethodLabel) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// The status for the client as a label: one of 70 values, so that no origin can add series.

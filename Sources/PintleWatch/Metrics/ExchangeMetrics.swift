@@ -12,26 +12,6 @@ internal import PintleSystem
 /// methods × 70 statuses) and 17 series of the histogram. For each name of a trust policy: 2 counters. Series of a route appear with
 /// their first exchange; a route has about 25 in use.
 package final class ExchangeMetrics: Sendable {
-    /// The facts about an exchange that are counted.
-    package struct Facts: Sendable {
-        /// The counters of the route; those of no route for exchanges that none matched.
-        let route: RouteCounters
-        let method: MethodLabel
-        let status: StatusLabel
-        let nanoseconds: Int64?
-        let end: Timestamp
-
-        /// - Parameters:
-        ///   - method: empty for bytes that were no request.
-        ///   - status: the status for the client; nil without a response.
-        ///   - nanoseconds: the duration; nil if it is not known.
-        ///   - end: the time at which it ended.
-        package init(route: RouteCounters, method: String, status: UInt16?, nanoseconds: Int64?, end: Timestamp) {
-            (self.route, self.method, self.status) = (route, MethodLabel(method), StatusLabel(status))
-            (self.nanoseconds, self.end) = (nanoseconds, end)
-        }
-    }
-
     /// The exchanges of one route.
     package struct Route: Hashable, Sendable {
         struct Labels: Hashable {
@@ -55,13 +35,15 @@ package final class ExchangeMetrics: Sendable {
             return counts
         }
 
-        fileprivate mutating func count(_ facts: Facts, id: () -> String) {
-            let method = facts.method.rawValue
+        fileprivate mutating func count(
+            _ method: MethodLabel, _ status: StatusLabel, _ nanoseconds: Int64?, end: Timestamp, id: () -> String
+        ) {
+            let method = method.rawValue
             if self.rows[method].isEmpty { self.rows[method] = [Int](repeating: 0, count: StatusLabel.count) }
-            self.rows[method][facts.status.index] += 1
-            guard let nanoseconds = facts.nanoseconds else { return }
+            self.rows[method][status.index] += 1
+            guard let nanoseconds else { return }
             // The clock may have been set back meanwhile.
-            self.durations.count(max(nanoseconds, 0), at: facts.end, id: id)
+            self.durations.count(max(nanoseconds, 0), at: end, id: id)
         }
     }
 
@@ -85,19 +67,51 @@ package final class ExchangeMetrics: Sendable {
         package fileprivate(set) var pins: [String: Pins] = [:]
     }
 
-    private struct State: Sendable {
+    /// The numbers while exchanges are counted.
+    package struct Tally: Sendable {
         /// By the numbers of the routes; nil for a route without exchanges.
-        var routes: [(name: String, route: Route)?] = []
-        var pins: [String: Pins] = [:]
+        fileprivate var routes: [(name: String, route: Route)?] = []
+        fileprivate var pins: [String: Pins] = [:]
+
+        fileprivate init() {}
+
+        /// Counts an exchange that has ended.
+        ///
+        /// Hashes nothing, and allocates nothing if the exchange has labels that were counted before; after a ``snapshot()``, which
+        /// shares memory with the counters, the first exchange copies them.
+        ///
+        /// - Parameters:
+        ///   - counters: of the route; those of no route for exchanges that none matched.
+        ///   - status: the status for the client; nil without a response.
+        ///   - nanoseconds: the duration; nil if it is not known.
+        ///   - end: the time at which it ended.
+        ///   - id: makes the exchange's id, if it is to stand for others as an exemplar.
+        package mutating func count(
+            _ counters: RouteCounters, _ method: MethodLabel, status: UInt16?, nanoseconds: Int64?, end: Timestamp,
+            id: () -> String
+        ) {
+            let number = counters.number
+            if number >= self.routes.count || self.routes[number] == nil { self.begin(counters) }
+            self.routes[number]?.route.count(method, StatusLabel(status), nanoseconds, end: end, id: id)
+        }
+
+        /// Counts an evaluation of pins.
+        ///
+        /// - Parameters:
+        ///   - trust: the name of the trust policy.
+        ///   - isMismatch: true if no pin has matched, no matter if the exchange was refused or only reported.
+        package mutating func countPins(of trust: String, isMismatch: Bool) {
+            self.pins[trust, default: Pins()].count(isMismatch: isMismatch)
+        }
 
         /// Makes room for a route's numbers.
-        mutating func begin(_ counters: RouteCounters) {
+        private mutating func begin(_ counters: RouteCounters) {
             while self.routes.count <= counters.number { self.routes.append(nil) }
             if self.routes[counters.number] == nil { self.routes[counters.number] = (counters.name, Route()) }
         }
     }
 
-    private let state = Locked(State())
+    private let tally = Locked(Tally())
 
     /// - Parameter trusts: see ``expect(trusts:)``.
     package init(trusts: some Sequence<String> = []) { self.expect(trusts: trusts) }
@@ -107,39 +121,21 @@ package final class ExchangeMetrics: Sendable {
     ///
     /// - Parameter trusts: the names of the policies with pins. Names that are known keep their numbers.
     package func expect(trusts: some Sequence<String>) {
-        self.state.withLock { state in
-            for trust in trusts where state.pins[trust] == nil { state.pins[trust] = Pins() }
+        self.tally.withLock { tally in
+            for trust in trusts where tally.pins[trust] == nil { tally.pins[trust] = Pins() }
         }
     }
 
-    /// Counts an exchange that has ended.
+    /// Counts exchanges under one short lock.
     ///
-    /// Takes one short lock, hashes nothing, and allocates nothing if the exchange has labels that were counted before; after a
-    /// ``snapshot()``, which shares memory with the counters, the first exchange copies them.
-    ///
-    /// - Parameter id: makes the exchange's id, if it is to stand for others as an exemplar.
-    package func count(_ facts: Facts, id: () -> String) {
-        self.state.withLock { state in
-            let number = facts.route.number
-            if number >= state.routes.count || state.routes[number] == nil { state.begin(facts.route) }
-            state.routes[number]?.route.count(facts, id: id)
-        }
-    }
-
-    /// Counts an evaluation of pins.
-    ///
-    /// - Parameters:
-    ///   - trust: the name of the trust policy.
-    ///   - isMismatch: true if no pin has matched, no matter if the exchange was refused or only reported.
-    package func countPins(of trust: String, isMismatch: Bool) {
-        self.state.withLock { $0.pins[trust, default: Pins()].count(isMismatch: isMismatch) }
-    }
+    /// - Parameter body: counts them one after the other.
+    package func count(_ body: (inout Tally) -> Void) { self.tally.withLock { body(&$0) } }
 
     /// Reads all numbers, which belong to one moment.
     package func snapshot() -> Snapshot {
-        let state = self.state.withLock { $0 }
-        var snapshot = Snapshot(pins: state.pins)
-        for case .some(let (name, route)) in state.routes { snapshot.routes[name] = route }
+        let tally = self.tally.withLock { $0 }
+        var snapshot = Snapshot(pins: tally.pins)
+        for case .some(let (name, route)) in tally.routes { snapshot.routes[name] = route }
         return snapshot
     }
 }

@@ -124,7 +124,7 @@ package struct PlanComparison: Sendable {
     package let new: Policy
     private let meanings: (old: PolicyMeaning, new: PolicyMeaning)
     /// Addresses that stand for all addresses; empty if no rule is about addresses.
-    private let addresses: [IPAddress]
+    let addresses: [IPAddress]
     /// True if both have the same rules about destinations.
     private let judgesAlike: Bool
 
@@ -199,23 +199,15 @@ package struct PlanComparison: Sendable {
         return Difference(kinds: kinds, before: before.shown(request), after: after.shown(request))
     }
 
-    /// The differences that the address makes to which the name of the destination leads: one for each address that stands for
-    /// others. Empty if the request does not depend on an address.
-    package func differencesByAddress(_ found: Difference) -> [(address: IPAddress, difference: Difference)] {
+    /// True if the address to which the name of the destination leads may make a difference.
+    func dependsOnAddress(_ found: Difference) -> Bool {
         guard found.before.unresolved != nil || found.after.unresolved != nil,
             found.before.decision != "deny" || found.after.decision != "deny"
-        else { return [] }
+        else { return false }
         let isAlike =
             found.before.unresolved == found.after.unresolved && found.before.decision == found.after.decision
             && found.before.rights == found.after.rights
-        if isAlike, self.judgesAlike { return [] }
-        return self.addresses.compactMap { address in
-            let sides = (
-                found.before.resolved(to: address, by: self.old), found.after.resolved(to: address, by: self.new)
-            )
-            guard let kind = PlannedSide.kind(of: sides.0.decision, sides.1.decision) else { return nil }
-            return (address, Difference(kinds: [kind], before: sides.0, after: sides.1))
-        }
+        return !isAlike || !self.judgesAlike
     }
 }
 
@@ -223,8 +215,13 @@ extension PlanComparison.Side {
     /// The treatment if the name of the destination leads to this address.
     func resolved(to address: IPAddress, by policy: Policy) -> PlanComparison.Side {
         guard let authority = self.unresolved else { return self }
-        let judged = policy.destinations.judge(
-            address: address, port: authority.port, asked: authority, for: self.rights)
+        return self.resolved(
+            by: policy.destinations.judge(
+                address: address, port: authority.port, asked: authority, for: self.rights))
+    }
+
+    /// The treatment if this is the decision on the address.
+    func resolved(by judged: DestinationDecision) -> PlanComparison.Side {
         var side = self
         (side.unresolved, side.isUndecided) = (nil, false)
         // The question comes before the name has an address.

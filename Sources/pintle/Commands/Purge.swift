@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 internal import PintleCache
-internal import PintleMessage
 
 struct Purge: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -42,13 +41,12 @@ struct Purge: ParsableCommand {
 
     private func selection() throws(CommandFailure) -> ControlRequest.Purge {
         if let url {
-            // In the form of cache keys: no default port, no capitals in the host, no fragment.
-            guard let parsed = try? HTTPURL(url) else {
+            guard case .url(let key)? = CacheSelection(url: url) else {
                 throw CommandFailure(.usage, "\(url) is no http or https URL")
             }
-            return .url(CacheKey(partition: "", url: parsed).url)
+            return .url(key)
         }
-        if let prefix { return .prefix(prefix) }
+        if let prefix, case .prefix(let beginning) = CacheSelection(prefix: prefix) { return .prefix(beginning) }
         if let tag { return .tag(tag) }
         return .all
     }

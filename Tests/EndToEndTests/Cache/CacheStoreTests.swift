@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import PintleTesting
 import Testing
 
@@ -40,6 +41,70 @@ struct CacheStoreTests {
             #expect(answer.text == "at \(path)" && answer["Cache-Status"]?.contains(";hit") == true)
         }
         #expect(self.origin.requests.count == 2)
+    }
+
+    @Test(arguments: ["POST", "purge"])
+    func `what a request or a command has removed does not come back after a kill`(cause: String) throws {
+        var pintle = try self.start()
+        for path in ["/a", "/b"] { _ = try pintle.ask(get(self.origin.port, path)) }
+        #expect(try pintle.stop() == 0)
+        pintle = try self.start()
+        let url = "http://127.0.0.1:\(self.origin.port)/a"
+        // These are on the way to the disk when the removal comes.
+        for number in 0..<50 { _ = try pintle.ask(get(self.origin.port, "/more\(number)")) }
+        if cause == "POST" {
+            #expect(try pintle.ask(self.post("/a")).status == 200)
+        } else {
+            #expect(try self.run("purge", url).exitCode == 0)
+        }
+        pintle.process.signal(SIGKILL)
+        try pintle.process.waitForExit()
+        pintle = try self.start()
+        #expect(try pintle.ask(get(self.origin.port, "/a"))["Cache-Status"]?.contains(";hit") != true)
+        #expect(try pintle.ask(get(self.origin.port, "/b"))["Cache-Status"]?.contains(";hit") == true)
+    }
+
+    private func post(_ path: String) -> String {
+        let place = "127.0.0.1:\(self.origin.port)"
+        return "POST http://\(place)\(path) HTTP/1.1\r\nHost: \(place)\r\nContent-Length: 0\r\n\r\n"
+    }
+
+    @Test func `a request by a route without a cache removes what another route keeps`() throws {
+        let pintle = try PintleProcess(
+            """
+            cache: {disk: off}
+            routes: [{name: writes, match: {methods: [POST]}}, {name: kept, cache: {policy: protocol}}]
+            """)
+        for _ in 0..<2 { _ = try pintle.ask(get(self.origin.port, "/a")) }
+        #expect(self.origin.requests.count == 1)
+        let answer = try pintle.ask(self.post("/a"))
+        #expect(answer.status == 200 && answer["Cache-Status"] == nil)
+        _ = try pintle.ask(get(self.origin.port, "/a"))
+        #expect(self.origin.requests.count == 3)
+    }
+
+    @Test func `what is removed while a reload has closed a folder is not there when another opens it again`() throws {
+        func settings(_ folder: String) -> String {
+            """
+            cache: {path: "\(self.folder.path)/\(folder)"}
+            routes: [{name: kept, cache: {policy: protocol}}]
+            """
+        }
+        let pintle = try PintleProcess(settings("first"), folder: self.folder)
+        func use(_ folder: String) throws {
+            let log = "log: {format: json, exchanges: \"-\"}"
+            _ = try self.folder.write("version: 1\n\(log)\n\(settings(folder))\n", to: "pintle.yaml")
+            #expect(try self.run("reload").exitCode == 0)
+        }
+        for path in ["/a", "/b", "/c"] { _ = try pintle.ask(get(self.origin.port, path)) }
+        try use("second")
+        _ = try pintle.ask(self.post("/a"))
+        _ = try self.run("purge", "--tag", "tagb")
+        try use("first")
+        for (path, isKept) in [("/a", false), ("/b", false), ("/c", true)] {
+            let answer = try pintle.ask(get(self.origin.port, path))
+            #expect((answer["Cache-Status"]?.contains(";hit") == true) == isKept, "\(path)")
+        }
     }
 
     @Test func `a second proxy on the same folder says so, and keeps answers in memory`() throws {

@@ -185,6 +185,39 @@ struct CacheTests {
         #expect(try pintle.waitForExchanges(2)[1]["cache"] as? String == "stale")
     }
 
+    @Test func `a stale answer stands in for an origin that fails a client with conditions or a range`() throws {
+        let status = Watched("200 OK")
+        let origin = try RawOrigin { connection in
+            while true {
+                _ = try connection.readRequest()
+                let fields =
+                    status.current == "200 OK"
+                    ? "Cache-Control: max-age=0, stale-if-error=600\r\nETag: \"v\"\r\n" : ""
+                try connection.send(response("old", status: status.current, fields: fields))
+            }
+        }
+        let pintle = try PintleProcess(Self.configuration)
+        #expect(try pintle.ask(get(origin.port)).text == "old")
+        func expectStandIns(_ failure: String) throws {
+            let cases = [
+                ("If-None-Match: \"v\"\r\n", 304, ""), ("If-None-Match: \"w\"\r\n", 200, "old"),
+                ("Range: bytes=1-1\r\n", 206, "l"),
+            ]
+            for (fields, code, text) in cases {
+                let answer = try pintle.ask(get(origin.port, fields: fields))
+                #expect(answer.status == code && answer.text == text, "\(fields)")
+                #expect(answer["Cache-Status"]?.hasPrefix("pintle;fwd=stale;\(failure)ttl=") == true)
+            }
+        }
+        status.change { $0 = "503 Service Unavailable" }
+        try expectStandIns("fwd-status=503;")
+        let own = "Cache-Control: no-cache\r\nRange: bytes=1-1\r\n"
+        #expect(try pintle.ask(get(origin.port, fields: own)).status == 503)
+        status.change { $0 = "403 Forbidden" }
+        #expect(try pintle.ask(get(origin.port, fields: "Range: bytes=1-1\r\n")).status == 403)
+        #expect(try pintle.waitForExchanges(6)[1]["cache"] as? String == "stale")
+    }
+
     @Test func `prefer_cache answers however old, and only_cache asks nobody`() throws {
         let origin = try RawOrigin(
             answering: response("x", fields: "Cache-Control: max-age=0\r\nETag: \"v\"\r\n"))

@@ -67,6 +67,28 @@ struct CoalescingTests {
         #expect(counters["coalesced"] as? Int == 499 && counters["cache_misses"] as? Int == 1)
     }
 
+    @Test func `of clients that want another variant one asks, and the others wait for it`() throws {
+        let mayAnswer = Watched(false)
+        let origin = try RawOrigin { connection in
+            while true {
+                let request = try connection.readRequest()
+                let language = request["Accept-Language"] ?? "none"
+                if language == "fr" { _ = try mayAnswer.wait(for: "the clients") { $0 } }
+                try connection.send(
+                    response("in \(language)", fields: "Cache-Control: max-age=60\r\nVary: Accept-Language\r\n"))
+            }
+        }
+        let pintle = try PintleProcess(Self.configuration)
+        func request(_ language: String) -> String { get(origin.port, fields: "Accept-Language: \(language)\r\n") }
+        let first = try self.ask(1, request("fr"), through: pintle)
+        try origin.waitForRequests(1)
+        let others = try self.ask(20, request("de"), through: pintle, active: 21)
+        mayAnswer.change { $0 = true }
+        for client in first { #expect(try client.readResponse().text == "in fr") }
+        for client in others { #expect(try client.readResponse().text == "in de") }
+        #expect(origin.requests.count == 2)
+    }
+
     @Test func `an answer for one client alone is given to no other`() throws {
         let mayAnswer = Watched(false)
         let origin = try RawOrigin { connection in

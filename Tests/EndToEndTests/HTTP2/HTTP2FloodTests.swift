@@ -51,7 +51,9 @@ struct HTTP2FloodTests {
         Flood(name: "SETTINGS of many values") { number in
             Bytes.settings((0..<2000).map { ($0 & 1 == 0 ? 3 : 1, number &+ $0) })
         },
-        Flood(name: "PING") { _ in Bytes.frame(Kind.ping, on: 0, Array(1...8)) },
+        Flood(name: "PING") { _ in
+            [[UInt8]](repeating: Bytes.frame(Kind.ping, on: 0, Array(1...8)), count: 100).flatMap { $0 }
+        },
         Flood(name: "empty DATA", opening: HTTP2Case.post()) { _ in Bytes.frame(Kind.data, on: 1) },
         Flood(name: "DATA of padding", opening: HTTP2Case.post()) { _ in
             Bytes.frame(Kind.data, Flag.padded, on: 1, [3, 0, 0, 0])
@@ -233,6 +235,31 @@ struct HTTP2FloodTests {
         }
         #expect(hasEnded ? client.pongs.count == 6 : client.goAway == .enhanceYourCalm)
         #expect(try runsUnderSanitizer || stage.pintle.memory("VmRSS") - memory < 64 * 1024)
+    }
+
+    @Test func `a client that pings in each round trip while content comes is served to the end`() throws {
+        let (pieces, pinged) = (600, Watched(0))
+        let stage = try HTTP2Stage { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for number in 1...pieces {
+                try connection.send("1\r\na\r\n")
+                try pinged.wait(for: "the ping behind a piece") { $0 >= number }
+            }
+            try connection.send("0\r\n\r\n")
+        }
+        // The origin does not wait for a client that has failed.
+        defer { pinged.change { $0 = .max } }
+        let client = try stage.client()
+        try client.greet()
+        try client.send(Bytes.headers(HTTP2Case.get))
+        for number in 1...pieces {
+            try client.read { $0.answers[1]?.body.count ?? 0 >= number || $0.goAway != nil }
+            try self.ping(client, number)
+            pinged.change { $0 = number }
+        }
+        #expect(try client.answer().body.count == pieces)
+        #expect(client.goAway == nil && client.pongs.count == pieces)
     }
 
     @Test func `a client that breaks off streams whose answer it has goes on`() throws {

@@ -107,6 +107,23 @@ struct OpaqueTunnelTests {
         #expect(server.connections.count == 1)
     }
 
+    @Test func `HTTP/2 without TLS is relayed by a rule for every protocol, and refused without one`() throws {
+        let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+        let server = try RawOrigin { connection in
+            #expect(try connection.stream.read(24) == preface)
+            try connection.send("settings")
+        }
+        let pintle = try self.pintle("destinations: {allow: [\"tcp://localhost:\(server.port)\"]}")
+        let client = try self.tunnel(pintle, to: server.port)
+        for byte in preface { try client.send([byte]) }
+        #expect(try client.readToEnd().bytes == Array("settings".utf8))
+        let strict = try self.pintle()
+        let other = try self.tunnel(strict, to: server.port)
+        try other.send(preface)
+        #expect(try other.readHead().status == 505)
+        #expect(server.connections.count == 1)
+    }
+
     @Test func `LOOK-78 a client that speaks another protocol is refused where the rules say so`() throws {
         let pintle = try self.pintle("trust: {site: {hosts: [localhost]}}")
         let server = try RawOrigin { connection in _ = try connection.waitForEnd() }

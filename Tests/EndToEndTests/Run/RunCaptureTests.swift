@@ -100,6 +100,44 @@ struct RunCaptureTests {
         #expect(process.output == ["here", "nameserver 192.0.2.53"], "\(process.lines)")
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounts are root's"), arguments: [true, false])
+    func `names of hosts(5) are asked for and judged like all others`(isAllowed: Bool) throws {
+        let origin = try RawOrigin(answering: response("here"))
+        let stage = try RunStage("destinations: {default: deny, allow: [\(isAllowed ? "dev.test" : "other.test")]}")
+        try stage.folder.write("127.0.0.1 localhost dev.test\n192.0.2.7 far.test\n", to: "hosts")
+        let command = """
+            mount --bind hosts /etc/hosts && umask 077 && exec \(PintleProcess.binary) run --isolate -- setpriv \
+            --reuid=65534 --clear-groups env -u http_proxy -u all_proxy -u ALL_PROXY sh -c 'cat /etc/hosts; echo; \
+            curl -sS http://dev.test:\(origin.port)/'
+            """
+        let process = try ChildProcess(
+            "/usr/bin/unshare", ["--mount", "sh", "-c", command], environment: RunStage.environment,
+            folder: stage.folder.path)
+        try process.waitForExit()
+        #expect(process.output == ["127.0.0.1 localhost", ""] + (isAllowed ? ["here"] : []), "\(process.lines)")
+        #expect(process.errors.contains { $0.contains("Could not resolve host: dev.test") } == !isAllowed)
+        #expect(origin.requests.count == (isAllowed ? 1 : 0))
+    }
+
+    @Test func `a protocol that captured clients speak is learnt`() throws {
+        let server = try RawOrigin { connection in
+            try connection.send("220 mail.test\r\n")
+            _ = try connection.waitForEnd()
+        }
+        let stage = try RunStage("isolate: {other_tcp: allow}")
+        let script = """
+            import socket, sys
+            sys.stdout.write(socket.create_connection(("\(Self.machine)", \(server.port))).recv(100).decode().strip())
+            """
+        let command = [
+            "env", "-u", "http_proxy", "-u", "https_proxy", "-u", "all_proxy", "/usr/bin/python3", "-c", script,
+        ]
+        let learning = try stage.run(["--isolate", "--learn", "learnt.yaml"], command)
+        #expect(learning.exitCode == 0, "\(learning.lines)")
+        let again = try stage.run(["--isolate", "-c", "learnt.yaml"], command)
+        #expect(again.exitCode == 0 && again.output == ["220 mail.test"], "\(again.lines)")
+    }
+
     @Test(arguments: [true, false])
     func `a server that speaks first is heard if a rule lets every protocol through`(isAllowed: Bool) throws {
         let server = try RawOrigin { connection in
@@ -124,6 +162,32 @@ struct RunCaptureTests {
                     "its client waits for the server to speak first, so that it cannot be read: ") == true, "\(finding)"
             )
         }
+    }
+
+    @Test(arguments: [true, false])
+    func `HTTP/2 without TLS goes through by a rule for every protocol, as clients of gRPC speak it`(isAllowed: Bool)
+        throws
+    {
+        let server = try RawOrigin { connection in
+            try connection.send("settings")
+            _ = try connection.waitForEnd()
+        }
+        let rule = isAllowed ? "destinations: {allow: [\"tcp://\(Self.machine):\(server.port)\"]}" : ""
+        let script = #"""
+            import socket, sys
+            s = socket.create_connection(("NAME", PORT))
+            s.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0")
+            try: sys.stdout.write(s.recv(100).decode() or "closed")
+            except ConnectionResetError: sys.stdout.write("reset")
+            """#.replacing("NAME", with: Self.machine).replacing("PORT", with: "\(server.port)")
+        let stage = try RunStage(rule)
+        try stage.folder.write(script, to: "client.py")
+        let (process, report) = try self.run(stage, "/usr/bin/python3 client.py")
+        #expect(process.output == [isAllowed ? "settings" : "reset"], "\(process.lines)")
+        let findings = report["findings"] as? [JSONObject] ?? []
+        #expect(findings.compactMap { $0["name"] as? String } == (isAllowed ? [] : ["denied"]))
+        let reason = findings.first?["reason"] as? String
+        #expect(isAllowed || reason?.hasPrefix("its client speaks HTTP/2 without TLS, ") == true, "\(findings)")
     }
 
     @Test func `addresses are captured, IPv4 and IPv6, on every port`() throws {

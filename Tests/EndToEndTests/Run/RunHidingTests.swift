@@ -54,6 +54,22 @@ struct RunHidingTests {
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounts are root's"))
+    func `folders of services may have more entries than the command may have open files`() throws {
+        let stage = try RunStage()
+        // The hard limit stays as it is.
+        let command = """
+            mount -t tmpfs services /run && ulimit -S -n 256 && for i in $(seq 300); do mkdir /run/folder$i && : >/run/file$i; done \
+            && exec \(PintleProcess.binary) run --isolate -- bash -c 'echo /run/* | wc -w; ulimit -S -n; ls /proc/self/fd | wc -l'
+            """
+        let process = try ChildProcess(
+            "/usr/bin/unshare", ["--mount", "bash", "-c", command], environment: RunStage.environment,
+            folder: stage.folder.path)
+        try process.waitForExit()
+        // The list of descriptors has its own.
+        #expect(process.output == ["600", "256", "4"], "\(process.lines)")
+    }
+
     @Test func `an agent of ssh is hidden, and exposed by its variable or a pattern`() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/agent.1"

@@ -234,6 +234,17 @@ struct RunRequestTests {
         #expect(try stage.report("outer.json").object("summary").number("requests") == outer)
     }
 
+    @Test(.enabled(if: geteuid() == 0, "other users are root's"))
+    func `programs of other users can read the certificates that they trust, whatever the umask is`() throws {
+        let stage = try RunStage()
+        let process = try stage.shell(
+            """
+            umask 077; $pintle run --intercept other.test -- \
+            setpriv --reuid=65534 --clear-groups sh -c 'head -n 1 "$SSL_CERT_FILE"'
+            """)
+        #expect(process.output == ["-----BEGIN CERTIFICATE-----"], "\(process.lines)")
+    }
+
     // MARK: Build servers
 
     @Test func `GitHub's step has a summary, and its log annotations`() throws {

@@ -133,6 +133,15 @@ struct DestinationTests {
         let pintle = try PintleProcess("via: off")
         let answer = try pintle.ask(
             "GET http://127.0.0.1:\(pintle.port)/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        #expect([403, 508].contains(answer.status), "\(answer)")
+        let reason =
+            "no address of 127.0.0.1:\(pintle.port) may be dialled: 127.0.0.1 with port \(pintle.port) is where this proxy "
+            + "listens"
+        #expect(answer.status == 403 && answer.text.contains(reason), "\(answer)")
+        // A configuration that names the port knows it without network, in the same words.
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "version: 1\nlisten: [\"127.0.0.1:\(pintle.port)\"]\n", to: "pintle.yaml")
+        let explained = try PintleProcess.run(["explain", "-c", file, "GET", "http://127.0.0.1:\(pintle.port)/"])
+        #expect(explained.exitCode == 1 && explained.output.contains("destination  \(reason)"), "\(explained.output)")
     }
 }

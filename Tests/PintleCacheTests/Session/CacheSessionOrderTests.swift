@@ -11,7 +11,48 @@ struct CacheSessionOrderTests {
 
     private static func ask(_ fields: Fields) -> CacheQuestion { SessionKey.question(fields) }
 
+    @Test func `a stale response without a validator answers if the origin fails and it may`() throws {
+        let key = SessionKey()
+        key.store(key.entry(key.head("max-age=1, stale-if-error=60", tag: nil)))
+        key.now = key.now + 30
+        let firstMade = key.ask()
+        let first = try #require(firstMade)
+        #expect(key.plan(of: first.fetch)?.conditions.isEmpty == true)
+        let (delivery, waiters) = key.session.fail(first.fetch, .unreachable, at: key.now)
+        #expect(delivery?.waiters.map(\.waiter) == [1] && waiters.isEmpty)
+        #expect(delivery?.response.outcome(isOwn: true) == .stale)
+        let secondMade = key.ask()
+        let second = try #require(secondMade)
+        guard case .ended(let other, nil, _) = key.received(key.head(nil, status: 503, tag: nil), by: second.fetch)
+        else {
+            Issue.record("the failure is given")
+            return
+        }
+        #expect(other.response.outcome(isOwn: true) == .stale && other.response.upstreamStatus == 503)
+        key.now = key.now + 60
+        let thirdMade = key.ask()
+        let third = try #require(thirdMade)
+        let end = key.session.fail(third.fetch, .unreachable, at: key.now)
+        #expect(end.delivery == nil && end.waiters.count == 1)
+    }
+
     // MARK: One client is given the response to another
+
+    @Test func `a client that wants another variant than the one under way begins a fetch for all who do`() throws {
+        let key = SessionKey()
+        let firstMade = key.ask(Self.ask(["X-Variant": "1"]))
+        let first = try #require(firstMade)
+        let delivery = key.begin(key.head("max-age=60", ["Vary": "X-Variant"]), by: first)
+        let other = Self.ask(["X-Variant": "2"])
+        #expect(delivery?.response.refusal(of: other, at: key.now) == .varyMiss)
+        let secondMade = key.ask(other, by: 2)
+        let thirdMade = key.wait(other, by: 3)
+        let second = try #require(secondMade)
+        #expect(second.fetch != first.fetch && thirdMade?.fetch == second.fetch)
+        let secondDelivery = key.begin(key.head("max-age=60", ["Vary": "X-Variant"]), by: second)
+        #expect(secondDelivery?.waiters.map(\.waiter) == [2, 3])
+        #expect(secondDelivery?.response.refusal(of: other, at: key.now) == nil)
+    }
 
     @Test func `LOOK-61: a stored part that is renewed is not given to a client that joins for the whole`() throws {
         let key = SessionKey()

@@ -36,6 +36,8 @@ final class SessionStage {
         var isServed = false
         /// True if it has found a response in the second tier.
         var hasFound = false
+        /// True if it has waited for a response that proved to be another variant.
+        var hasMissedVariant = false
         /// The time when the session has judged its response.
         var judged = CacheTime(seconds: 0)
     }
@@ -105,9 +107,7 @@ final class SessionStage {
             let steps: [SessionCourse.Step] = [
                 .turn, .searches(0, steps: 4), .sends(0), .answers(0, .init()), .ends(0), .carriesOut,
             ]
-            for step in steps {
-                self.perform(step)
-            }
+            for step in steps { self.perform(step) }
             if !self.breaches.isEmpty { return }
         }
         if !self.isIdle { self.breaches.append("clients \(self.clients.keys.sorted()) never get an outcome") }
@@ -118,8 +118,7 @@ final class SessionStage {
 
     private var isIdle: Bool {
         self.clients.isEmpty && self.mail.isEmpty && self.searches.isEmpty && self.fetches.isEmpty
-            && self.bypasses.isEmpty
-            && self.tier.isSettled
+            && self.bypasses.isEmpty && self.tier.isSettled
     }
 
     private func perform(_ step: SessionCourse.Step) {
@@ -300,7 +299,9 @@ final class SessionStage {
         guard hasReader else { return self.askAlone(id, reason) }
         if !isOwn, let refusal = response.refusal(of: client.question, at: self.now) {
             self.close(id, response.fetch)
-            return self.askAlone(id, refusal)
+            guard refusal == .varyMiss, !client.hasMissedVariant else { return self.askAlone(id, refusal) }
+            self.clients[id]?.hasMissedVariant = true
+            return self.put(id, after: nil)
         }
         let head = response.head(isOwn: isOwn, reason, by: self.law.name, at: self.now)
         let way: SessionLaw.Way =

@@ -81,10 +81,20 @@ let ageCases: [CacheCase] = [
             GET => hit Date:Thu,_01_Jan_2026_00:00:00_GMT
             """),
     CacheCase(
-        "4.2.3", "a clock that is set back makes nobody younger than on arrival",
+        "4.2.3", "a clock that is set back makes nobody younger: the step counts as age",
         steps: """
             < 200 ~ Cache-Control: max-age=60 ~ Age: 10 => uri-miss stored
+            +-20
+            GET => hit age=30
             +-1000
-            GET => hit age=10
+            GET => stale
+            """),
+    CacheCase(
+        "4.2.3", "a response that arrived when the clock was years ahead is validated",
+        steps: """
+            < 200 ~ Cache-Control: max-age=60 ~ ETag: "a" => uri-miss stored
+            +-99999999
+            GET < 304 ~ ETag: "a" => stale? freshened
+            GET => hit
             """),
 ]

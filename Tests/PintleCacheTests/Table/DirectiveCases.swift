@@ -51,6 +51,15 @@ let directiveCases: [CacheCase] = [
             ~ Cache-Control: max-stale=9 => stale?
             """),
     CacheCase(
+        "5.2.1.2", "max-stale limits what stale-while-revalidate allows",
+        steps: """
+            < 200 ~ Cache-Control: max-age=5, stale-while-revalidate=60 ~ ETag: "a" => uri-miss stored
+            +15
+            ~ Cache-Control: max-stale=9 => stale?
+            ~ Cache-Control: max-stale=10 => stale-hit
+            GET => hit+revalidate
+            """),
+    CacheCase(
         "5.2.1.2", "max-stale without a number takes anything", .stalePermitted,
         steps: """
             < 200 ~ Cache-Control: max-age=5 => uri-miss stored

@@ -18,7 +18,7 @@ struct FilesReferenceTests {
         ("\"XDG_", "UserFile"), ("mkdtemp(", "PrivateFolder"), ("\\(self.name)/\"", "PrivateFolder"),
         (".lock\"", "CompanionFile"), (".part\"", "CompanionFile"), (".tmp\"", "CompanionFile"),
         ("audit.sqlite\"", "UserFile"), ("PID.sock", "UserFile"), (".token\"", "UserFile"), ("ca/ca.pem", "UserFile"),
-        ("ca.key\"", "UserFile"), ("/pintle\"", "UserFile"),
+        ("ca.key\"", "UserFile"), ("/pintle\"", "UserFile"), ("-wal\"", "CompanionFile"), ("-shm\"", "CompanionFile"),
     ])
     func `the forms of their names stand in one place`(form: String, type: String) throws {
         let places = try Repository.sources().filter { Self.code(of: $0).contains(form) }
@@ -32,7 +32,7 @@ struct FilesReferenceTests {
         let told = Self.paths("Of the system") + Self.paths("Of the kernel")
         #expect(known.filter { path in !told.contains { Self.isTold(path, by: $0) } } == [], "the reference lacks them")
         let unknown = told.filter { path in !known.contains { Self.isTold($0, by: path) } }
-        #expect(unknown == Self.ofLibraries, "no code has them")
+        #expect(unknown == [], "no code has them")
     }
 
     @Test func `paths of the packages are those of the service`() throws {
@@ -43,10 +43,57 @@ struct FilesReferenceTests {
         #expect(told.filter { path in !named.contains { $0.hasPrefix(path) } } == [])
     }
 
+    @Test func `every source that makes files is known, with what the reference tells of them`() throws {
+        let form = /O_CREAT|O_TMPFILE|mkdtemp\(|mkdir\(|FileWriting\.(?:replace|create|makeFolder)/
+        let making = try Repository.named().filter { Self.code(of: $0.text).contains(form) }.map(\.name)
+        #expect(making.sorted() == Self.makers.keys.sorted())
+        let told = Set(ReferencePages.files.terms)
+        for (name, terms) in Self.makers { #expect(Set(terms).subtracting(told) == [], "\(name)") }
+    }
+
     // MARK: Support
 
-    /// Read by the C library for all programs.
-    private static let ofLibraries = ["/etc/hosts"]
+    /// The sources that make files and folders, each with its entries; none if they do it for others, or if an option or a
+    /// variable names the path.
+    private static let makers: [String: [String]] = [
+        "AuthorityFolder.swift": [UserFile.certificate.shown, UserFile.key.shown],
+        "LineOutput.swift": ["log.exchanges"],
+        "SpoolFile.swift": [CompanionFile.temporary.shown],
+        "SystemPaths.swift": [],
+        "FileWriting.swift": [CompanionFile.temporary.shown],
+        "CacheFolder.swift": [UserFile.cache.shown, CompanionFile.changes.shown, CompanionFile.changeIndex.shown],
+        "BodyFile.swift": [UserFile.cache.shown],
+        "TapeFolder+Writing.swift": ["recordings.path"],
+        // Programs that use the library name it.
+        "CookieFile.swift": [],
+        "DownloadFile.swift": [CompanionFile.part.shown],
+        "FileMove.swift": [CompanionFile.part.shown],
+        "PartialDownload.swift": [CompanionFile.note.shown],
+        "ExchangeLedger.swift": [],
+        "UnixSocketFile.swift": ["unix:PATH", CompanionFile.lock.shown],
+        "Init.swift": ["./pintle.yaml"],
+        "BuildServer.swift": [],
+        "RunLearning.swift": ["NAME.schemas/"],
+        "PrivateFolder.swift": PrivateFolder.allCases.map(\.shown),
+        "NameFiles.swift": [PrivateFolder.names.shown],
+        "CredentialFiles.swift": [PrivateFolder.credentials.shown],
+        "RunOutcome.swift": [],
+        "PinsConvert.swift": [],
+        "TestCommand.swift": [],
+        "ClientRun.swift": [PrivateFolder.doctor.shown],
+        "DoctorStage.swift": [PrivateFolder.doctor.shown],
+        "TrustFiles.swift": [UserFile.trust.shown, PrivateFolder.run.shown],
+        "Audit.swift": [],
+        "Convert.swift": [],
+        "CAExport.swift": [],
+        "ListStore.swift": [UserFile.lists.shown],
+        "Service.swift": ["--port-file FILE"],
+        "AdminServer.swift": [UserFile.token.shown],
+        "HistoryFile.swift": [
+            UserFile.history.shown, CompanionFile.damaged.shown, CompanionFile.changes.shown, CompanionFile.lock.shown,
+        ],
+    ]
+
     /// The beginnings of arguments, which lead to no file here.
     private static let named: Set<String> = ["/dev/fd/", "/sys/fs/cgroup/"]
 

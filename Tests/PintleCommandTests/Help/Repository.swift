@@ -13,15 +13,18 @@ enum Repository {
         try String(contentsOfFile: self.path(relative), encoding: .utf8)
     }
 
-    /// The files of the program and its rooms, without the pages of the reference.
+    /// The texts of ``named(_:)``.
+    static func sources(_ endings: [String] = [".swift"]) throws -> [String] { try self.named(endings).map(\.text) }
+
+    /// The files of the program and its rooms, without the pages of the reference: names without folders, and texts.
     ///
     /// - Parameter endings: of the names of files.
-    static func sources(_ endings: [String] = [".swift"]) throws -> [String] {
+    static func named(_ endings: [String] = [".swift"]) throws -> [(name: String, text: String)] {
         let names = try #require(FileManager.default.enumerator(atPath: self.path("Sources"))).compactMap {
             $0 as? String
         }
         return try names.filter { name in
             endings.contains { name.hasSuffix($0) } && !name.contains("Commands/Help/Pages/")
-        }.map { try self.text("Sources/\($0)") }
+        }.map { path in (name: String(path.split(separator: "/").last ?? ""), text: try self.text("Sources/\(path)")) }
     }
 }

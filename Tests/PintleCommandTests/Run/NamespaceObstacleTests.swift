@@ -51,6 +51,11 @@ struct NamespaceObstacleTests {
         #expect(self.obstacle(EPERM, ["/proc/self/status": "Seccomp:\t0\n"]) == .unknown)
     }
 
+    @Test func `a limit of open files is no matter of namespaces`() {
+        let found = self.obstacle(EMFILE, ["/proc/sys/kernel/unprivileged_userns_clone": "0"])
+        #expect(found == .openFiles && found.remedy.hasSuffix("raise the hard limit of open files (ulimit -H -n)"))
+    }
+
     @Test func `an error of another kind has no known obstacle`() {
         #expect(self.obstacle(ENOMEM, ["/proc/sys/kernel/unprivileged_userns_clone": "0"]) == .unknown)
     }

@@ -169,6 +169,11 @@ struct RunStatisticsTests {
                 == "pintle: npm\\u{1B}[2J made no request through the proxy; docs/clients.md says how to make programs use "
                 + "it\n")
         #expect(!report.hasFindings)
+        // A captured one needs no proxy variables.
+        var captured = report
+        captured.isCaptured = true
+        #expect(
+            RunSummary(report: captured, isColoured: true).text == "pintle: npm\\u{1B}[2J made no request\n")
     }
 
     @Test func `long lists are cut with their number`() {

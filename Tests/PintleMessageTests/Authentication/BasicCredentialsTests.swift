@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PintleMessage
 import Testing
 
@@ -12,6 +13,13 @@ struct BasicCredentialsTests {
     func `a name and a password are read`(value: String, user: String, password: String) throws {
         let credentials = try #require(BasicCredentials(value))
         #expect(credentials.user == user && credentials.password == Array(password.utf8))
+    }
+
+    @Test func `a name that would take quadratic time to look up is none`() {
+        for (count, isRead) in [(30, true), (31, false), (6000, false)] {
+            let name = Data(("a" + String(repeating: "\u{301}", count: count) + ":b").utf8).base64EncodedString()
+            #expect((BasicCredentials("Basic \(name)") != nil) == isRead, "\(count)")
+        }
     }
 
     @Test(arguments: [

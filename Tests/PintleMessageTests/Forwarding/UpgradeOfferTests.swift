@@ -21,6 +21,13 @@ struct UpgradeOfferTests {
         #expect(self.offer(["Connection": "upgrade", "Upgrade": value]) == nil)
     }
 
+    @Test func `a protocol that is an endless character takes no quadratic time`() {
+        var name = "a"
+        for number in 0..<300_000 { name.unicodeScalars.append(number % 2 == 0 ? "\u{301}" : "\u{323}") }
+        let offer = self.offer(["Connection": "upgrade", "Upgrade": "\(name), b"])
+        #expect(offer?.protocols.count == 2 && offer?.protocols.last == "b")
+    }
+
     @Test func `an offer is for HTTP 1.1, and for who gets it`() {
         #expect(self.offer(["Connection": "upgrade", "Upgrade": "a"], minorVersion: 0) == nil)
         #expect(self.offer(["Connection": "close", "Upgrade": "a"]) == nil)

@@ -15,6 +15,24 @@ import Testing
         #expect(self.fields.pairs.map(\.name) == ["Host", "X-Tag", "Accept", "x-tag", "Via"])
     }
 
+    @Test func `a value of combining marks takes no quadratic time as text, and its bytes stay`() {
+        var value = "a"
+        for number in 0..<200_000 { value.unicodeScalars.append(number % 2 == 0 ? "\u{301}" : "\u{323}") }
+        var fields = Fields()
+        fields.append("X-Tag", value)
+        #expect(fields["x-tag"] != "sig" && fields.values(of: "X-Tag").allSatisfy { !$0.hasPrefix("W/") })
+        var wire: [UInt8] = []
+        fields.forEachRun { wire += $0 }
+        #expect(wire == Array("X-Tag: ".utf8) + Array(value.utf8) + Array("\r\n".utf8))
+    }
+
+    @Test func `lines are found by thousands of names in one pass`() {
+        let names = FieldNames((0..<20_000).map { "X-Other-\($0)" } + ["x-tag", "VIA"])
+        #expect(self.fields.lines(called: names) == ["X-Tag": "1", "x-tag": "2", "Via": "1.1 p, 1.0 q"])
+        let many = (0..<20_000).reduce(into: Fields()) { $0.append("x-other-\($1)", "a") }
+        #expect(many.lines(called: names).count == 20_000 && many.lines(called: FieldNames([])).isEmpty)
+    }
+
     @Test func `setting replaces all lines in the place of the first`() {
         var fields = self.fields
         fields.set("X-TAG", "3")
@@ -34,7 +52,7 @@ import Testing
     @Test func `new values stand in the places of the old ones`() {
         var fields = self.fields
         let copy = fields
-        fields.replaceValues { name, value in
+        fields.replaceValues { name, _, value in
             // As long, longer, and empty.
             if name == .host { return Array("b".utf8) }
             if value.elementsEqual("2".utf8) { return Array("22".utf8) }

@@ -43,6 +43,28 @@ struct ForwardedRuleTests {
                 == ["Forwarded": "for=192.0.2.7;host=\"gate.test:8080\";proto=https"])
     }
 
+    @Test func `thousands of claims are removed in one pass, and the rest stays in its order`() throws {
+        var fields: Fields = ["A": "1"]
+        for number in 0..<30_000 { fields.append("X-Forwarded-\(number)", "a") }
+        for (name, value) in [("x_REAL_ip", "b"), ("B", "2")] { fields.append(name, value) }
+        var rules = ForwardedRules()
+        rules.form = .rfc7239
+        rules.apply(to: &fields, for: .local, scheme: .http, host: "gate.test")
+        #expect(fields.pairs.map(\.name) == ["A", "B", "Forwarded"])
+    }
+
+    @Test func `thousands of trusted proxies cost no more than one`() throws {
+        var rules = ForwardedRules()
+        rules.form = .rfc7239
+        rules.trustedProxies = try (0..<60_000).map { try CIDR("10.\($0 >> 8).\($0 & 255).0/24") }
+        for (address, isTrusted) in [("10.7.9.200", true), ("10.255.0.1", false), ("11.0.0.1", false)] {
+            var fields: Fields = ["Forwarded": "for=a"]
+            rules.apply(
+                to: &fields, for: RequestClient(address: IPAddress(address), isSecure: false), scheme: .http, host: "g")
+            #expect(fields.count == (isTrusted ? 2 : 1), "\(address)")
+        }
+    }
+
     @Test func `a trusted proxy is believed, and added to`() throws {
         let rules = "trusted_proxies: [192.0.2.0/24]"
         let own = try self.sent(Self.claimed, by: "forwarded: {fields: x_forwarded, \(rules)}")

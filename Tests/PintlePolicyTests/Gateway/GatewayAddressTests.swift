@@ -8,9 +8,11 @@ import Testing
 /// `rewrite_upstream`: addresses of the upstream in responses to clients of the gateway.
 struct GatewayAddressTests {
     private func addresses(
-        _ upstream: String, prefix: String = "", host: String = "localhost"
+        _ upstream: String, prefix: String = "", host: String = "localhost", asked path: String = "/"
     ) throws -> GatewayAddresses {
-        GatewayAddresses(upstream: try Upstream(upstream), prefix: prefix, host: host)
+        let upstream = try Upstream(upstream)
+        let sent = try upstream.path(for: path, strippingPrefix: prefix)
+        return GatewayAddresses(upstream: upstream, prefix: prefix, host: host, asked: (path, sent))
     }
 
     @Test(
@@ -63,6 +65,42 @@ struct GatewayAddressTests {
 
     @Test(
         arguments: [
+            // A client that asks below the prefix resolves these to the same request.
+            ("http://up.test/v1", "/pay", "/pay/a/b", "c", nil),
+            ("http://up.test/v1", "/pay", "/pay/a/b", "../c?d=../e", nil),
+            ("http://up.test/v1", "/pay", "/pay/a/b?c=/d", "./", nil),
+            ("http://up.test/v1", "/pay", "/pay/a/b", "?page=2", nil),
+            ("http://up.test/v1", "/pay", "/pay/a/b", "#c", nil),
+            ("http://up.test/v1", "/pay", "/pay/a/b", "", nil),
+            ("http://up.test/", "", "/a", "../../b", nil),
+            // It leads out of the base.
+            ("http://up.test/v1", "/pay", "/pay/a", "../c", nil),
+            ("http://up.test/v1", "/pay", "/pay/a", "../v2/c", nil),
+            // The upstream climbs above the base and comes back.
+            ("http://up.test/v1", "/pay", "/pay/a", "../v1/c?d#e", "/pay/c?d#e"),
+            ("http://up.test/v1", "/pay", "/pay/a/b", "../../v1/./c", "/pay/c"),
+            ("http://up.test/v1", "", "/a/b", "../../v1/c", "/c"),
+            ("http://up.test/", "/pay", "/pay/a", "../../c", "/pay/c"),
+            ("http://up.test/", "/pay", "/pay/a", "..", "/pay/"),
+            ("http://up.test/", "/pay", "/pay/a", "..//evil.test", "/pay//evil.test"),
+            ("http://up.test/v1", "", "/a", "../v1//evil.test", "/.//evil.test"),
+            // The upstream has got a slash that the client did not write.
+            ("http://up.test/v1", "/pay", "/pay", "c", "/pay/c"),
+            ("http://up.test/v1", "/pay", "/pay?a=/b/", "c?d=/e", "/pay/c?d=/e"),
+            ("http://up.test/v1", "/pay", "/pay", "?d", "/pay/?d"),
+            // Only some clients read a backslash as a slash.
+            ("http://up.test/v1", "/pay", "/pay", "..\\c", nil),
+            ("http://up.test/v1", "/pay", "/pay", "mailto:a@up.test", nil),
+            ("http://up.test/v1", "/pay", "/pay", "./a:b", "/pay/a:b"),
+        ] as [(String, String, String, String, String?)])
+    func `a relative location is resolved as the upstream means it`(
+        upstream: String, prefix: String, path: String, reference: String, mapped: String?
+    ) throws {
+        #expect(try self.addresses(upstream, prefix: prefix, asked: path).location(reference) == mapped)
+    }
+
+    @Test(
+        arguments: [
             ("http://up.test/", "", "localhost", "a=b; Domain=up.test; Path=/x; Secure", "a=b; Path=/x; Secure"),
             ("http://up.test/", "", "localhost", "a=b; domain=.UP.test;HttpOnly", "a=b;HttpOnly"),
             ("http://app.up.test/", "", "localhost", "a=b; Domain=up.test", "a=b"),
@@ -73,6 +111,14 @@ struct GatewayAddressTests {
             ("http://up.test/v1", "/pay", "localhost", "a=b; path=/v1", "a=b; Path=/pay"),
             ("http://up.test/v1", "/pay", "localhost", "a=b; Path=/; Secure", "a=b; Path=/pay; Secure"),
             ("http://up.test/v1", "", "localhost", "a=b; Path=/v1/", "a=b; Path=/"),
+            ("http://up.test/v1", "/pay", "localhost", "a=b; Path=/v1/", "a=b; Path=/pay"),
+            // Clients compare paths byte by byte.
+            ("http://up.test/v1", "/pay", "localhost", "a=b; Path=/v1/x/", "a=b; Path=/pay/x/"),
+            ("http://up.test/v1", "/pay", "localhost", "a=b; Path=/v1//x", "a=b; Path=/pay//x"),
+            ("http://up.test/v1", "/pay", "localhost", "a=b; Path=/v1/../x", "a=b; Path=/pay/../x"),
+            ("http://up.test/v1", "/pay", "localhost", "a=b; Path=//v1/x", "a=b; Path=//v1/x"),
+            ("http://up.test/v1", "/pay", "localhost", "a=b; Path=/x/../v1", "a=b; Path=/x/../v1"),
+            ("http://up.test/", "/pay", "localhost", "a=b; Path=/x/", "a=b; Path=/pay/x/"),
             ("http://up.test/", "/pay", "localhost", "a=b; Path=/", "a=b; Path=/pay"),
             ("http://up.test/v1", "", "localhost", "a=b; Path=/v2", "a=b; Path=/v2"),
             ("http://up.test/v1", "", "localhost", "a=b; Path=/v11", "a=b; Path=/v11"),

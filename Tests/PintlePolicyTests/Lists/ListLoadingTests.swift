@@ -195,6 +195,18 @@ struct ListLoadingTests {
             .map { "\($0.path): \($0.message)" }
     }
 
+    @Test func `an upstream is judged by lists as requests to it are`() throws {
+        let route = "routes: [{name: r, upstream: \"https://ads.example\"}]"
+        #expect(
+            try self.warnings(
+                "lists: {ads: {file: ads.txt}}\ndestinations: {default: deny, allow: [{list: ads}]}\n\(route)") == [])
+        #expect(
+            try self.warnings("lists: {ads: {file: ads.txt}}\ndestinations: {deny: [{list: ads}]}\n\(route)") == [
+                "routes[0].upstream: ads.example:443 is refused by destinations.deny[0] list \"ads\" line 1 \"ads.example\"; "
+                    + "requests of this route can only fail"
+            ])
+    }
+
     @Test func `a list that no rule names is a finding, and each list is noted`() throws {
         #expect(
             try self.warnings("lists: {ads: {file: ads.txt}}") == [

@@ -145,6 +145,19 @@ struct QuestionBookTests {
         #expect(book.grants.count == QuestionBook.mostRemembered && book.otherGrants == 1)
     }
 
+    @Test func `as many requests as clients have streams wait for one question, and leave in any order`() {
+        var book = QuestionBook()
+        book.add(.page)
+        let count: UInt64 = 60_000
+        for waiter in 1...count { _ = Self.ask(&book, 0, as: waiter, at: 0, id: "a") }
+        #expect(book.questions.map(\.waiting) == [Int(count)])
+        for waiter in stride(from: count, to: 2, by: -1) where Self.word(book.withdraw(waiter)) != "others wait" {
+            Issue.record("\(waiter) was the last")
+        }
+        let answered = book.answer("a", Answer(allows: true, .once), at: .page, now: Self.time(5), .now())
+        #expect(answered?.waiters == [1, 2] && Self.word(book.withdraw(1)) == "unknown")
+    }
+
     /// A plain reading of the promises: who waits for which host, and since when.
     private struct Model {
         var waiting: [(waiter: UInt64, host: Int)] = []

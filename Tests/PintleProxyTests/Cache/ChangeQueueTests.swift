@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleCache
+import PintleSystem
 import Testing
 
 @testable import PintleProxy
@@ -13,14 +14,29 @@ struct ChangeQueueTests {
         queue.add(.learn { _ in [] }, of: self.key(number), cost: cost)
     }
 
+    /// Notes a removal, and adds it.
+    private func remove(
+        _ selection: CacheSelection, overtakes: Bool = false, in queue: inout ChangeQueue,
+        done: @escaping ChangeQueue.Done = { _ in }
+    ) {
+        let removal = queue.begin(selection, overtakes: overtakes)
+        queue.carryOut(removal, done: done)
+    }
+
     /// Carries out the next change.
     ///
     /// - Returns: its key or removal in words; nil if there is none.
     private func carryOut(_ queue: inout ChangeQueue) -> String? {
         guard let (job, isNeeded) = queue.next() else { return nil }
-        queue.end(job)
+        for done in queue.end(job) { done(1) }
         let words = if case .purge(let selection) = job.change { "\(selection)" } else { job.key?.url ?? "" }
         return isNeeded ? words : "skipped"
+    }
+
+    private func carryOutAll(_ queue: inout ChangeQueue) -> [String] {
+        var all: [String] = []
+        while let words = self.carryOut(&queue) { all.append(words) }
+        return all
     }
 
     @Test func `a change without room is turned into a removal`() {
@@ -28,38 +44,67 @@ struct ChangeQueueTests {
         let added = [self.learn(1, 600, in: &queue), self.learn(2, 600, in: &queue)]
         #expect(added == [true, false])
         #expect(queue.removes("http://a.test/2", tags: []) && !queue.removes("http://a.test/1", tags: []))
-        let done = (0..<3).map { _ in self.carryOut(&queue) }
-        #expect(done == ["http://a.test/1", "url(\"http://a.test/2\")", nil])
+        let done = self.carryOutAll(&queue)
+        #expect(done == ["http://a.test/1", "url(\"http://a.test/2\")"])
         #expect(queue.cost == 0 && !queue.removes("http://a.test/2", tags: []))
     }
 
-    @Test func `LOOK-89 a waiting removal covers equal ones until a change follows`() {
+    @Test func `a removal by a request comes first, and skips the earlier changes of its URL alone`() {
         var queue = ChangeQueue()
-        for _ in 0..<3 {
-            let removal = queue.begin(.url("http://a.test/1"), isCounted: false)
-            _ = queue.carryOut(removal) { _ in }
-        }
-        #expect(queue.next() != nil)
-        #expect(queue.next() == nil)
-        let added = self.learn(1, 10, in: &queue)
-        let second = queue.begin(.url("http://a.test/1"), isCounted: false)
-        let isOwn = queue.carryOut(second) { _ in }
-        #expect(added && isOwn)
+        let url = CacheSelection.url("http://a.test/1")
+        let added = [self.learn(1, 10, in: &queue), self.learn(2, 10, in: &queue)]
+        self.remove(url, overtakes: true, in: &queue)
+        let isAdded = self.learn(1, 10, in: &queue)
+        #expect(added == [true, true] && isAdded)
+        let first = self.carryOut(&queue)
+        #expect(first == "\(url)" && queue.removes("http://a.test/1", tags: []))
+        let rest = self.carryOutAll(&queue)
+        #expect(rest == ["skipped", "http://a.test/2", "skipped", "http://a.test/1"])
+        #expect(queue.cost == 0 && !queue.removes("http://a.test/1", tags: []))
     }
 
-    @Test func `LOOK-89 removals without room become one of everything`() {
-        var queue = ChangeQueue(mostOfStores: 1000, mostOfAll: 1000)
-        var waiting = 0
-        for number in 0..<100 {
-            let removal = queue.begin(.url("http://a.test/\(number)"), isCounted: true)
-            waiting += queue.carryOut(removal) { _ in } ? 1 : 0
-        }
-        #expect(waiting < 10 && queue.cost <= 1000 && queue.removes("http://b.test/", tags: []))
+    @Test func `a removal by a request does not rely on one by a command, which has its place among the changes`() {
+        var queue = ChangeQueue()
+        let url = CacheSelection.url("http://a.test/1")
         let isAdded = self.learn(1, 10, in: &queue)
-        #expect(!isAdded)
-        var last: String?
-        while let next = self.carryOut(&queue) { last = next }
-        #expect(last == "all" && queue.cost == 0 && !queue.removes("http://b.test/", tags: []))
+        self.remove(url, in: &queue)
+        self.remove(url, overtakes: true, in: &queue)
+        let done = self.carryOutAll(&queue)
+        #expect(isAdded && done == ["\(url)", "skipped", "\(url)", "skipped"])
+        #expect(queue.cost == 0 && !queue.removes("http://a.test/1", tags: []))
+    }
+
+    @Test func `LOOK-89 removals by requests have no more places than URLs until a change follows`() {
+        var queue = ChangeQueue()
+        let url = CacheSelection.url("http://a.test/1")
+        let cost = url.cost
+        let told = Locked(0)
+        for _ in 0..<3 {
+            self.remove(url, overtakes: true, in: &queue) { _ in told.withLock { $0 += 1 } }
+            #expect(queue.cost == cost)
+        }
+        let done = self.carryOutAll(&queue)
+        #expect(done == ["\(url)", "\(url)", "\(url)", "skipped"] && told.withLock { $0 } == 3)
+        for _ in 0..<2 {
+            let isAdded = self.learn(1, 10, in: &queue)
+            self.remove(url, overtakes: true, in: &queue)
+            #expect(isAdded)
+        }
+        #expect(queue.cost == 2 * (10 + cost))
+    }
+
+    @Test func `LOOK-89 removals without room become one of everything, for which all wait`() {
+        var queue = ChangeQueue(mostOfStores: 1000, mostOfAll: 1000)
+        let told = Locked(0)
+        for number in 0..<100 {
+            self.remove(.url("http://a.test/\(number)"), in: &queue) { _ in told.withLock { $0 += 1 } }
+        }
+        #expect(queue.count < 10 && queue.cost <= 1000 && queue.removes("http://b.test/", tags: []))
+        let isAdded = self.learn(1, 10, in: &queue)
+        #expect(!isAdded && told.withLock { $0 } == 0)
+        let done = self.carryOutAll(&queue)
+        #expect(done.first == "all" && told.withLock { $0 } == 100)
+        #expect(queue.cost == 0 && !queue.removes("http://b.test/", tags: []))
         let isAddedAgain = self.learn(1, 10, in: &queue)
         #expect(isAddedAgain)
     }
@@ -67,10 +112,10 @@ struct ChangeQueueTests {
     @Test func `a removal of everything skips the changes before it`() {
         var queue = ChangeQueue()
         let first = self.learn(1, 10, in: &queue)
-        let removal = queue.begin(.all, isCounted: true)
+        let removal = queue.begin(.all, overtakes: false)
         let second = self.learn(2, 10, in: &queue)
-        let isOwn = queue.carryOut(removal) { _ in }
-        #expect(first && second && isOwn)
-        #expect((0..<4).map { _ in self.carryOut(&queue) } == ["skipped", "http://a.test/2", "all", nil])
+        queue.carryOut(removal) { _ in }
+        let done = self.carryOutAll(&queue)
+        #expect(first && second && done == ["skipped", "http://a.test/2", "all"])
     }
 }

@@ -15,66 +15,6 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct SecondTierTests {
     private typealias Entry = CacheEntry<SharedBody>
 
-    /// A disk that takes no change while it is held; what is read of it can be held, too.
-    private struct HeldStore: SecondTier {
-        final class Gate: Sendable {
-            private let state = Locked((isOpen: true, waiting: [CheckedContinuation<Void, Never>]()))
-
-            func close() { self.state.withLock { $0.isOpen = false } }
-
-            /// True if a caller waits at it.
-            var isWaitedAt: Bool { self.state.withLock { !$0.waiting.isEmpty } }
-
-            func open() {
-                let waiting = self.state.withLock { state in
-                    state.isOpen = true
-                    defer { state.waiting = [] }
-                    return state.waiting
-                }
-                for waiter in waiting { waiter.resume() }
-            }
-
-            func pass() async {
-                await withCheckedContinuation { waiter in
-                    let passes = self.state.withLock { state in
-                        if !state.isOpen { state.waiting.append(waiter) }
-                        return state.isOpen
-                    }
-                    if passes { waiter.resume() }
-                }
-            }
-        }
-
-        let store: DiskStore
-        let gate: Gate
-        /// Behind it, a response that has been read is found.
-        let reading: Gate
-
-        var statistics: DiskCache.Statistics { self.store.statistics }
-
-        func find(_ key: CacheKey, choosing choose: @Sendable ([StoredResponse]) -> Int?) async -> DiskEntry? {
-            let found = await self.store.find(key, choosing: choose)
-            await self.reading.pass()
-            return found
-        }
-
-        func carryOut(_ change: CacheChange, at key: CacheKey?) async -> Int {
-            await self.gate.pass()
-            return await self.store.carryOut(change, at: key)
-        }
-
-        func takes(_ length: UInt64?) -> Bool { self.store.takes(length) }
-
-        func write(
-            _ body: SharedBody, of response: StoredResponse, at key: CacheKey, length: UInt64?,
-            done: @escaping @Sendable (DiskCache.Writer?) -> Void
-        ) {
-            self.store.write(body, of: response, at: key, length: length, done: done)
-        }
-
-        func close() async { await self.store.close() }
-    }
-
     private let folder: TemporaryFolder
     /// Open at first.
     private let gate = HeldStore.Gate()
@@ -342,6 +282,29 @@ import Testing
         #expect(await self.find(0, in: cache) != nil)
         #expect(await self.purge(.prefix("http://a.test/"), in: cache) == 2)
         #expect(await self.find(1, in: cache) == nil)
+        await cache.closeDisk()
+    }
+
+    @Test func `a removal by a request is over before the changes that wait, which then bring nothing back`()
+        async throws
+    {
+        let (cache, disk) = try await self.open()
+        self.store(0, in: cache)
+        await self.settled(cache)
+        self.gate.close()
+        for number in [1, 0, 0] { self.store(number, in: cache) }
+        let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+        cache.invalidate([self.key(0).url]) {
+            // The stores wait.
+            end.yield(cache.pendingBytes > 0)
+            end.finish()
+        }
+        self.gate.open()
+        for await isEarly in ends { #expect(isEarly) }
+        await self.settled(cache)
+        #expect(await self.find(0, in: cache) == nil)
+        #expect(await self.find(1, in: cache) != nil)
+        #expect(disk.statistics.entries == 1)
         await cache.closeDisk()
     }
 

@@ -42,6 +42,32 @@ struct ClientConnectionTests {
         }
     }
 
+    @Test func `a client that sends on behind its answer is read for half a minute`() throws {
+        let stage = try ClientConnectionStage()
+        let play = try stage.play { client in
+            client.send("nonsense\r\n\r\n".utf8)
+            for second in 1..<30 {
+                client.pass(.seconds(1))
+                client.send("content".utf8)
+                #expect(!client.transport.isClosed, "after \(second) s")
+            }
+            client.pass(.seconds(1))
+        }
+        #expect(play.statuses == ["400"])
+        #expect(play.hasEnded && play.leftovers.isEmpty, "\(play.leftovers)")
+    }
+
+    @Test func `a client that sends nothing behind its answer has two seconds to close`() throws {
+        let stage = try ClientConnectionStage()
+        let play = try stage.play { client in
+            client.send("nonsense\r\n\r\n".utf8)
+            client.pass(.seconds(1))
+            #expect(!client.transport.isClosed)
+            client.pass(.seconds(1))
+        }
+        #expect(play.hasEnded && play.leftovers.isEmpty, "\(play.leftovers)")
+    }
+
     @Test func `an exchange that writes to a client that has left hears of it at the end of the turn`() throws {
         let stage = try ClientConnectionStage()
         let play = try stage.play { client in
@@ -115,11 +141,12 @@ private final class VisitingClient {
     let transport: FrameTransport
     let connection: ClientConnection
     private let channel: SocketChannel
+    private let worker: ModelWorker
     private let opener: RecordingOpener
     private var received = ""
 
     init(_ worker: ModelWorker, _ opener: RecordingOpener, descriptor: Int32) {
-        self.opener = opener
+        (self.worker, self.opener) = (worker, opener)
         self.transport = FrameTransport(descriptor)
         self.channel = SocketChannel(descriptor: descriptor, loop: worker.loop, transport: self.transport)
         self.channel.account = worker.worker.memory
@@ -149,6 +176,12 @@ private final class VisitingClient {
     func send(_ bytes: some Sequence<UInt8>) {
         self.transport.send(Array(bytes))
         self.goOn()
+    }
+
+    /// Lets time pass within the turn.
+    func pass(_ time: TimeAmount) {
+        self.worker.begin()
+        self.worker.pass(time)
     }
 
     func leave() {

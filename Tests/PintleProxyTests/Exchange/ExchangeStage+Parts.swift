@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import NIOCore
 import PintleMessage
 import PintleTesting
 
@@ -52,13 +53,7 @@ enum TCP {
     /// Connects to a port of 127.0.0.1; the socket does not block afterwards.
     static func connect(to port: Int) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = Self.address(port)
-        let code = withUnsafePointer(to: &address) { place in
-            place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard code == 0 else {
+        guard LoopbackAddress.connect(descriptor, port: port) == 0 else {
             close(descriptor)
             throw TestFailure("nobody listens on \(port)")
         }
@@ -66,13 +61,7 @@ enum TCP {
         return descriptor
     }
 
-    static func address(_ port: Int) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(port).bigEndian)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return address
-    }
+    static func address(_ port: Int) throws -> SocketAddress { try SocketAddress(ipAddress: "127.0.0.1", port: port) }
 
     /// Accepts connections and stays silent; its end resets them.
     final class Listener {
@@ -81,16 +70,10 @@ enum TCP {
 
         init() throws {
             self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            var address = TCP.address(0)
-            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let descriptor = self.descriptor
-            let code = withUnsafeMutablePointer(to: &address) { place in
-                place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(descriptor, $0, size) + listen(descriptor, 8) + getsockname(descriptor, $0, &size)
-                }
+            guard LoopbackAddress.bind(self.descriptor, port: 0) == 0, listen(self.descriptor, 8) == 0 else {
+                throw TestFailure("nothing can listen")
             }
-            self.port = Int(UInt16(bigEndian: address.sin_port))
-            guard code == 0 else { throw TestFailure("nothing can listen") }
+            self.port = LoopbackAddress.port(of: self.descriptor)
         }
 
         deinit { close(self.descriptor) }

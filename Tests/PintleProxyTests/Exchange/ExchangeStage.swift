@@ -199,7 +199,7 @@ final class ExchangeStage: @unchecked Sendable {
             self.reloaded.append(next)
             self.worker.replace(active: next)
         case .drain: self.worker.drain(self.loop.makePromise())
-        case .isProved(let isGood): self.keepProof(isGood)
+        case .isProved(let isGood): try self.keepProof(isGood)
         case .listenerBreaks: self.listener = nil
         case .othersHold(let bytes):
             self.counters.memory.change(by: bytes)
@@ -272,11 +272,9 @@ final class ExchangeStage: @unchecked Sendable {
         try await isRight.reach("the password") { $0 == true }
     }
 
-    private func keepProof(_ isGood: Bool) {
-        var address = TCP.address(self.listener?.port ?? 0)
-        address.sin_family = sa_family_t(AF_INET)
+    private func keepProof(_ isGood: Bool) throws {
         let question = TunnelVerifier.Question(
-            authority: Authority(host: "a.test", port: 443), address: SocketAddress(address),
+            authority: Authority(host: "a.test", port: 443), address: try TCP.address(self.listener?.port ?? 0),
             evaluator: self.active.session(for: nil).session.evaluator)
         let verdict = Verdict(outcome: .trusted, host: "a.test")
         let refusal = TunnelVerifier.Refusal(problem: Problem(.pinMismatch, "no pin"), verdict: nil)

@@ -186,14 +186,14 @@ private struct OpeningPlay {
         let plan = RequestPlan(head, .none, by: self.active.policy)
         let decision = try #require(plan.decision)
         let parent: ProxyServer? = if case .by(let link) = self.active.way(decision.way) { link.server } else { nil }
-        if let known = row.known { self.keep(known, isByAddress: parent?.scheme != .https) }
+        if let known = row.known { try self.keep(known, isByAddress: parent?.scheme != .https) }
         var opening = TunnelOpening(to: Self.authority, plan, by: parent, ["Via": "1.1 me"], in: self.active)
         return try row.events.map { Self.spell(try self.perform($0, &opening), opening) }
     }
 
-    private func keep(_ isGood: Bool, isByAddress: Bool) {
+    private func keep(_ isGood: Bool, isByAddress: Bool) throws {
         let question = TunnelVerifier.Question(
-            authority: Self.authority, address: isByAddress ? SocketAddress(TCP.address(self.listener.port)) : nil,
+            authority: Self.authority, address: isByAddress ? try TCP.address(self.listener.port) : nil,
             evaluator: self.active.session(for: nil).session.evaluator)
         self.active.verifications.keep(self.answer(isGood), to: question)
     }

@@ -3,11 +3,11 @@
 import PintleActivity
 import PintleMessage
 import PintleSession
-import PintleSystem
 import Testing
 
 @testable import PintlePolicy
 @testable import PintleProxy
+@testable import PintleWatch
 
 /// Exchanges that are kept for people who look at them afterwards.
 struct RecentExchangesTests {
@@ -31,7 +31,7 @@ struct RecentExchangesTests {
             upstreamStatus: 200, version: .http2, mode: .forward, assurance: nil, problem: nil, cache: nil,
             simulation: nil,
             outcome: .completed, continuesTunnel: false, isCaptured: false, wouldBeDenied: true,
-            hasNamelessHello: false, reusedConnection: false, hasTimes: true)
+            hasNamelessHello: false, isOpaque: false, reusedConnection: false, hasTimes: true)
         let extras = error.map {
             EndedExtras(ProxyIdentity(), gatewayHost: nil, error: $0, credentials: [], nil, nil, nil, nil)
         }
@@ -120,10 +120,8 @@ struct RecentExchangesTests {
 
     @Test(arguments: [3, 50, 5000])
     func `every exchange is counted once, and so are its rules, also one that is not kept`(room: Int) throws {
-        let counted = Locked<[String]>([])
-        let recent = RecentExchanges(exchanges: room, bytes: 64 << 10) { exchanges in
-            counted.withLock { $0 += exchanges.map { "\($0.name) \($0.method) \($0.status ?? 0) \($0.route.name)" } }
-        }
+        let metrics = ExchangeMetrics()
+        let recent = RecentExchanges(exchanges: room, bytes: 64 << 10, metrics: metrics)
         let policy = try PolicyLoader.policy(
             yaml: Array("version: 1\ndestinations: {allow: [a.example]}".utf8), file: "pintle.yaml",
             surroundings: .system(environment: [:]))
@@ -140,13 +138,13 @@ struct RecentExchangesTests {
             self.take(self.ended(UInt64(number), request: fields, common: common), in: recent)
             if number % 130 == 0 {
                 recent.countAll()
-                #expect(counted.withLock { $0.count } == number)
+                #expect(metrics.snapshot().routes["site"]?.durations.count == number)
             }
         }
         recent.countAll()
-        #expect(
-            counted.withLock { $0 }.sorted()
-                == (1...500).map { "a-\(String($0, radix: 16)) GET 200 site" }.sorted())
+        let routes = metrics.snapshot().routes
+        #expect(routes.keys.sorted() == ["site"])
+        #expect(routes["site"]?.counts == [.init(method: .get, status: StatusLabel(200)): 500])
         #expect(
             rules.counts.filter { $0.count > 0 }.map { "\($0.rule.name) \($0.count)" }
                 == ["clients.allow[0] \"127.0.0.0/8\" 500", "destinations.allow[0] \"a.example\" 500"])

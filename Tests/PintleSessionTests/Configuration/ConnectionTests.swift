@@ -2,6 +2,7 @@
 
 import Glibc
 import NIOCore
+import PintleLoop
 import PintleMessage
 import PintleSession
 import PintleTesting
@@ -57,6 +58,24 @@ import Testing
         #expect(numbers.count == 1)
     }
 
+    @Test(arguments: [
+        ("timeout=3600, max=5", 1), ("TIMEOUT=60", 1), ("max=5", 1), ("timeout=", 1), ("timeout=0s", 1),
+        ("timeout=-0", 1), ("timeout=0000000000", 1), ("timeout=0", 2), ("max=5, Timeout=0", 2),
+    ])
+    func `a kept connection is not used when its origin may have closed it, as the origin has said`(
+        keepAlive: String, connections: Int
+    ) async throws {
+        let origin = try RawOrigin { connection in
+            while true {
+                _ = try connection.readRequest()
+                try connection.send(response("done", fields: "Keep-Alive: \(keepAlive)\r\n"))
+            }
+        }
+        let stage = try self.stage { _ in }
+        for _ in 0..<2 { #expect(try await stage.data(for: request(origin.port)).text == "done") }
+        #expect(origin.connections.count == connections)
+    }
+
     @Test func `tasks beyond the connections of a host wait for one`() async throws {
         let mayAnswer = Watched(false)
         let origin = try RawOrigin { connection in
@@ -110,6 +129,41 @@ import Testing
         #expect(OwnSockets.typeOfService(towards: origin.port) == 46 << 2)
         for _ in 0..<2 { _ = try await stage.data(for: request(origin.port)) }
         #expect(origin.connections.count == 2)
+    }
+
+    /// Fails unless the connection to a port sends small writes at once, and asks a silent peer each minute if it is there.
+    private func expectOptions(towards port: Int) {
+        let tcp = Int32(IPPROTO_TCP)
+        #expect(OwnSockets.option(TCP_NODELAY, of: tcp, towards: port) == 1)
+        #expect(OwnSockets.option(SO_KEEPALIVE, of: SOL_SOCKET, towards: port) == 1)
+        #expect(OwnSockets.option(TCP_KEEPIDLE, of: tcp, towards: port) == 60)
+        #expect(OwnSockets.option(TCP_KEEPINTVL, of: tcp, towards: port) == 60)
+    }
+
+    @Test func `connections send small writes at once, and ask a silent peer each minute`() async throws {
+        let origin = try RawOrigin { connection in
+            _ = try connection.readRequest()
+            try connection.send(response("done"))
+            _ = try connection.waitForEnd()
+        }
+        let stage = try self.stage { _ in }
+        _ = try await stage.data(for: request(origin.port))
+        self.expectOptions(towards: origin.port)
+    }
+
+    @Test func `the bare connections of tunnels that were verified do so, too`() throws {
+        let origin = try RawOrigin { connection in _ = try connection.waitForEnd() }
+        let (engine, made) = (try Engine(threads: 1), Watched<Int32?>(nil))
+        defer { engine.stop() }
+        let (loop, address) = (engine.loops[0], try SocketAddress(ipAddress: "127.0.0.1", port: origin.port))
+        loop.execute {
+            Dialler(address: address, timeLimit: .seconds(3600), loop: loop).start { outcome in
+                made.change { $0 = (try? outcome.get()) ?? -1 }
+            }
+        }
+        let descriptor = try #require(try made.wait(for: "the connection") { $0 != nil })
+        defer { close(descriptor) }
+        self.expectOptions(towards: origin.port)
     }
 
     @Test func `connections leave by the interface of the configuration`() async throws {

@@ -31,6 +31,20 @@ import Testing
         #expect(await stage.failure(of: asked)?.message.hasSuffix("within 100 ms") == true)
     }
 
+    @Test func `requests that wait for one handshake name the whole time that they had`() async throws {
+        let origin = try RawOrigin { connection in _ = try connection.waitForEnd() }
+        var configuration = SessionConfiguration()
+        configuration.connectTimeout = .milliseconds(300)
+        let stage = try SessionStage(configuration: configuration)
+        let tasks = try (0..<3).map { _ in try stage.session.dataTask(request(origin.port, scheme: .https)) }
+        for task in tasks { task.resume() }
+        for task in tasks {
+            let error = await sessionError { _ = try await task.value() }
+            #expect(error?.code == .connectTimeout)
+            #expect(error?.message == "no connection to 127.0.0.1:\(origin.port) within 300 ms")
+        }
+    }
+
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome"])
     func `a server that falls silent is a time-out`(beginning: String) async throws {
         let origin = try self.silent(beginning)

@@ -2,9 +2,10 @@
 
 import NIOCore
 import PintleMessage
-import PintleSession
 import PintleTesting
 import Testing
+
+@testable import PintleSession
 
 /// Origins of HTTP/2 that refuse streams, or take no more of them (RFC 9113 §6.8, §8.7).
 struct HTTP2LaneTests {
@@ -25,6 +26,54 @@ struct HTTP2LaneTests {
         var configuration = SessionConfiguration()
         configuration.httpVersion = .http2
         self.stage = try SessionStage(configuration: configuration)
+    }
+
+    // MARK: Silence
+
+    @Test func `a connection that has said nothing to a request carries no other one`() async throws {
+        let isSettled = Watched(false)
+        let origin = try Self.origin { number, peer in
+            try peer.answer(try peer.nextRequest().stream, "done")
+            guard number == 0 else { return }
+            try peer.settle()
+            isSettled.change { $0 = true }
+            while true { _ = try peer.nextRequest() }
+        }
+        #expect(try await self.stage.data(for: request(origin.port)).text == "done")
+        while !isSettled.current { await Task.yield() }
+        let error = await self.stage.failure(of: request(origin.port, timeout: .milliseconds(200)))
+        #expect(error?.code == .timeout)
+        #expect(try await self.stage.data(for: request(origin.port)).text == "done")
+        #expect(origin.connections.count == 2)
+    }
+
+    @Test func `a connection that speaks while one request waits in vain carries the next one`() async throws {
+        let isOver = Watched(false)
+        let origin = try RawOrigin { connection in
+            var peer = try HTTP2Peer(connection.stream)
+            _ = try peer.nextRequest()
+            let ping = HTTP2Bytes.frame(HTTP2Bytes.Kind.ping, on: 0, [UInt8](repeating: 0, count: 8))
+            while (try? isOver.wait(for: "the end of the first", seconds: 0.01) { $0 }) == nil {
+                try connection.stream.send(ping)
+            }
+            try peer.answer(try peer.nextRequest().stream, "done")
+            _ = try connection.waitForEnd()
+        }
+        let error = await self.stage.failure(of: request(origin.port, timeout: .seconds(1)))
+        #expect(error?.code == .timeout)
+        isOver.change { $0 = true }
+        #expect(try await self.stage.data(for: request(origin.port)).text == "done")
+        #expect(origin.connections.count == 1)
+    }
+
+    @Test(arguments: [1, 1_000_001, 1 << 30 - 1])
+    func `a connection takes requests as long as numbers for their streams are left`(number: Int) {
+        #expect(!HTTP2Connection.isLast(number))
+    }
+
+    @Test(arguments: [1 << 30 + 1, 0x7FFF_FFFF])
+    func `a connection takes no more requests long before their numbers come to an end`(number: Int) {
+        #expect(HTTP2Connection.isLast(number))
     }
 
     // MARK: Refused streams

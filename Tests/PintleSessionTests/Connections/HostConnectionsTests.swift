@@ -58,6 +58,23 @@ struct HostConnectionsTests {
         #expect(self.giveBack(to: &host, of: self.a) == [2])
     }
 
+    @Test func `LOOK-93 a ticket costs the same however many wait before it, and in whatever order they leave`() {
+        var host = HostConnections<Int>(limit: 64)
+        let count = 40_000
+        for number in 0..<count where host.take(number, for: self.a) != (number < 64) { Issue.record("\(number)") }
+        // The last ones leave first; that one does not wait any more changes nothing.
+        for number in stride(from: count - 1, through: count / 2, by: -1) { host.remove(number) }
+        host.remove(count - 1)
+        var next: [Int] = []
+        while next.count < count / 2 - 64 {
+            let tickets = self.giveBack(to: &host, of: self.a)
+            guard !tickets.isEmpty else { break }
+            next += tickets
+        }
+        #expect(next == Array(64..<count / 2))
+        #expect(host.compared <= 4 * count, "\(host.compared)")
+    }
+
     @Test func `LOOK-13 the number of connections has a bound whatever clients do`() {
         var random = SeededGenerator(seed: 13)
         var host = HostConnections<Int>(limit: 8)

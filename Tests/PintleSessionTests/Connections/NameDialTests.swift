@@ -65,8 +65,18 @@ import Testing
         defer { loop.stop() }
         let found = try addresses.map { try SocketAddress(ipAddress: $0, port: 0) }
         let names = NameLookups { _ in .success(found) }
-        let result = loop.makePromise(of: (SessionError?, String).self)
         let dialler = CurlDialler(loop: loop, configuration: SessionConfiguration(), judge: judge, names: names)
+        let outcome = try await Self.dial(port, by: dialler, within: limit)
+        try await loop.submit { dialler.close() }.get()
+        return outcome
+    }
+
+    /// Dials a port of the name.
+    private static func dial(
+        _ port: Int, by dialler: CurlDialler, within limit: TimeAmount = .minutes(10)
+    ) async throws -> (error: SessionError?, address: String) {
+        let loop = dialler.loop
+        let result = loop.makePromise(of: (SessionError?, String).self)
         let target = DialTarget(authority: Authority(host: "several.test", port: UInt16(port)), timeLimit: limit)
         let running = try await loop.submit {
             let dial = dialler.dial(target) { outcome, metrics in
@@ -80,10 +90,7 @@ import Testing
             return NIOLoopBound(dial, eventLoop: loop)
         }.get()
         let outcome = try await result.futureResult.get()
-        try await loop.submit {
-            running.value.cancel()
-            dialler.close()
-        }.get()
+        try await loop.submit { running.value.cancel() }.get()
         return (outcome.0, outcome.1)
     }
 
@@ -119,5 +126,22 @@ import Testing
         let silent = try Listener("127.0.0.2", isSilent: true)
         let found = try await self.dial(["127.0.0.2"], port: silent.port, within: .milliseconds(400))
         #expect(found.error?.code == .connectTimeout)
+    }
+
+    @Test func `a name whose addresses have all failed is looked up again`() async throws {
+        let good = try Listener("127.0.0.3")
+        let places = try ["127.0.0.2", "127.0.0.3"].map { try SocketAddress(ipAddress: $0, port: 0) }
+        let lookups = Watched(0)
+        let names = NameLookups { _ in
+            lookups.change { $0 += 1 }
+            return .success([places[min(lookups.current, 2) - 1]])
+        }
+        let loop = try Loop(name: "dial")
+        defer { loop.stop() }
+        let dialler = CurlDialler(loop: loop, configuration: SessionConfiguration(), judge: nil, names: names)
+        #expect(try await Self.dial(good.port, by: dialler).error?.code == .connectionRefused)
+        for _ in 0..<2 { #expect(try await Self.dial(good.port, by: dialler).address == "127.0.0.3") }
+        #expect(lookups.current == 2)
+        try await loop.submit { dialler.close() }.get()
     }
 }

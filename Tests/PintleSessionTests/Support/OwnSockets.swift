@@ -11,11 +11,14 @@ enum OwnSockets {
     }
 
     /// The type-of-service field of the packets that go to `port` of this machine; nil without a connection there.
-    static func typeOfService(towards port: Int) -> Int32? {
+    static func typeOfService(towards port: Int) -> Int32? { Self.option(IP_TOS, of: Int32(IPPROTO_IP), towards: port) }
+
+    /// An option of the socket that is connected to `port` of this machine; nil without a connection there.
+    static func option(_ name: Int32, of level: Int32, towards port: Int) -> Int32? {
         for descriptor in Self.descriptors where Self.peerPort(of: descriptor) == port {
-            var field: Int32 = 0
+            var value: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
-            if getsockopt(descriptor, Int32(IPPROTO_IP), IP_TOS, &field, &size) == 0 { return field }
+            if getsockopt(descriptor, level, name, &value, &size) == 0 { return value }
         }
         return nil
     }

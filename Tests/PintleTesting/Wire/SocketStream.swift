@@ -283,17 +283,17 @@ package final class SocketStream: Sendable {
 }
 
 /// The address 127.0.0.1, for socket calls.
-enum LoopbackAddress {
-    static func connect(_ descriptor: Int32, port: Int) -> Int32 {
+package enum LoopbackAddress {
+    package static func connect(_ descriptor: Int32, port: Int) -> Int32 {
         Self.with(port) { Glibc.connect(descriptor, $0, $1) }
     }
 
-    static func bind(_ descriptor: Int32, port: Int) -> Int32 {
+    package static func bind(_ descriptor: Int32, port: Int) -> Int32 {
         Self.with(port) { Glibc.bind(descriptor, $0, $1) }
     }
 
     /// The port that a socket is bound to.
-    static func port(of descriptor: Int32) -> Int {
+    package static func port(of descriptor: Int32) -> Int {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         withUnsafeMutablePointer(to: &address) {

@@ -44,6 +44,16 @@ struct NameTextTests {
         #expect(try policy.verdict(leaf.chain, host: Site.host).error?.rule == .revoked)
     }
 
+    @Test func `a name of a hundred thousand combining marks is compared and hashed by its bytes`() throws {
+        func name(_ first: String) throws -> DistinguishedName {
+            var text = first
+            for number in 0..<100_000 { text.unicodeScalars.append(number % 2 == 0 ? "\u{301}" : "\u{323}") }
+            return try NameAttributes(Self.name(text, .utf8)[...]).name
+        }
+        let names = try [name("a"), name("A"), name("b")]
+        #expect(names[0] == names[1] && names[0] != names[2] && Set(names).count == 2)
+    }
+
     @Test(
         arguments: [
             ("Müller", "MÜLLER", true), ("Müller", "Mu\u{308}ller", true), ("Müller", "Muller", false),

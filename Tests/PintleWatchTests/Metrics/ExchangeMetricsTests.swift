@@ -76,10 +76,12 @@ import Testing
     @Test func `an exemplar stands for a second`() throws {
         let metrics = ExchangeMetrics()
         func exemplar(after milliseconds: Int, _ id: String) throws -> DurationHistogram.Exemplar? {
-            let facts = ExchangeMetrics.Facts(
-                route: TestRoutes.counters("api"), method: "GET", status: 200, nanoseconds: 3_000_000,
-                end: Timestamp(milliseconds: 1_767_225_600_000 + Int64(milliseconds)))
-            metrics.count(facts) { id }
+            metrics.count {
+                $0.count(
+                    TestRoutes.counters("api"), .get, status: 200, nanoseconds: 3_000_000,
+                    end: Timestamp(milliseconds: 1_767_225_600_000 + Int64(milliseconds))
+                ) { id }
+            }
             return try #require(metrics.snapshot().routes["api"]).durations.buckets[0].exemplar
         }
         #expect(try exemplar(after: 0, "a")?.id == "a")

@@ -23,15 +23,24 @@ extension ExchangeMetrics {
     /// Counts the exchange of a record, as the program does.
     func count(_ record: ExchangeRecord) {
         let length = record.duration.map { Int64($0 / .nanoseconds(1)) }
-        let facts = Facts(
-            route: TestRoutes.counters(record.route ?? Counters.noRoute), method: record.method ?? "",
-            status: record.status.map(UInt16.init), nanoseconds: length,
-            end: Timestamp(milliseconds: record.time.milliseconds + (length ?? 0) / 1_000_000))
-        self.count(facts) { record.id }
         let isMismatch = record.violations.contains(.pinMismatch)
-        if isMismatch || record.pin != nil, let trust = record.trust {
-            self.countPins(of: trust, isMismatch: isMismatch)
+        self.count { tally in
+            tally.count(
+                TestRoutes.counters(record.route ?? Counters.noRoute), MethodLabel(record.method ?? ""),
+                status: record.status.map(UInt16.init), nanoseconds: length,
+                end: Timestamp(milliseconds: record.time.milliseconds + (length ?? 0) / 1_000_000)
+            ) { record.id }
+            if isMismatch || record.pin != nil, let trust = record.trust {
+                tally.countPins(of: trust, isMismatch: isMismatch)
+            }
         }
+    }
+}
+
+extension MethodLabel {
+    init(_ method: String) {
+        var method = method
+        self = method.withUTF8 { MethodLabel(UnsafeRawBufferPointer($0)) }
     }
 }
 

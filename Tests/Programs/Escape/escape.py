@@ -20,7 +20,7 @@ import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
 arm = platform.machine() == "aarch64"
-SETNS, UNSHARE, BPF, MODULE = (268, 97, 280, 273) if arm else (308, 272, 321, 313)
+SETNS, UNSHARE, BPF, MODULE, REQUEST_KEY = (268, 97, 280, 273, 218) if arm else (308, 272, 321, 313, 249)
 PIDFD_OPEN, PIDFD_GETFD, IO_URING_SETUP = 434, 438, 425
 NEW_NETWORK, NEW_USERS, NEW_MOUNTS = 0x40000000, 0x10000000, 0x20000
 BIND, MOVE, RECURSIVE, DETACH = 0x1000, 0x2000, 0x4000, 2
@@ -516,6 +516,16 @@ def echo_request():
 @attempt
 def ring_of_calls():
     call(IO_URING_SETUP, 8, ctypes.create_string_buffer(120))
+
+
+@attempt_of_root
+def key_by_a_program_of_the_machine():
+    try:
+        call(REQUEST_KEY, b"user", b"pintle", b"pintle", -2)
+    except OSError as failure:
+        # Any other reason is that of the program which the kernel has started, or has not found.
+        if failure.errno == errno.ENOSYS:
+            raise
 
 
 @attempt

@@ -63,6 +63,8 @@ enum TrustFiles {
             for (path, bytes, mode) in files {
                 file = path
                 try FileWriting.replace(path, with: bytes, mode: mode)
+                // Programs of other users read it, as those of apt that root starts.
+                if mode == 0o644 { try FileWriting.share(path) }
             }
         } catch {
             throw CommandFailure(.incomplete, "\(file): cannot be written: \(error)")

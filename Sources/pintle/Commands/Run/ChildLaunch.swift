@@ -170,10 +170,10 @@ struct ChildLaunch: Sendable {
         }
         for copy in self.credentialFiles.copies { files.show(copy) }
         for file in self.keyFiles { files.hide(file) }
-        let names = self.captures ? try ResolverCopy.make(Inherited.environment) : nil
-        // Once the child has its mounts, the file is not needed at its first place.
+        let names = self.captures ? try NameFiles.make(Inherited.environment) : nil
+        // Once the child has its mounts, the files are not needed at their first place.
         defer { names?.remove() }
-        if let names { files.show(names.copy) }
+        for copy in names?.copies ?? [] { files.show(copy) }
         command.files = files
         command.hidesProcesses = true
         let child: Child

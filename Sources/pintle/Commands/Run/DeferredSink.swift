@@ -14,26 +14,21 @@ final class DeferredSink<Result: Sendable>: ExchangeSink {
     /// The maximum number of waiting exchanges, which take some kilobytes each besides their bodies.
     private var mostWaiting: Int { 20_000 }
 
-    let wantsFields: Bool
-    let wantsDigests: Bool
+    let wants: SinkWants
     private let queue = Locked(Queue())
     private let result: Locked<Result>
     private let note: @Sendable (inout Result, ObservedExchange) -> Void
 
     /// - Parameters:
     ///   - result: the result without any exchange.
+    ///   - wants: the parts that `note` uses, besides records.
     ///   - note: adds one exchange.
     init(
-        _ result: Result, wantsFields: Bool = false, wantsDigests: Bool = false,
+        _ result: Result, wants: SinkWants = [],
         note: @escaping @Sendable (inout Result, ObservedExchange) -> Void
     ) {
-        (self.result, self.note) = (Locked(result), note)
-        (self.wantsFields, self.wantsDigests) = (wantsFields, wantsDigests)
+        (self.result, self.note, self.wants) = (Locked(result), note, wants.union(.records))
     }
-
-    var wantsExchanges: Bool { true }
-    /// A sink with filters wants all that they can ask for.
-    var wantsProcesses: Bool { self.wantsFields }
 
     func take(_ exchange: ObservedExchange) {
         let begins = self.queue.withLock { queue in

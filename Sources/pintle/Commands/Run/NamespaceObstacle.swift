@@ -13,6 +13,8 @@ enum NamespaceObstacle: Equatable {
     case limit(String)
     /// A filter of system calls (seccomp(2)) applies to Pintle itself, as in most containers.
     case filter
+    /// The process may have no more open files, of which each place needs one whose files are hidden.
+    case openFiles
     case unknown
 
     /// Finds the obstacle behind an error.
@@ -26,6 +28,8 @@ enum NamespaceObstacle: Equatable {
         if error.code == ENOSPC || error.code == EUSERS {
             let exhausted = limits.first { number($0.replacing(".", with: "/")) == 0 }
             self = .limit(exhausted ?? limits.joined(separator: " or "))
+        } else if error.code == EMFILE {
+            self = .openFiles
         } else if error.code != EPERM, error.code != EACCES, error.code != ENOSYS {
             self = .unknown
         } else if number("kernel/unprivileged_userns_clone") == 0 {
@@ -60,6 +64,8 @@ enum NamespaceObstacle: Equatable {
         case .filter:
             needs + "a filter of system calls (seccomp(2)) forbids: start the container of pintle with a profile that "
                 + "allows unshare(2)"
+        case .openFiles:
+            "--isolate needs a file for each entry of /run: raise the hard limit of open files (ulimit -H -n)"
         case .unknown: needs + "this system does not let this user make"
         }
     }

@@ -10,7 +10,7 @@ enum PrivateFolder: String, CaseIterable {
     case run
     /// Files of credentials, as a command of `run` sees them.
     case credentials
-    /// The list of name servers, as a command of `run --isolate` sees it.
+    /// The lists of name servers and of hosts, as a command of `run --isolate` sees them.
     case names
     /// The working directory of the programs of `doctor`.
     case doctor

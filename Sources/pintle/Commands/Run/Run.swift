@@ -192,7 +192,7 @@ struct Run: AsyncParsableCommand {
             archive: isKept ? RunArchive(recent: watching.recent, redaction: redaction) : nil, past: ended.past,
             refusedPast: ended.refusedPast, failOn: failOn,
             grants: ended.questions?.grants.stored ?? [], otherGrants: ended.questions?.grants.others ?? 0,
-            seed: policy.configuration.simulation.seed)
+            seed: policy.configuration.simulation.seed, isCaptured: captures)
         let (chosen, signed) = await ThreadPool.shared.result { (filtered.finish(), ledgers.finish()) }
         return RunOutcome(
             report: report,

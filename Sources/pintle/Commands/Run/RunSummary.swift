@@ -27,6 +27,8 @@ struct RunSummary {
         let totals = self.statistics.totals
         guard self.statistics.count > 0 else {
             let program = ReportText.line(self.report.program)
+            // There is nothing that the program would have to be told.
+            if self.report.isCaptured { return "pintle: \(program) made no request" }
             return self.coloured(.warning, "pintle: \(program) made no request through the proxy")
                 + "; docs/clients.md says how to make programs use it"
         }

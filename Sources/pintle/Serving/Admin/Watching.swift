@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleActivity
 internal import PintlePolicy
 internal import PintleProxy
 internal import PintleWatch
@@ -13,24 +12,12 @@ struct Watching: Sendable {
     init(_ policy: Policy) {
         let metrics = ExchangeMetrics(trusts: policy.namesOfPinningTrusts)
         self.metrics = metrics
-        self.recent = RecentExchanges { exchanges in
-            for exchange in exchanges { metrics.count(exchange) }
-        }
+        self.recent = RecentExchanges(metrics: metrics)
     }
 
     /// The metrics of all exchanges that have ended.
     func snapshot() -> ExchangeMetrics.Snapshot {
         self.recent.countAll()
         return self.metrics.snapshot()
-    }
-}
-
-extension ExchangeMetrics {
-    fileprivate func count(_ exchange: CountedExchange) {
-        let facts = Facts(
-            route: exchange.route, method: exchange.method, status: exchange.status, nanoseconds: exchange.nanoseconds,
-            end: exchange.end)
-        self.count(facts) { exchange.name }
-        if let trust = exchange.trust { self.countPins(of: trust.name, isMismatch: trust.isMismatch) }
     }
 }

@@ -59,7 +59,7 @@ final class TraceExporter: ExchangeSink {
 
     // MARK: Exchanges
 
-    var wantsExchanges: Bool { true }
+    var wants: SinkWants { .records }
 
     func take(_ exchange: ObservedExchange) {
         if exchange.trace?.isSampled == true { self.mailbox.put(exchange, bytes: exchange.size) }

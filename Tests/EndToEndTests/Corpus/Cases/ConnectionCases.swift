@@ -133,6 +133,14 @@ extension CorpusTests {
                     .originAbandoned,
                 ]),
             WireCase(
+                "an origin that keeps its connection for no time is not asked again on it", "2068 §19.7.1.1",
+                connections: 2,
+                [
+                    .client(ask()), .seen(asked()), .origin(ok("mine", "Keep-Alive: timeout=0\r\n")),
+                    .answer(okSeen("mine")), .client(ask("GET", "/2")), .originAbandoned, .seen(asked("GET", "/2")),
+                    .origin(ok("two")), .answer(okSeen("two")),
+                ]),
+            WireCase(
                 "an origin of HTTP/1.0 is not asked again on its connection", "9112 §9.3",
                 [
                     .client(ask()), .seen(asked()), .origin("HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\nmine"),

@@ -198,6 +198,26 @@ struct LearnedConfigurationTests {
         #expect(!without.text.contains("require_sni_match"))
     }
 
+    @Test func `captured clients may speak the protocols that they spoke, and others may not`() throws {
+        let opaque = ["db:5432", "10.0.0.1:22", "[fd00::1]:25"]
+        var exchanges = try (opaque + ["tls.test:443", "asked.test:22"]).map { try LearnSample.tunnel($0) }
+        for place in exchanges.indices.dropLast() { exchanges[place].record.isCaptured = true }
+        // One that has asked for its tunnel needs no such rule.
+        for place in opaque.indices + [4] { exchanges[place].isOpaque = true }
+        let (learnt, policy, _) = try LearnSample.learn(exchanges)
+        func isLetThrough(_ host: String, isCaptured: Bool) throws -> Bool {
+            let authority = try #require(Authority(host, defaultPort: 443))
+            let plan = RequestPlan(
+                RequestHead(method: "CONNECT", target: .authority(authority)), .none, by: policy,
+                tunnel: TunnelKind(isOpaque: true, isCaptured: isCaptured))
+            if case .refuse = plan.step { return false }
+            return true
+        }
+        for host in opaque { #expect(try isLetThrough(host, isCaptured: true), "\(learnt.text)") }
+        #expect(try !isLetThrough("tls.test:443", isCaptured: true) && !isLetThrough("asked.test:22", isCaptured: true))
+        #expect(try isLetThrough("asked.test:22", isCaptured: false), "\(learnt.text)")
+    }
+
     private func resolved(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
 
     @Test func `the policy that was in force goes along, its passwords do not`() throws {

@@ -212,7 +212,7 @@ final class FrameClient {
     func ping() {
         guard self.mayAsk else { return }
         self.model.pings += 1
-        self.model.floods.control += 1
+        self.model.floods.pings += 1
         self.send(Bytes.frame(Kind.ping, on: 0, Bytes.number(self.model.pings, 4) + [0, 0, 0, 0]))
     }
 

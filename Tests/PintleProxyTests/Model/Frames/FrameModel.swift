@@ -53,8 +53,10 @@ final class FrameModel {
 
     /// The number of frames so far of each kind that is limited for a connection (docs/http2.md).
     struct Floods {
-        /// SETTINGS and PING; acknowledgements count as well.
+        /// SETTINGS; acknowledgements count as well.
         var control = 0
+        /// PING. Only those that come within a moment are too many.
+        var pings = 0
         /// Streams that the client has reset. One that is over when its reset comes does not count.
         var resets = 0
         /// Streams that were reset because of the client's frames.
@@ -63,7 +65,7 @@ final class FrameModel {
         var nothing = 0
 
         var mayBeTooMany: Bool {
-            self.control > 195 || self.resets > 900 || self.faults > 140 || self.nothing > 100
+            self.control + self.pings > 195 || self.resets > 900 || self.faults > 140 || self.nothing > 100
         }
 
         var isTooMany: Bool { self.control > 205 || self.resets > 1150 || self.faults > 210 || self.nothing > 100 }

@@ -19,7 +19,10 @@ extension ReferencePages {
                 .init(title: "The authority", kind: "path", entries: Self.entries(.data)),
                 .init(
                     title: "Made for a while", kind: "path",
-                    entries: Self.passing + PrivateFolder.allCases.map(\.entry) + CompanionFile.allCases.map(\.entry)),
+                    entries: Self.passing + PrivateFolder.allCases.map(\.entry)),
+                .init(
+                    title: "Beside other files", kind: "path",
+                    entries: CompanionFile.allCases.map(\.entry) + [Self.schemas]),
                 .init(title: "Of the packages", kind: "path", entries: Self.ofPackages),
                 .init(title: "Of the system", kind: "path", entries: Self.ofSystem),
                 .init(
@@ -63,6 +66,9 @@ extension ReferencePages {
             "The ports and sockets that the proxy listens on, one a line, when it is ready."),
         Self.entry("unix:PATH", "`serve`", "A listener on a Unix socket, mode 0600; removed at its end."),
     ]
+
+    private static let schemas = Self.entry(
+        "NAME.schemas/", "`run --learn NAME.yaml`", "JSON Schemas of the bodies that were seen.")
 
     private static let ofPackages = [
         Self.entry("/etc/pintle/pintle.yaml", "packages", "The configuration of the installed service."),
@@ -186,7 +192,7 @@ extension PrivateFolder {
         switch self {
         case .run: "The command's trust files; removed at its end."
         case .credentials: "Files of credentials as the command sees them; removed at its end."
-        case .names: "The list of name servers as the command sees it; removed at its beginning."
+        case .names: "The lists of name servers and of hosts as the command sees them; removed at its beginning."
         case .doctor: "The programs' working directory; removed at the end."
         }
     }
@@ -200,6 +206,8 @@ extension CompanionFile {
         case .part, .note: "`fetch`"
         case .lock: "`serve`, `audit`"
         case .temporary: "all"
+        case .changes, .changeIndex: "`serve`, `audit`"
+        case .damaged: "`audit`"
         }
     }
 
@@ -209,6 +217,10 @@ extension CompanionFile {
         case .note: "The data by which `--resume` continues it."
         case .lock: "The sign that a listener `unix:FILE` or the history of audits is in use."
         case .temporary: "A file that is being written; it gets the name of the other one when it is whole."
+        case .changes:
+            "Changes of a database, as of the history of audits, that are not in it yet: copy it together with them."
+        case .changeIndex: "SQLite's index of these changes."
+        case .damaged: "A history of audits that was damaged; a new one was begun."
         }
     }
 }

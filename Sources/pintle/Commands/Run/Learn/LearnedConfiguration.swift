@@ -120,9 +120,14 @@ struct LearnedConfiguration {
 
     private func destinations(arePinned: Bool) -> [String] {
         ["destinations:", "  default: deny", self.hosts.isEmpty ? "  allow: []" : "  allow:"]
-            + self.hosts.map { "    - \($0.pattern.yamlQuoted)" } + self.namelessHellos
+            + self.hosts.map(Self.allowed) + self.namelessHellos
             + ["  deny: [\"\(Self.nowhereHost)\"]  # For the last route.", "  resolve: off"]
             + (arePinned ? ["unpinned_hosts: deny"] : [])
+    }
+
+    private static func allowed(_ host: LearnedTrust.Named) -> String {
+        guard host.host.needsAnyProtocol else { return "    - \(host.pattern.yamlQuoted)" }
+        return "    - \("tcp://\(host.pattern)".yamlQuoted)  # Captured clients spoke neither TLS nor HTTP."
     }
 
     /// The setting that allows the hosts with which clients made handshakes without a server name.

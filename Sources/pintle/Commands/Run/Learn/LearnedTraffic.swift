@@ -35,6 +35,7 @@ struct LearnedTraffic: Sendable {
                     if record.continuesTunnel { host.intercepted = max(0, host.intercepted - 1) }
                 }
                 if exchange.hasNamelessHello { host.hasNamelessHellos = true }
+                if exchange.isOpaque, record.isCaptured { host.needsAnyProtocol = true }
                 host.note(exchange.verdict, by: record.trust)
             }
         case .absolute, .asterisk, .origin: self.refuse(record.host ?? "the proxy itself", record)
@@ -168,6 +169,8 @@ struct LearnedHost: Sendable {
     var relayed = 0
     /// True if a client named no server in the handshake of a relayed tunnel.
     var hasNamelessHellos = false
+    /// True if a captured client spoke neither TLS nor HTTP, which takes a rule that lets every protocol through.
+    var needsAnyProtocol = false
     /// True if requests used https.
     var isSecure = false
     private(set) var anchors: [Anchor] = []

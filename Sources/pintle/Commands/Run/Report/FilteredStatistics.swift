@@ -14,7 +14,7 @@ struct FilteredStatistics: Sendable {
         let filters = reports.map(\.filter)
         let none = reports.map { _ in RunStatistics(redaction: redaction) }
         self.filters = filters
-        self.sink = DeferredSink(none, wantsFields: true) { statistics, exchange in
+        self.sink = DeferredSink(none, wants: [.fields, .processes]) { statistics, exchange in
             let shown = ShownExchange(
                 exchange.record, request: exchange.requestFields, response: exchange.responseFields,
                 redaction: redaction)

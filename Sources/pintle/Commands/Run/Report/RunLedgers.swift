@@ -30,7 +30,9 @@ struct RunLedgers: Sendable {
         let filters = reports.map { $0.format == .intoto ? $0.filter : nil }
         let hasFilters = filters.contains { $0 != nil }
         let encoder = ExchangeEncoder(format: .json, redaction: redaction)
-        self.sink = DeferredSink(ledgers, wantsFields: hasFilters, wantsDigests: true) { ledgers, exchange in
+        self.sink = DeferredSink(
+            ledgers, wants: hasFilters ? [.fields, .processes, .digests] : .digests
+        ) { ledgers, exchange in
             let leaf = Self.leaf(exchange, encoder)
             // Made for filters alone, because it takes time.
             let shown =

@@ -44,6 +44,8 @@ struct RunReport: Sendable {
     var otherGrants = 0
     /// The seed of everything that simulations left to chance; nil without simulations.
     var seed: UInt64?
+    /// True if the command's network brings connections to the proxy that do not ask for it.
+    var isCaptured = false
 
     /// The name of the configuration for people.
     var configuration: String { self.file ?? "embedded default" }
