@@ -6,8 +6,8 @@ internal import PintleMessage
 /// `response.headers`.
 package struct ResponseRewriter: Sendable {
     private let route: Route
-    /// Nil unless a client of the gateway asks an upstream.
-    private let addresses: GatewayAddresses?
+    /// The addresses on both sides; nil unless a client of the gateway asks an upstream.
+    let addresses: GatewayAddresses?
     /// The value of the request's Origin field, for `cors`.
     private let origin: String?
     private let isPreflight: Bool
@@ -24,7 +24,7 @@ package struct ResponseRewriter: Sendable {
         let prefix = configuration.stripPrefix.flatMap { prefix in
             RequestPath.removing(prefix: prefix, from: query.path) == nil ? nil : prefix
         }
-        self.addresses = GatewayAddresses(upstream: upstream, prefix: prefix ?? "", host: query.authority.host)
+        self.addresses = GatewayAddresses(upstream: upstream, prefix: prefix ?? "", gateway: query.authority)
     }
 
     private var headers: HeaderRules { self.route.configuration.response.headers }
