@@ -4,8 +4,8 @@ internal import PintleMessage
 
 /// WebDAV's requests name further resources beside the target: where to copy or move to, and what must be locked.
 extension GatewayAddresses {
-    /// Changes the fields of a request in which a client names resources of the gateway: `Destination` and `If` (RFC 4918 §10.3,
-    /// §10.4).
+    /// Changes the fields of a request in which a client names resources beside its target: `Destination` and `If` (RFC 4918
+    /// §10.3, §10.4). A client of the proxy, too, knows no other host than the one that the route replaces.
     func apply(toRequest fields: inout Fields) {
         let destinations = fields.values(of: "Destination")
         if destinations.count == 1, let mapped = self.destination(destinations[0]) {

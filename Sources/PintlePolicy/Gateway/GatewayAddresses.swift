@@ -10,7 +10,7 @@ struct GatewayAddresses: Sendable {
     let upstream: Upstream
     /// The prefix that the request's path has lost, without a slash at its end; empty if it lost none.
     let prefix: String
-    /// The host by which the client knows the gateway, and the port; 80 if it named none.
+    /// The host and port that the client has asked for; port 80 if a client of the gateway named none.
     let gateway: Authority
 
     /// Changes the fields of a response that lead to the upstream.

@@ -199,8 +199,14 @@ struct GatewayAddressTests {
         let kept = try self.sent(["MOVE /pay/a"] + fields, by: ", rewrite_upstream: off")
         #expect(kept["Destination"] == "http://localhost:3128/pay/b")
         #expect(kept["If"] == "<http://localhost:3128/pay/a> (<urn:uuid:1>)")
-        let forwarded = try self.sent(["MOVE http://localhost/pay/a"] + fields)
-        #expect(forwarded["Destination"] == "http://localhost:3128/pay/b")
+    }
+
+    @Test func `a client of the proxy names the host that the route replaces`() throws {
+        let fields = ["Host: localhost", "Destination: http://localhost/pay/b"]
+        #expect(try self.sent(["MOVE http://localhost/pay/a"] + fields)["Destination"] == "http://up.test/v1/b")
+        let other = ["Host: localhost", "Destination: http://localhost:81/pay/b"]
+        #expect(
+            try self.sent(["MOVE http://localhost/pay/a"] + other)["Destination"] == "http://localhost:81/pay/b")
     }
 
     @Test func `rules for the fields of responses come last`() throws {
