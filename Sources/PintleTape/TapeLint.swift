@@ -161,8 +161,9 @@ package struct TapeContent: Sendable {
     private static let randomFields: Set<String> = [
         "etag", "if-none-match", "if-match", "digest", "content-digest", "repr-digest", "content-md5", "traceparent",
         "tracestate", "sec-websocket-key", "sec-websocket-accept", "x-request-id", "x-amz-request-id", "x-amz-id-2",
-        "x-trace-id", "x-correlation-id", "cf-ray", "nel", "report-to", "content-security-policy", "user-agent", "via",
-        "location", "link", "referer", "set-cookie", "cookie",
+        "x-amzn-requestid", "x-amzn-trace-id", "x-amz-cf-id", "x-amz-version-id", "x-amz-checksum-sha256",
+        "x-azure-ref", "x-guploader-uploadid", "x-trace-id", "x-correlation-id", "cf-ray", "nel", "report-to",
+        "content-security-policy", "user-agent", "via", "location", "link", "referer", "set-cookie", "cookie",
     ]
 }
 

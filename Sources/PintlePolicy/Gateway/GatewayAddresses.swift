@@ -2,7 +2,7 @@
 
 internal import PintleMessage
 
-/// The way back from the addresses of a route's upstream to those that the gateway's clients know.
+/// The way between the addresses of a route's upstream and those that the gateway's clients know.
 ///
 /// Clients get paths in place of URLs below the upstream: they resolve them against the URL that they have asked for. So
 /// the result is right whatever stands before the gateway and ends TLS there.
@@ -10,12 +10,12 @@ struct GatewayAddresses: Sendable {
     let upstream: Upstream
     /// The prefix that the request's path has lost, without a slash at its end; empty if it lost none.
     let prefix: String
-    /// The host by which the client knows the gateway.
-    let host: String
+    /// The host and port that the client has asked for; port 80 if a client of the gateway named none.
+    let gateway: Authority
     /// The path of the request as the client asked the gateway, with its query, and as the upstream got it.
     let asked: (gateway: String, upstream: String)
 
-    /// Changes the fields that lead to the upstream.
+    /// Changes the fields of a response that lead to the upstream.
     func apply(to fields: inout Fields) {
         for name in ["Location", "Content-Location"] {
             let values = fields.values(of: name)
@@ -146,7 +146,7 @@ struct GatewayAddresses: Sendable {
     private func excludesGateway(_ domain: String) -> Bool {
         let domain = domain.drop { $0 == "." }.lowercased()
         func holds(_ host: String) -> Bool { host == domain || host.hasSuffix(".\(domain)") }
-        return holds(self.upstream.authority.host) && !holds(self.host)
+        return holds(self.upstream.authority.host) && !holds(self.gateway.host)
     }
 
     /// The path of a cookie at the gateway; nil if it stays.

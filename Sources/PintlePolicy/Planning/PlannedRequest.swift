@@ -110,6 +110,7 @@ extension RequestPlan {
             }
             content = .none
         }
+        self.responseRewriter?.addresses?.apply(toRequest: &head.fields)
         self.rewriter?.apply(to: &head.fields)
         if let operation, operation.checksRequests {
             try self.judge(&made, head, content, operation, shortage: shortage, within: budget ?? .unlimited)

@@ -6,8 +6,10 @@ internal import PintleMessage
 /// `response.headers`.
 package struct ResponseRewriter: Sendable {
     private let route: Route
-    /// Nil unless a client of the gateway asks an upstream.
-    private let addresses: GatewayAddresses?
+    /// The addresses on both sides, also for the fields of the request; nil if the route leaves them alone.
+    let addresses: GatewayAddresses?
+    /// True if a client of the gateway asks: others name the upstream themselves, and may be sent to it.
+    private let mapsAddresses: Bool
     /// The value of the request's Origin field, for `cors`.
     private let origin: String?
     private let isPreflight: Bool
@@ -19,7 +21,8 @@ package struct ResponseRewriter: Sendable {
         let configuration = route.configuration
         (self.route, self.isPreflight) = (route, isPreflight)
         self.origin = configuration.cors == nil ? nil : head.fields["Origin"]
-        guard query.form == .gateway, configuration.rewritesUpstream, let upstream = configuration.upstream else {
+        self.mapsAddresses = query.form == .gateway
+        guard configuration.rewritesUpstream, let upstream = configuration.upstream else {
             self.addresses = nil
             return
         }
@@ -27,14 +30,14 @@ package struct ResponseRewriter: Sendable {
             RequestPath.removing(prefix: prefix, from: query.path) == nil ? nil : prefix
         }
         self.addresses = GatewayAddresses(
-            upstream: upstream, prefix: prefix ?? "", host: query.authority.host, asked: (query.path, decision.path))
+            upstream: upstream, prefix: prefix ?? "", gateway: query.authority, asked: (query.path, decision.path))
     }
 
     private var headers: HeaderRules { self.route.configuration.response.headers }
 
     /// Changes the fields of a response of the origin.
     func apply(to fields: inout Fields) {
-        self.addresses?.apply(to: &fields)
+        if self.mapsAddresses { self.addresses?.apply(to: &fields) }
         self.apply(toOwn: &fields)
     }
 

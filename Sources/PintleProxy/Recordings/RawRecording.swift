@@ -14,6 +14,8 @@ struct RawRecording: Sendable {
     var response: TapeResponse
     var headTime = 0
     var endTime = 0
+    /// True once the request has been sent to its end.
+    var isRequestWhole = false
     /// The rules for the response; nil if there are none.
     let judge: ResponseValidator?
     /// The reason why a body is not there; nil if all is there.
@@ -58,6 +60,16 @@ struct RawRecording: Sendable {
         self.empty()
     }
 
+    /// Keeps nothing of the response's body, and notes why. The request's stays if it is whole: a tape finds the recording by it,
+    /// and says what is missing.
+    mutating func leaveOutResponse(_ reason: String) {
+        guard self.isRequestWhole else { return self.leaveOut(reason) }
+        if self.gap == nil { self.gap = reason }
+        (self.response.body, self.response.pieces) = ([], [])
+        // A smaller share is never refused.
+        _ = self.memory.hold(self.bytes)
+    }
+
     /// Gives the recording up.
     mutating func lose(_ reason: String) {
         if self.loss == nil { self.loss = reason }
@@ -98,7 +110,7 @@ struct RawRecording: Sendable {
             time: self.time, request: request, response: response, headTime: self.headTime, endTime: self.endTime)
         recording.gap = self.gap ?? requestGap ?? content.gap
         if recording.gap != nil {
-            (recording.request.body, recording.response.body, recording.response.pieces) = ([], [], [])
+            (recording.response.body, recording.response.pieces) = ([], [])
             if recording.response.messages != nil { recording.response.messages = [] }
         } else if response.messages == nil {
             recording.violations = (judged?.kinds ?? []).map(\.rawValue)

@@ -33,8 +33,12 @@ final class RecordingOrigin {
         (self.tape, self.loop, self.delegate, self.start) = (tape, loop, delegate, loop.turnTime)
         self.observed = RawRecording(request, in: memory)
         self.isWebSocket = request.transfer.upgrade?.lowercased() == "websocket"
-        if case .bytes(let bytes) = request.transfer.body {
+        switch request.transfer.body {
+        case .none: self.observed.isRequestWhole = true
+        case .bytes(let bytes):
             self.take(request: bytes.readableBytesView)
+            self.observed.isRequestWhole = true
+        case .stream: break
         }
         self.stream = connect(request.transfer, self)
     }
@@ -47,14 +51,18 @@ final class RecordingOrigin {
     // MARK: Copies
 
     private func take(request bytes: some Collection<UInt8>) {
+        let isShort = self.observed.request.body.count + bytes.count <= self.tape.limit
+        if !isShort { self.observed.leaveOut(ContentUnpacking.tooLong(self.tape.limit)) }
         // It is too long to be kept, or there is no memory.
-        guard self.hasRoom(for: bytes.count, behind: self.observed.request.body.count) else { return }
+        guard isShort, self.observed.hold(self.observed.bytes + bytes.count) else { return }
         self.observed.request.body.append(contentsOf: bytes)
     }
 
     private func take(response bytes: UnsafeRawBufferPointer) {
+        let isShort = self.observed.response.body.count + bytes.count <= self.tape.limit
+        if !isShort { self.observed.leaveOutResponse(ContentUnpacking.tooLong(self.tape.limit)) }
         // It is too long to be kept, or there is no memory.
-        guard self.hasRoom(for: bytes.count, behind: self.observed.response.body.count) else { return }
+        guard isShort, self.observed.hold(self.observed.bytes + bytes.count) else { return }
         self.observed.response.body.append(contentsOf: bytes)
         let end = self.observed.response.body.count
         let time = self.elapsed
@@ -63,13 +71,6 @@ final class RecordingOrigin {
         } else {
             self.observed.response.pieces.append(TapeResponse.Piece(time: time, end: end))
         }
-    }
-
-    /// False from the first byte on that is over a limit; nothing of the bodies is kept then.
-    private func hasRoom(for more: Int, behind count: Int) -> Bool {
-        if count + more <= self.tape.limit { return self.observed.hold(self.observed.bytes + more) }
-        self.observed.leaveOut(ContentUnpacking.tooLong(self.tape.limit))
-        return false
     }
 
     // MARK: The end
@@ -115,6 +116,7 @@ extension RecordingOrigin: OriginStream {
 
     func finishBody(trailers: Fields) {
         self.observed.request.trailers = trailers
+        self.observed.isRequestWhole = true
         self.live?.finishBody(trailers: trailers)
     }
 

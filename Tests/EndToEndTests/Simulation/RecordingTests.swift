@@ -292,6 +292,27 @@ struct RecordingTests {
             "\(answer)")
     }
 
+    @Test(arguments: [["--data", "a=1"], ["--data", "a=1", "-H", "Transfer-Encoding: chunked"]])
+    func `a recording without its long answer is still found by the body of its request`(post: [String]) throws {
+        let (folder, origin) = (
+            try TemporaryFolder(), try RawOrigin(answering: response(String(repeating: "x", count: 5000)))
+        )
+        let recorder = try Self.proxy(folder, "mode: record", more: "recordings: {bodies: 4KiB}")
+        let url = "http://127.0.0.1:\(origin.port)/a"
+        #expect(try Curl.run(proxy: recorder.port, post + [url]).body.count == 5000)
+        #expect(try recorder.stop() == 0)
+        let player = try Self.proxy(folder, "mode: replay", more: "recordings: {bodies: 4KiB}")
+        let same = try Curl.run(proxy: player.port, post + [url])
+        #expect(
+            (same.json["detail"] as? String)?.contains(
+                "the recording 0001-POST-a.json has no body: a body is longer than recordings.bodies, 4096 bytes;")
+                == true, "\(same)")
+        let other = try Curl.run(proxy: player.port, "--data", "a=2", url)
+        #expect(
+            (other.json["detail"] as? String)?.contains("0001-POST-a.json differs only in its body: it has 3 bytes")
+                == true, "\(other)")
+    }
+
     @Test func `an answer that breaks off is not recorded`() throws {
         let folder = try TemporaryFolder()
         let origin = try RawOrigin { connection in

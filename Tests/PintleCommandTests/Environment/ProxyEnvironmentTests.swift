@@ -76,7 +76,7 @@ struct ProxyEnvironmentTests {
         for name in [
             "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "PIP_CERT", "AWS_CA_BUNDLE",
             "CARGO_HTTP_CAINFO", "NPM_CONFIG_CAFILE", "BUNDLE_SSL_CA_CERT", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
-            "NIX_SSL_CERT_FILE",
+            "NIX_SSL_CERT_FILE", "PERL_LWP_SSL_CA_FILE",
         ] { #expect(self.value(name, environment) == "/d/bundle.pem") }
         #expect(self.value("WGETRC", environment) == "/d/wgetrc")
         #expect(self.value("APT_CONFIG", environment) == "/d/apt.conf")

@@ -5,14 +5,16 @@ import Testing
 
 @testable import PintlePolicy
 
-/// `rewrite_upstream`: addresses of the upstream in responses to clients of the gateway.
+/// `rewrite_upstream`: addresses of the upstream in responses to clients of the gateway, and the gateway's in requests.
 struct GatewayAddressTests {
     private func addresses(
         _ upstream: String, prefix: String = "", host: String = "localhost", asked path: String = "/"
     ) throws -> GatewayAddresses {
         let upstream = try Upstream(upstream)
         let sent = try upstream.path(for: path, strippingPrefix: prefix)
-        return GatewayAddresses(upstream: upstream, prefix: prefix, host: host, asked: (path, sent))
+        return GatewayAddresses(
+            upstream: upstream, prefix: prefix, gateway: try #require(Authority(host, defaultPort: 80)),
+            asked: (path, sent))
     }
 
     @Test(
@@ -172,6 +174,85 @@ struct GatewayAddressTests {
         #expect(try self.forwarded(["GET http://localhost/pay/x"], fields)["Location"] == "http://up.test/v1/in")
         let kept = try self.forwarded(["GET /pay/x", "Host: localhost"], fields, by: ", rewrite_upstream: off")
         #expect(kept["Location"] == "http://up.test/v1/in")
+    }
+
+    // MARK: Requests
+
+    @Test(
+        arguments: [
+            ("http://up.test/", "", "localhost:3128", "http://localhost:3128/b", "http://up.test/b"),
+            ("https://up.test/", "", "localhost:3128", "http://LOCALHOST:3128/b%20c", "https://up.test/b%20c"),
+            ("http://up.test:81/", "", "localhost", "http://localhost:80/b", "http://up.test:81/b"),
+            ("http://[::1]:81/", "", "localhost", "http://localhost/b", "http://[::1]:81/b"),
+            // TLS ends before the gateway, or at it.
+            ("http://up.test/", "", "localhost", "https://localhost/b", "http://up.test/b"),
+            ("http://up.test/", "", "localhost:443", "https://localhost/b", "http://up.test/b"),
+            ("http://up.test/", "", "localhost:8443", "https://localhost:8443/b", "http://up.test/b"),
+            ("http://up.test/v1", "/pay", "localhost", "http://localhost/pay/b", "http://up.test/v1/b"),
+            ("http://up.test/v1", "/pay", "localhost", "/pay/b", "/v1/b"),
+            ("http://up.test/v1", "", "localhost", "/b", "/v1/b"),
+            ("http://up.test/", "", "localhost", "/b", nil),
+            // Another route's, another server's, or unclear.
+            ("http://up.test/v1", "/pay", "localhost", "http://localhost/b", nil),
+            ("http://up.test/v1", "/pay", "localhost", "/payment/b", nil),
+            ("http://up.test/", "", "localhost:3128", "http://localhost/b", nil),
+            ("http://up.test/", "", "localhost", "http://localhost:3128/b", nil),
+            ("http://up.test/", "", "localhost", "http://up.test/b", nil),
+            ("http://up.test/", "", "localhost", "http://u:p@localhost/b", nil),
+            ("http://up.test/v1", "", "localhost", "http://localhost/../b", nil),
+            ("http://up.test/v1", "", "localhost", "//other.test/b", nil),
+            ("http://up.test/v1", "", "localhost", "b", nil),
+            ("http://up.test/v1", "", "localhost", "", nil),
+        ] as [(String, String, String, String, String?)])
+    func `a destination at the gateway becomes one at the upstream`(
+        upstream: String, prefix: String, host: String, reference: String, mapped: String?
+    ) throws {
+        #expect(try self.addresses(upstream, prefix: prefix, host: host).destination(reference) == mapped)
+    }
+
+    @Test(
+        arguments: [
+            (
+                "<http://localhost/pay/b(1)> (<urn:uuid:1> [\"a)<b\"]) (Not <DAV:no-lock>)</pay/c>(<urn:uuid:2>)",
+                "<http://up.test/v1/b(1)> (<urn:uuid:1> [\"a)<b\"]) (Not <DAV:no-lock>)</v1/c>(<urn:uuid:2>)"
+            ),
+            ("(<http://localhost/pay/token>)", nil), ("<http://other.test/pay/b> (<urn:uuid:1>)", nil),
+            ("<http://localhost/pay/b", nil), ("([\"a)", nil), ("", nil),
+            ("<http://localhost/pay/\u{E4}> ([\"a\"])", nil),
+        ] as [(String, String?)])
+    func `resources of conditions become the upstream's, tokens and entity tags stay`(text: String, mapped: String?)
+        throws
+    {
+        #expect(try self.addresses("http://up.test/v1", prefix: "/pay").conditions(text) == mapped)
+    }
+
+    private func sent(_ request: [String], by more: String = "") throws -> Fields {
+        let policy = try policy(
+            "routes: [{name: a, match: {hosts: [localhost]}, upstream: \"http://up.test/v1\", strip_prefix: /pay\(more)}]"
+        )
+        let head = try RequestHead(spelled: request)
+        return try RequestPlan(head, .none, by: policy).request(from: head, .streamed, of: .local).transfer.fields
+    }
+
+    @Test func `a move is sent with the upstream's names for its destination and locks`() throws {
+        let fields = [
+            "Host: localhost:3128", "Destination: http://localhost:3128/pay/b",
+            "If: <http://localhost:3128/pay/a> (<urn:uuid:1>)",
+        ]
+        let sent = try self.sent(["MOVE /pay/a"] + fields)
+        #expect(sent["Destination"] == "http://up.test/v1/b")
+        #expect(sent["If"] == "<http://up.test/v1/a> (<urn:uuid:1>)")
+        let kept = try self.sent(["MOVE /pay/a"] + fields, by: ", rewrite_upstream: off")
+        #expect(kept["Destination"] == "http://localhost:3128/pay/b")
+        #expect(kept["If"] == "<http://localhost:3128/pay/a> (<urn:uuid:1>)")
+    }
+
+    @Test func `a client of the proxy names the host that the route replaces`() throws {
+        let fields = ["Host: localhost", "Destination: http://localhost/pay/b"]
+        #expect(try self.sent(["MOVE http://localhost/pay/a"] + fields)["Destination"] == "http://up.test/v1/b")
+        let other = ["Host: localhost", "Destination: http://localhost:81/pay/b"]
+        #expect(
+            try self.sent(["MOVE http://localhost/pay/a"] + other)["Destination"] == "http://localhost:81/pay/b")
     }
 
     @Test func `rules for the fields of responses come last`() throws {

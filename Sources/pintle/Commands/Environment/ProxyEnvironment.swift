@@ -83,14 +83,14 @@ struct ProxyEnvironment: Sendable, Equatable {
     private static let bundleNames = [
         "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "PIP_CERT", "AWS_CA_BUNDLE",
         "CARGO_HTTP_CAINFO", "NPM_CONFIG_CAFILE", "BUNDLE_SSL_CA_CERT", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
-        "NIX_SSL_CERT_FILE",
+        "NIX_SSL_CERT_FILE", "PERL_LWP_SSL_CA_FILE",
     ]
     /// The variables that a program reads if the first one is not set, in its order.
     private static let readOtherwise = [
         "CURL_CA_BUNDLE": ["SSL_CERT_FILE"], "REQUESTS_CA_BUNDLE": ["CURL_CA_BUNDLE"],
         "PIP_CERT": ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"], "AWS_CA_BUNDLE": ["REQUESTS_CA_BUNDLE"],
         "CARGO_HTTP_CAINFO": ["SSL_CERT_FILE"], "BUNDLE_SSL_CA_CERT": ["SSL_CERT_FILE"],
-        "NIX_SSL_CERT_FILE": ["SSL_CERT_FILE"],
+        "NIX_SSL_CERT_FILE": ["SSL_CERT_FILE"], "PERL_LWP_SSL_CA_FILE": ["HTTPS_CA_FILE"],
     ]
     private static let wgetName = "WGETRC"
     private static let aptName = "APT_CONFIG"
