@@ -11,7 +11,7 @@ struct ConfigurationOptions: ParsableArguments {
             "The configuration file.",
             discussion:
                 "Else $PINTLE_CONFIG, ./pintle.yaml, $XDG_CONFIG_HOME/pintle/pintle.yaml, the embedded default.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var file: String?
 
     /// Writes a sentence about a wait or an old list, in the form of the configuration's log if it goes there.

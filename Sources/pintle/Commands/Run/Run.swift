@@ -75,19 +75,20 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Write a configuration to this new file that allows what the command did, for you to read; tunnels are "
-                + "intercepted for it, all of them unless --intercept names some.", valueName: "file"))
+                + "intercepted for it, all of them unless --intercept names some.", valueName: "file"),
+        completion: .file())
     var learn: String?
 
     @Option(
         help: ArgumentHelp(
             "Record every exchange with an origin into a folder. Tunnels are intercepted for it, all of them unless "
-                + "--intercept names some.", valueName: "folder"))
+                + "--intercept names some.", valueName: "folder"), completion: .directory)
     var record: String?
 
     @Option(
         help: ArgumentHelp(
             "Answer every request with its recording in a folder, or in a HAR file. Tunnels are intercepted for it, all of them "
-                + "unless --intercept names some.", valueName: "folder"))
+                + "unless --intercept names some.", valueName: "folder"), completion: .file())
     var replay: String?
 
     @Option(
@@ -116,11 +117,12 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Sign reports of the format intoto with this private key for Ed25519, in PEM (docs/signed-reports.md).",
-            valueName: "key"))
+            valueName: "key"), completion: .file())
     var sign: String?
 
     @Argument(
-        parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
+        parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"),
+        completion: .file())
     var command: [String] = []
 
     func run() async throws {
