@@ -284,6 +284,9 @@ struct Run: AsyncParsableCommand {
             if folder.hasSuffix(".har") {
                 throw self.refusal("--record \(folder): an archive is only played; name a folder")
             }
+            if let obstacle = OutputPlace.obstacle(toFilling: folder) {
+                throw self.refusal("--record \(folder): \(obstacle)")
+            }
             return RunTape(path: folder, mode: .record)
         case (nil, .some(let path)):
             let miss = ReplayRules.Miss(rawValue: (self.miss ?? .fail).rawValue) ?? .fail
@@ -291,7 +294,11 @@ struct Run: AsyncParsableCommand {
                 throw self.refusal("--replay \(path): an archive is only played; name a folder, or --miss forward")
             }
             // A folder for recordings may be new.
-            if miss != .record, access(path, R_OK) != 0 {
+            if miss == .record {
+                if let obstacle = OutputPlace.obstacle(toFilling: path) {
+                    throw self.refusal("--replay \(path): \(obstacle)")
+                }
+            } else if access(path, R_OK) != 0 {
                 throw self.refusal("--replay \(path): it cannot be read: \(SystemError.last)")
             }
             return RunTape(path: path, mode: .replay, miss: miss)
