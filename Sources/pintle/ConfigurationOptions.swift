@@ -34,6 +34,9 @@ struct ConfigurationOptions: ParsableArguments {
         _ file: String?, listen: [ListenAddress]? = nil, telling files: ReadFiles? = nil,
         _ tell: @escaping Telling = { sentence, _ in Output.error(sentence) }
     ) async throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
+        guard file != "" else {
+            throw CommandFailure(.usage, "the name of the configuration is empty, as is a variable that is not set")
+        }
         let system = LoaderEnvironment.system(environment: Inherited.environment)
         do throws(ConfigurationError) {
             let surroundings =
