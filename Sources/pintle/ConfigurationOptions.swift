@@ -11,7 +11,7 @@ struct ConfigurationOptions: ParsableArguments {
             "The configuration file.",
             discussion:
                 "Else $PINTLE_CONFIG, ./pintle.yaml, $XDG_CONFIG_HOME/pintle/pintle.yaml, the embedded default.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var file: String?
 
     /// Writes a sentence about a wait or an old list, in the form of the configuration's log if it goes there.
@@ -34,6 +34,9 @@ struct ConfigurationOptions: ParsableArguments {
         _ file: String?, listen: [ListenAddress]? = nil, telling files: ReadFiles? = nil,
         _ tell: @escaping Telling = { sentence, _ in Output.error(sentence) }
     ) async throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
+        guard file != "" else {
+            throw CommandFailure(.usage, "the name of the configuration is empty, as is a variable that is not set")
+        }
         let system = LoaderEnvironment.system(environment: Inherited.environment)
         do throws(ConfigurationError) {
             let surroundings =

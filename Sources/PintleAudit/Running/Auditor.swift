@@ -149,8 +149,15 @@ package struct Auditor: Sendable {
         case .timedOut(.handshaking), .reset, .handshake:
             return AuditFinding(
                 .handshakeFailed, policy: target.policy, authority: target.authority, addresses: [address],
-                at: target.position, source: target.source, message: "\(target.authority): \(failure)")
+                at: target.position, source: target.source,
+                message: "\(target.authority): \(failure)\(Self.hint(failure, target))")
         }
+    }
+
+    /// A server may need the name to find its certificate, and an address is none (RFC 6066 §3).
+    private static func hint(_ failure: ProbeFailure, _ target: AuditTarget) -> String {
+        guard case .handshake(.alert) = failure, IPAddress(target.authority.host) != nil else { return "" }
+        return "; no name was sent (SNI), as the host is an address: if the server needs one, name it by that"
     }
 
     private func unreachable(

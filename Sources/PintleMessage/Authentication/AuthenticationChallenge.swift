@@ -35,4 +35,14 @@ public struct AuthenticationChallenge: Sendable, Equatable {
         }
         return challenges
     }
+
+    /// The schemes that a proxy asks for, as in `digest, negotiate`; nil if it takes Basic, or asks for nothing.
+    ///
+    /// - Parameter fields: those of the proxy's 407.
+    package static func schemesInsteadOfBasic(in fields: Fields) -> String? {
+        let schemes = self.challenges(in: fields, isProxy: true).map(\.scheme)
+        guard !schemes.isEmpty, !schemes.contains("basic") else { return nil }
+        // The proxy may name anything; a few names of the usual length are enough for a sentence.
+        return schemes.prefix(4).map { String($0.prefix(32)) }.joined(separator: ", ")
+    }
 }

@@ -32,10 +32,8 @@ package struct RequestParser: Sendable {
         // A client may send an empty line after the body of an earlier request (RFC 9112 §2.2).
         var start = 0
         while bytes.count >= start + 2, start < 4, bytes[start] == .cr, bytes[start + 1] == .lf { start += 2 }
-        // A TLS ClientHello. Checked here, before its line feeds cause an error that would not name the real problem.
-        if start < bytes.count, bytes[start] == 0x16 {
-            throw WireError(.malformed, "this port speaks HTTP without TLS; give the proxy's address as http://")
-        }
+        // Checked here, before line feeds in the bytes cause an error that would not name the real problem.
+        if let error = Self.errorOfOtherProtocol(bytes, from: start) { throw error }
         guard let end = try self.endOfHead(bytes, from: start) else { return nil }
         self.searched = 0
         return start..<end
@@ -54,6 +52,30 @@ package struct RequestParser: Sendable {
         }
         return head
     }
+
+    /// Returns the error for bytes with which a client of another protocol begins; nil for others.
+    ///
+    /// - Parameter start: the number of bytes of the empty lines before them.
+    private static func errorOfOtherProtocol(_ bytes: UnsafeRawBufferPointer, from start: Int) -> WireError? {
+        guard start < bytes.count else { return nil }
+        switch bytes[start] {
+        case 0x16:  // A TLS ClientHello.
+            return WireError(.malformed, "this port speaks HTTP without TLS; give the proxy's address as http://")
+        case 0 where start == 4:  // Version 2 of the PROXY protocol begins with two empty lines.
+            return Self.hasProxyHeader
+        case UInt8(ascii: "P"):
+            let line = UnsafeRawBufferPointer(rebasing: bytes[start...])
+            if line.starts(with: "PROXY TCP") || line.starts(with: "PROXY UNKNOWN") { return Self.hasProxyHeader }
+            guard line.starts(with: "PRI * HTTP/2.0\r\n") else { return nil }
+            return WireError(
+                .versionNotSupported,
+                "HTTP/2 is spoken over TLS only, where the handshake agrees on it; speak HTTP/1.1 on this port")
+        default: return nil
+        }
+    }
+
+    private static let hasProxyHeader = WireError(
+        .malformed, "a header of the PROXY protocol is not read here; have the load balancer send none")
 
     /// Finds the empty line that ends the head, and checks lengths and line ends on the way.
     private mutating func endOfHead(_ bytes: UnsafeRawBufferPointer, from start: Int) throws(WireError) -> Int? {

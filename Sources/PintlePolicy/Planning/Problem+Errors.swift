@@ -89,10 +89,17 @@ extension Problem {
     }
 
     /// The problem with an upstream proxy that does not let this proxy's requests through.
-    package init(unadmittedBy parent: ProxyServer) {
+    ///
+    /// - Parameter fields: those of the upstream proxy's 407.
+    package init(unadmittedBy parent: ProxyServer, _ fields: Fields) {
         let remedy =
-            parent.credential == nil
-            ? "set upstream_proxy.username and password" : "it does not take the credential of the configuration"
+            if let schemes = AuthenticationChallenge.schemesInsteadOfBasic(in: fields) {
+                "it asks for \(schemes), and a credential of the configuration is sent as Basic only"
+            } else if parent.credential == nil {
+                "set upstream_proxy.username and password"
+            } else {
+                "it does not take the credential of the configuration"
+            }
         self.init(.connectFailure, "the proxy \(parent.authority) answered 407 to a request of this proxy; \(remedy)")
     }
 

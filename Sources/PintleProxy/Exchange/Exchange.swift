@@ -323,7 +323,7 @@ final class Exchange: TransferDelegate {
         self.lateness = nil
         self.report.note(head, of: origin, self.plan?.decision, in: self.active)
         if head.status == 407, self.offer == nil, let parent = self.active.forwarder(of: self.plan?.decision) {
-            return self.refuse(Problem(unadmittedBy: parent))
+            return self.refuse(Problem(unadmittedBy: parent, head.fields))
         }
         if let problem = self.client.needsSwitch(insteadOf: head) { return self.refuse(problem) }
         do throws(Problem) {

@@ -56,9 +56,11 @@ final class RouteTape: Sendable {
     /// Writes what was observed, on another thread.
     func write(_ observed: RawRecording) {
         if let loss = observed.loss { return self.recorder.lose(of: self.counters, loss) }
-        let (tape, limit) = (self.tape, self.limit)
-        self.recorder.add(bytes: observed.bytes, of: self.counters) { () throws(TapeError) in
-            try tape.add(observed.recording(limit: limit))
+        let (tape, limit, recorder, counters) = (self.tape, self.limit, self.recorder, self.counters)
+        recorder.add(bytes: observed.bytes, of: counters) { () throws(TapeError) in
+            let recording = observed.recording(limit: limit)
+            try tape.add(recording)
+            if let gap = recording.gap { recorder.tell(ofGap: "\(Self.words(for: observed)): \(gap)", counters) }
         }
     }
 
@@ -68,11 +70,15 @@ final class RouteTape: Sendable {
     /// Tells of an exchange whose answer was given up before its end. It has no recording, since a shorter answer would be played as a
     /// whole one.
     func giveUp(_ observed: RawRecording) {
-        let url = observed.request.url.prefix { $0 != "?" }.prefix(Self.longestURL)
         self.recorder.lose(
             of: self.counters,
-            "\(observed.request.method) \(url): the answer was given up before its end, as by a client that leaves",
+            "\(Self.words(for: observed)): the answer was given up before its end, as by a client that leaves",
             at: .warning)
+    }
+
+    /// The method and the URL of an exchange. A query may have secrets.
+    private static func words(for observed: RawRecording) -> String {
+        "\(observed.request.method) \(observed.request.url.prefix { $0 != "?" }.prefix(Self.longestURL))"
     }
 
     /// Compares what was observed with its recording, on another thread.

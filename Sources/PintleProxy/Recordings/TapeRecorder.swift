@@ -41,6 +41,14 @@ final class TapeRecorder: Sendable {
             level: level, "a recording is lost", metadata: ["route": "\(counters.name)", "reason": "\(reason)"])
     }
 
+    /// Tells of a recording that was written without its bodies: it will be a miss.
+    ///
+    /// - Parameter gap: the request, and the reason.
+    func tell(ofGap gap: String, _ counters: RouteCounters) {
+        self.logger.warning(
+            "a recording is incomplete", metadata: ["route": "\(counters.name)", "reason": "\(gap)"])
+    }
+
     /// - Parameters:
     ///   - bytes: the memory that the work holds.
     ///   - counters: count the recording if it is lost.

@@ -225,8 +225,8 @@ final class ConnectionAttempt {
             case .end, .failed: return self.proxyIsSilent()
             }
             do throws(WireError) {
-                if let status = try Self.status(&connect) {
-                    if status / 100 == 2 { self.goOnToOrigin() } else { self.refused(status) }
+                if let head = try Self.head(&connect) {
+                    if head.status / 100 == 2 { self.goOnToOrigin() } else { self.refused(head) }
                     return
                 }
             } catch {
@@ -242,8 +242,8 @@ final class ConnectionAttempt {
 
     /// Parses a line of the response.
     ///
-    /// - Returns: the final status when the head is complete; nil before.
-    private static func status(_ connect: inout ConnectExchange) throws(WireError) -> UInt16? {
+    /// - Returns: the final head when it is complete; nil before.
+    private static func head(_ connect: inout ConnectExchange) throws(WireError) -> ResponseHead? {
         let line = connect.line
         connect.line = []
         var reader = connect.reader
@@ -253,7 +253,7 @@ final class ConnectionAttempt {
         }
         connect.reader = reader
         guard case .head(let head, _) = try result.get() else { return nil }
-        return head.status
+        return head
     }
 
     private func send(_ bytes: UnsafeRawBufferPointer) -> StreamOutcome {
@@ -295,14 +295,13 @@ final class ConnectionAttempt {
                     + "\(self.request.authority)"))
     }
 
-    private func refused(_ status: UInt16) {
+    private func refused(_ head: ResponseHead) {
         guard let proxy else { preconditionFailure("BUG: a proxy has answered that is not there") }
-        let hint = status == 407 ? "; \(proxy.server.remedy)" : ""
+        let hint = head.status == 407 ? "; \(proxy.server.remedy(for: head.fields))" : ""
+        let (name, origin) = (proxy.server.authority, self.request.authority)
         self.fail(
             SessionError(
-                .connectFailure,
-                "the proxy \(proxy.server.authority) answered \(status) to the tunnel to \(self.request.authority)\(hint)"
-            ))
+                .connectFailure, "the proxy \(name) answered \(head.status) to the tunnel to \(origin)\(hint)"))
     }
 
     // MARK: The end

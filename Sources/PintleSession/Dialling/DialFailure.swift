@@ -99,7 +99,7 @@ struct DialFailure {
         let origin = self.target.authority
         switch CURLproxycode(rawValue: UInt32(truncatingIfNeeded: self.proxyError)) {
         case CURLPX_NO_AUTH, CURLPX_GSSAPI, CURLPX_GSSAPI_PERMSG, CURLPX_GSSAPI_PROTECTION, CURLPX_USER_REJECTED:
-            return SessionError(.connectFailure, "\(name) wants to know who asks; \(proxy.remedy)")
+            return SessionError(.connectFailure, "\(name) wants to know who asks; \(proxy.remedy())")
         case CURLPX_BAD_VERSION, CURLPX_UNKNOWN_MODE, CURLPX_BAD_ADDRESS_TYPE:
             return SessionError(.connectFailure, "the proxy \(proxy.authority) does not speak SOCKS 5")
         case CURLPX_REPLY_CONNECTION_REFUSED:
@@ -144,8 +144,13 @@ extension SessionError {
 
 extension ProxyServer {
     /// The advice for a proxy that demands credentials.
-    var remedy: String {
-        self.credential == nil
+    ///
+    /// - Parameter fields: those of its 407; nil for SOCKS, which has none.
+    func remedy(for fields: Fields? = nil) -> String {
+        if let schemes = fields.flatMap(AuthenticationChallenge.schemesInsteadOfBasic(in:)) {
+            return "it asks for \(schemes), and a credential of the configuration is sent as Basic only"
+        }
+        return self.credential == nil
             ? "give the proxy's credential in the configuration"
             : "it does not take the credential of the configuration"
     }

@@ -29,25 +29,26 @@ struct Check: AsyncParsableCommand {
         case text, json
     }
 
-    @Argument(help: "The configuration file, as with -c.")
+    @Argument(help: "The configuration file, as with -c.", completion: .file())
     var file: String?
 
     @OptionGroup var configuration: ConfigurationOptions
 
     @Option(
         help: ArgumentHelp(
-            "A saved request, as a client sends it to the proxy: print what would go upstream.", valueName: "file"))
+            "A saved request, as a client sends it to the proxy: print what would go upstream.", valueName: "file"),
+        completion: .file())
     var sample: String?
 
     @Option(
         help: ArgumentHelp(
-            "An earlier configuration: print what this one decides otherwise.", valueName: "file"))
+            "An earlier configuration: print what this one decides otherwise.", valueName: "file"), completion: .file())
     var against: String?
 
     @Option(
         help: ArgumentHelp(
             "Recorded traffic, as lines of Pintle's log or a HAR file: print which exchanges would be decided otherwise.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var traffic: String?
 
     @Flag(help: "Print the lists of destinations that come with the program, for include: [\"preset:NAME\"].")

@@ -42,7 +42,8 @@ struct Fetch: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A JSON document as the body, checked and sent as it is; - reads standard input.", valueName: "file"))
+            "A JSON document as the body, checked and sent as it is; - reads standard input.", valueName: "file"),
+        completion: .file())
     var json: String?
 
     @Option(
@@ -77,7 +78,8 @@ struct Fetch: AsyncParsableCommand {
     var pin: [String] = []
 
     @Option(
-        help: ArgumentHelp("Trust these certificates in place of the system's: a file or a folder.", valueName: "pem"))
+        help: ArgumentHelp("Trust these certificates in place of the system's: a file or a folder.", valueName: "pem"),
+        completion: .file())
     var roots: String?
 
     // MARK: Output and transfers
@@ -86,7 +88,7 @@ struct Fetch: AsyncParsableCommand {
         name: [.customShort("o"), .customLong("output")],
         help: ArgumentHelp(
             "Write the body to this file; with --parallel, to files in this folder, named as the URLs are.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var output: String?
 
     @Flag(

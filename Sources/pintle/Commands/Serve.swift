@@ -28,17 +28,21 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Write the ports listened on, and the paths of Unix sockets, to this file, one a line, when ready.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var portFile: String?
 
     @Flag(
         help: "Reload when the configuration file, or a file that it names, changes; not where hosts would be refused.")
     var watch = false
 
-    @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+    @Option(
+        help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"),
+        completion: .list(LogConfiguration.Level.allCases.map(\.rawValue)))
     var logLevel: String?
 
-    @Option(help: ArgumentHelp("text or json.", valueName: "format"))
+    @Option(
+        help: ArgumentHelp("text or json.", valueName: "format"),
+        completion: .list(LogConfiguration.Format.allCases.map(\.rawValue)))
     var logFormat: String?
 
     /// Loads the current configuration file and applies the flags.

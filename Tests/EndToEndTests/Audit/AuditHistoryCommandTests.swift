@@ -30,6 +30,7 @@ import Testing
         #expect(nothing.exitCode == 0)
         #expect(try jsonObject(nothing.output.joined())["from"] is NSNull)
         #expect(alone.errors.last?.contains("is the first of") == true)
+        #expect(alone.errors.last?.hasSuffix("/pintle.yaml") == true, "\(alone.errors)")
 
         #expect(try self.stage.audit(history: self.history).exitCode == 0)
         #expect(try self.diff().exitCode == 0)

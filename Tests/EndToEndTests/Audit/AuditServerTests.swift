@@ -193,6 +193,14 @@ import Testing
                     try connection.send("\u{16}\u{03}\u{03}\u{00}\u{5A}\u{02}")
                 }, "handshake-failed", "it closed the connection during the TLS handshake, after 6 bytes"
             ),
+            (
+                { connection in
+                    _ = try connection.stream.readSome()
+                    try connection.send("\u{15}\u{03}\u{03}\u{00}\u{02}\u{02}\u{70}")
+                }, "handshake-failed",
+                "it ended the TLS handshake with the alert unrecognized_name; no name was sent (SNI), as the host is an "
+                    + "address: if the server needs one, name it by that"
+            ),
         ]
         for (script, name, words) in scripts {
             let server = try RawOrigin(script)

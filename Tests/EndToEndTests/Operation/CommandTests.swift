@@ -23,6 +23,15 @@ struct CommandTests {
         #expect(both.exitCode == 2 && both.errors.contains { $0.contains("Name one configuration") }, "\(both.lines)")
     }
 
+    @Test(arguments: [["check", "-c", ""], ["check", ""], ["explain", "-c", "", "GET", "http://a.test/"]])
+    func `an empty name is no configuration`(arguments: [String]) throws {
+        let process = try PintleProcess.run(arguments)
+        #expect(process.exitCode == 2 && process.output.isEmpty, "\(process.lines)")
+        #expect(
+            process.errors == ["the name of the configuration is empty, as is a variable that is not set"],
+            "\(process.lines)")
+    }
+
     @Test(arguments: [
         ("serv", "Did you mean: pintle serve"),
         ("-c x.yaml serve", "Options follow the command, as in: pintle serve -c …"),

@@ -175,6 +175,24 @@ struct FollowTests {
         #expect(top.output[1].hasSuffix("0 tunnels, 0 B of bodies held"), "\(top.output)")
     }
 
+    @Test func `top does not draw on a terminal that cannot be controlled`() throws {
+        let script = """
+            import os, pty, sys
+            pid, terminal = pty.fork()
+            if pid == 0: os.execv(sys.argv[1], ["pintle", "top"])
+            try:
+                while piece := os.read(terminal, 4096): os.write(1, piece)
+            except OSError: pass
+            sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            """
+        let process = try ChildProcess(
+            "/usr/bin/python3", ["-c", script, PintleProcess.binary],
+            environment: self.environment.merging(["TERM": "dumb"]) { $1 })
+        #expect(try process.waitForExit() == 2)
+        let words = process.output.joined()
+        #expect(words.contains("pintle top needs a terminal") && !words.contains("\u{1B}"), "\(process.lines)")
+    }
+
     @Test func `top draws on a terminal of any size, stops for Ctrl-Z, and gives the terminal back`() async throws {
         let script = #"""
             import fcntl, os, pty, select, signal, struct, subprocess, termios, time
@@ -220,7 +238,7 @@ struct FollowTests {
         let process = try ChildProcess(
             "/usr/bin/python3", ["-c", script],
             environment: self.environment.merging([
-                "pintle": PintleProcess.binary, "patience": "\(Patience.seconds)", "base": self.base,
+                "pintle": PintleProcess.binary, "patience": "\(Patience.seconds)", "base": self.base, "TERM": "xterm",
                 "proxy": "http://127.0.0.1:\(self.pintle.port)",
             ]) { $1 })
         let code = try await process.exit(within: 5 * Patience.seconds)

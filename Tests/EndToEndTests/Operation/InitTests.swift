@@ -65,15 +65,70 @@ struct InitTests {
     }
 
     @Test func `at a terminal it asks three questions, and an empty answer takes what is in brackets`() throws {
+        let wrong = try self.askGateway("nowhere")
+        #expect(wrong.exitCode == 2 && self.text("pintle.yaml").isEmpty, "\(wrong.lines)")
+        #expect(wrong.output.contains { $0.contains("an answer is not right") }, "\(wrong.lines)")
+        let right = try self.askGateway("http://app.example:8000/base/")
+        #expect(right.exitCode == 0, "\(right.lines)")
+        #expect(self.text("pintle.yaml").contains("upstream: \"http://app.example:8000/base/\""))
+        #expect(try self.run("check").exitCode == 0)
+        #expect(try self.run("test").exitCode == 0)
+    }
+
+    @Test(
+        arguments: [
+            ("127.0.0.1:8080", ["127.0.0.1:8080", "localhost:8080"], ["machine.example:8080"]),
+            ("0.0.0.0:8080", ["machine.example:8080", "192.0.2.7:8080", "localhost:8080"], []),
+            ("[::]:80", ["machine.example"], []), ("127.0.0.1:0", ["127.0.0.1:4711", "localhost:4711"], []),
+            ("unix:gateway.sock", ["localhost"], []),
+        ] as [(String, [String], [String])])
+    func `a gateway is reached by each name of its address`(listen: String, names: [String], others: [String]) throws {
+        let made = try self.askGateway("http://app.example:8000/", listen)
+        #expect(made.exitCode == 0, "\(made.lines)")
+        let test = try self.run("test")
+        #expect(test.exitCode == 0, "\(test.lines)")
+        for name in names + others {
+            let explained = try self.run("explain", "GET", "/", "--header", "Host: \(name)")
+            #expect(
+                explained.output.contains { $0.contains("http://app.example:8000/") } == names.contains(name),
+                "\(name): \(explained.lines)")
+        }
+        // Clients of other machines are let in by the operator.
+        let isExposed = ["0.0.0.0:8080", "[::]:80"].contains(listen)
+        #expect(self.text("pintle.yaml").contains("# clients: {allow: ") == isExposed)
+    }
+
+    @Test func `a wrong address is the one fault that is told`() throws {
+        let wrong = try self.askGateway("http://app.example:8000/", "nowhere")
+        #expect(wrong.exitCode == 2 && wrong.output.contains { $0.contains("listen: ") }, "\(wrong.lines)")
+        #expect(!wrong.output.contains { $0.contains("match.hosts") }, "\(wrong.lines)")
+    }
+
+    @Test func `a build that may reach every host has no test for other hosts`() throws {
+        let made = try self.ask(["[build] ", "build", "preset:npm] ", "*", "[127.0.0.1:3128] ", ""])
+        #expect(made.exitCode == 0, "\(made.lines)")
+        let test = try self.run("test")
+        #expect(test.exitCode == 0, "\(test.lines)")
+    }
+
+    private func askGateway(_ url: String, _ listen: String = "") throws -> ChildProcess {
+        try self.ask([
+            "for: build, gateway, audit, team? [build] ", "gateway", "behind the gateway? [http://127.0.0.1:9000/] ",
+            url, "reach Pintle? [127.0.0.1:8080] ", listen,
+        ])
+    }
+
+    /// Answers the questions at a terminal.
+    ///
+    /// - Parameter dialogue: the ends of the questions, each with its answer behind it.
+    private func ask(_ dialogue: [String]) throws -> ChildProcess {
         let shell = """
             import os, pty, sys
             pid, terminal = pty.fork()
             if pid == 0: os.execv(sys.argv[1], ["pintle", "init"])
             seen = b""
-            for question, answer in ((b"for: build, gateway, audit, team? [build] ", "gateway"),
-                    (b"behind the gateway? [http://127.0.0.1:9000/] ", sys.argv[2]),
-                    (b"reach Pintle? [127.0.0.1:8080] ", "")):
-                while question not in seen: seen += os.read(terminal, 4096)
+            for question, answer in zip(sys.argv[2::2], sys.argv[3::2]):
+                while question.encode() not in seen: seen += os.read(terminal, 4096)
                 os.write(terminal, answer.encode() + b"\\n")
             try:
                 while piece := os.read(terminal, 4096): seen += piece
@@ -81,20 +136,10 @@ struct InitTests {
             os.write(1, seen)
             sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
             """
-        func ask(_ url: String) throws -> ChildProcess {
-            let process = try ChildProcess(
-                "/usr/bin/python3", ["-c", shell, PintleProcess.binary, url], environment: ["TERM": "xterm"],
-                folder: self.folder.path)
-            try process.waitForExit()
-            return process
-        }
-        let wrong = try ask("nowhere")
-        #expect(wrong.exitCode == 2 && self.text("pintle.yaml").isEmpty, "\(wrong.lines)")
-        #expect(wrong.output.contains { $0.contains("an answer is not right") }, "\(wrong.lines)")
-        let right = try ask("http://app.example:8000/base/")
-        #expect(right.exitCode == 0, "\(right.lines)")
-        #expect(self.text("pintle.yaml").contains("upstream: \"http://app.example:8000/base/\""))
-        #expect(try self.run("check").exitCode == 0)
-        #expect(try self.run("test").exitCode == 0)
+        let process = try ChildProcess(
+            "/usr/bin/python3", ["-c", shell, PintleProcess.binary] + dialogue, environment: ["TERM": "xterm"],
+            folder: self.folder.path)
+        try process.waitForExit()
+        return process
     }
 }

@@ -71,6 +71,20 @@ struct ParentTests {
         #expect(self.origin.connections.isEmpty)
     }
 
+    @Test func `a parent that takes other credentials than Basic is said to`() throws {
+        let parent = try RawOrigin(
+            answering: answer(407, ["Proxy-Authenticate: Digest realm=\"r\", nonce=\"1\""]))
+        let child = try self.child(parent.port, ", username: ben, password: wrong")
+        for arguments in [[], ["--proxytunnel"]] {
+            let result = try Curl.run(proxy: child.port, arguments + ["http://site.example/"])
+            #expect(result.status == 502, "\(result)")
+            #expect(
+                result["Proxy-Status"]?.contains(
+                    "it asks for digest, and a credential of the configuration is sent as Basic only") == true,
+                "\(result.head)")
+        }
+    }
+
     @Test func `what a client says of itself is not for the parent`() throws {
         let parent = try RawOrigin(answering: response("parent"))
         let child = try self.child(parent.port)

@@ -90,6 +90,17 @@ struct RecordedStreamTests {
         #expect(!lost.joined().contains("abcdefgh"))
     }
 
+    @Test(arguments: [["--record"], ["--miss", "record", "--replay"]])
+    func `a run whose recordings could not be written does not begin`(options: [String]) throws {
+        let stage = try RunStage()
+        for (place, reason) in [("", "name a folder"), ("/dev/null/tape", "/dev/null is a file; name a folder")] {
+            let process = try stage.run(options + [place], ["/bin/echo", "begun"])
+            #expect(process.exitCode == 125 && process.output.isEmpty, "\(process.lines)")
+            #expect(
+                process.errors == ["pintle run: \(options.last ?? "") \(place): \(reason)"], "\(process.lines)")
+        }
+    }
+
     @Test func `a WebSocket is played behind the messages of its client`() throws {
         let folder = try TemporaryFolder()
         let origin = try RawOrigin { connection in

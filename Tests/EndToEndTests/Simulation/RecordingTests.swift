@@ -282,6 +282,10 @@ struct RecordingTests {
         let recorder = try Self.proxy(folder, "mode: record", more: "recordings: {bodies: 4KiB}")
         let url = "http://127.0.0.1:\(origin.port)/a"
         #expect(try Curl.run(proxy: recorder.port, url).body.count == 5000)
+        // The operator learns of it now, and not from the first miss.
+        let told = try #require(try recorder.waitForMessages("a recording is incomplete").first)
+        #expect(
+            told.text("reason") == "GET \(url): a body is longer than recordings.bodies, 4096 bytes", "\(told)")
         #expect(try recorder.stop() == 0)
         #expect(try Self.files(folder) == ["0001-GET-a.json"])
         let player = try Self.proxy(folder, "mode: replay", more: "recordings: {bodies: 4KiB}")

@@ -61,6 +61,28 @@ struct SquidConversionTests {
         #expect(throws: ConversionError.self) { try squid("acl ok dstdomain \"/etc/squid/none\"") }
     }
 
+    @Test func `an address among names is left out, and the names are carried`() throws {
+        let lists = """
+            acl ok dstdomain .example.com 192.0.2.7 www.example.org
+            acl ok dstdomain [2001:db8::1]
+            acl bad dstdomain bad.example 192.0.2.8
+            http_port 127.0.0.1:3128
+
+            """
+        let why = "dstdomain is for names, and in Pintle an address stands for the names that lead to it, too"
+        let allowing = try squid(lists + "http_access allow localhost ok\nhttp_access deny all")
+        #expect(allowing.policy.allow.map(\.text) == ["example.com", "*.example.com", "www.example.org"])
+        #expect(allowing.told == ["f:5: stricter: ok lacks 192.0.2.7, [2001:db8::1]: \(why)"])
+        let policy = try allowing.loaded()
+        #expect(try policy.opens("www.example.org", "192.0.2.7"))
+        #expect(try !policy.opens("other.example", "192.0.2.7"))
+        let denying = try squid(lists + "http_access deny bad\nhttp_access allow localhost")
+        #expect(denying.policy.deny.map(\.text) == ["bad.example"])
+        #expect(denying.isWeaker && denying.told == ["f:5: weaker: bad lacks 192.0.2.8: \(why)"])
+        let negated = try squid(lists + "http_access deny !ok\nhttp_access allow localhost\nhttp_access deny all")
+        #expect(!negated.isWeaker && negated.told == ["f:5: stricter: ok lacks 192.0.2.7, [2001:db8::1]: \(why)"])
+    }
+
     @Test func `without a final rule the opposite of the last one holds`() throws {
         let open = try squid("acl bad dstdomain bad.example\nhttp_access deny bad\nhttp_port 3128")
         #expect(open.policy.fallback.text == "allow" && open.policy.deny.map(\.text) == ["bad.example"])

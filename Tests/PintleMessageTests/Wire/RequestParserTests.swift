@@ -137,6 +137,25 @@ private func code(_ text: String, limits: HeadLimits = HeadLimits()) -> WireErro
         #expect(error?.message == "this port speaks HTTP without TLS; give the proxy's address as http://")
     }
 
+    @Test(arguments: [
+        "PROXY TCP4 192.0.2.7 127.0.0.1 40000 80\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", "PROXY UNKNOWN\r\n",
+        "\r\n\r\n\0\r\nQUIT\n!\u{11}\0\u{c}", "\r\n\r\n\0",
+    ])
+    func `a load balancer that speaks the PROXY protocol is told so`(text: String) {
+        let error = #expect(throws: WireError.self) { try parse(text) }
+        #expect(error?.code == .malformed)
+        #expect(
+            error?.message == "a header of the PROXY protocol is not read here; have the load balancer send none")
+    }
+
+    @Test func `a client that begins HTTP/2 without asking is told where it is spoken`() {
+        let error = #expect(throws: WireError.self) { try parse("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") }
+        #expect(error?.code.status == 505)
+        #expect(
+            error?.message
+                == "HTTP/2 is spoken over TLS only, where the handshake agrees on it; speak HTTP/1.1 on this port")
+    }
+
     @Test(arguments: ["", "\r", "\r\n", "\r\n\r", "G", "GET ", "GET \u{1}", String(repeating: "A", count: 64)])
     func `what may become a request line is waited for`(text: String) {
         #expect(code(text) == nil)

@@ -154,6 +154,18 @@ import Testing
                 == "the proxy 127.0.0.1:\(refusing.port) answered \(status) to the tunnel to site.example:443\(hint)")
     }
 
+    @Test func `a proxy that takes other credentials than Basic is said to`() async throws {
+        let challenges = ["Proxy-Authenticate: Negotiate", "Proxy-Authenticate: Digest realm=\"gate\", nonce=\"1\""]
+        let refusing = try RawOrigin(answering: answer(407, challenges))
+        var server = ProxyServer(Authority(host: "127.0.0.1", port: UInt16(refusing.port)))
+        server.credential = try Credential(user: "u", password: "p")
+        let error = try await self.stage(server).failure(of: try SessionRequest("GET", "https://site.example/"))
+        #expect(
+            error?.message.hasSuffix(
+                "; it asks for negotiate, digest, and a credential of the configuration is sent as Basic only") == true,
+            "\(error?.message ?? "")")
+    }
+
     @Test func `a proxy that answers no HTTP is named, and not the origin`() async throws {
         let closing = try RawOrigin { connection in _ = try connection.readRequest() }
         let server = ProxyServer(Authority(host: "127.0.0.1", port: UInt16(closing.port)))

@@ -14,6 +14,8 @@ import tempfile
 from commands import Command, commands, output
 
 KIT = pathlib.Path(__file__).parent
+# It is in the folder in which completions are tried.
+FILE = "some-file.yaml"
 SHELLS = {
     "bash": (["bash", KIT / "complete.bash"], "bash/pintle"),
     "zsh": (["zsh", "-f", KIT / "complete.zsh"], "zsh/_pintle"),
@@ -85,22 +87,35 @@ def subjects(program: str) -> list[str]:
     return topics + subcommands(output(program, "help"))
 
 
+def uncompleted(folder: pathlib.Path, wanted: list[str], *words: str) -> list[str]:
+    """A sentence for each shell that does not complete the last of some words to what is wanted."""
+    faults = []
+    for shell, (call, script) in SHELLS.items():
+        # fish writes settings into a home.
+        with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as place:
+            (pathlib.Path(place) / FILE).touch()
+            result = subprocess.run(
+                [*call, folder / "completions" / script, *words],
+                capture_output=True, text=True, timeout=60, cwd=place, env={**os.environ, "HOME": home})
+        lacking = set(wanted) - set(result.stdout.split("\n"))
+        if lacking:
+            faults.append(f"{shell} does not complete {' '.join(words)!r} to {sorted(lacking)} {result.stderr}".strip())
+    return faults
+
+
 def missing_completions(program: str, folder: pathlib.Path, command: Command) -> list[str]:
     help = output(program, "help", *command.words[1:])
     words = subjects(program) if command.words[1:] == ("help",) else subcommands(help)
-    faults = []
-    for wanted, word in ((words, ""), ([one for one in options(help) if one.startswith("--")], "--")):
-        for shell, (call, script) in SHELLS.items():
-            line = [*call, folder / "completions" / script, *command.words, word]
-            # fish writes settings into a home.
-            with tempfile.TemporaryDirectory() as home:
-                result = subprocess.run(
-                    line, capture_output=True, text=True, timeout=60, env={**os.environ, "HOME": home})
-            lacking = set(wanted) - set(result.stdout.split("\n"))
-            if lacking:
-                place = " ".join([*command.words, word])
-                faults.append(f"{shell} does not complete {place!r} to {sorted(lacking)} {result.stderr}".strip())
-    return faults
+    long = [one for one in options(help) if one.startswith("--")]
+    return uncompleted(folder, words, *command.words, "") + uncompleted(folder, long, *command.words, "--")
+
+
+def missing_values(folder: pathlib.Path) -> list[str]:
+    """Files and words that are the values of options and arguments."""
+    beginning = FILE[:4]
+    lines = (["serve", "-c"], ["check"], ["check", "--against"], ["verify", "--chain"], ["pins", "show", "--file"])
+    faults = [fault for words in lines for fault in uncompleted(folder, [FILE], "pintle", *words, beginning)]
+    return faults + uncompleted(folder, ["warning"], "pintle", "serve", "--log-level", "")
 
 
 def main(program: str, folder: pathlib.Path, reference: pathlib.Path) -> int:
@@ -111,6 +126,7 @@ def main(program: str, folder: pathlib.Path, reference: pathlib.Path) -> int:
     for command in every:
         if command.words[1:] in ((), ("run",), ("pins",), ("help",)):
             faults += missing_completions(program, folder, command)
+    faults += missing_values(folder)
     print("".join(f"{fault}\n" for fault in faults), end="", file=sys.stderr)
     return 1 if faults else 0
 

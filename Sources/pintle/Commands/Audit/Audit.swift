@@ -45,7 +45,9 @@ struct Audit: AsyncParsableCommand {
     @Option(help: "How the report is written. Default text.")
     var format: ReportFormat?
 
-    @Option(help: ArgumentHelp("Write the report to this file instead of standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write the report to this file instead of standard output.", valueName: "file"),
+        completion: .file())
     var out: String?
 
     @Option(
@@ -71,7 +73,7 @@ struct Audit: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Where audits are kept for audit diff. Default audit.sqlite in $XDG_STATE_HOME/pintle.",
-            valueName: "file|off"))
+            valueName: "file|off"), completion: .file())
     var history: String?
 
     @Option(

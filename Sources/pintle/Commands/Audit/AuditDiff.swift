@@ -82,14 +82,12 @@ struct AuditDiff: ParsableCommand {
             Output.error("pintle audit diff: \(path): no audit is in the history yet")
             return nil
         }
+        let subject = "\(pair.new.configuration)\(pair.new.scope.isEmpty ? "" : " with \(pair.new.scope)")"
         guard let old = pair.old else {
-            Output.error(
-                "pintle audit diff: \(path): the audit of \(pair.new.startedAt) is the first of "
-                    + "\(pair.new.configuration) \(pair.new.scope)")
+            Output.error("pintle audit diff: \(path): the audit of \(pair.new.startedAt) is the first of \(subject)")
             return nil
         }
-        let scope = pair.new.scope.isEmpty ? "" : " with \(pair.new.scope)"
-        Output.error("\(pair.new.configuration)\(scope): from \(old.startedAt) to \(pair.new.startedAt)")
+        Output.error("\(subject): from \(old.startedAt) to \(pair.new.startedAt)")
         return try AuditDifference(from: old, to: pair.new, in: history)
     }
 }

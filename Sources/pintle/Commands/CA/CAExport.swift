@@ -21,7 +21,8 @@ struct CAExport: ParsableCommand {
     @Option(help: "How it is written.")
     var format = Format.pem
 
-    @Option(help: ArgumentHelp("Where it is written; standard output without it.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Where it is written; standard output without it.", valueName: "file"), completion: .file())
     var out: String?
 
     /// The password of stores. Java opens none without a password, but the store has nothing secret.
@@ -62,7 +63,9 @@ struct CALeaf: ParsableCommand {
     @Argument(help: ArgumentHelp("The names or addresses of the server.", valueName: "host"))
     var hosts: [String]
 
-    @Option(help: ArgumentHelp("Write its private key into a new file, which only you may read.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write its private key into a new file, which only you may read.", valueName: "file"),
+        completion: .file())
     var key: String?
 
     func run() throws {

@@ -34,10 +34,11 @@ struct Convert: ParsableCommand {
     var service: String?
 
     @Option(
-        help: ArgumentHelp("The file to write, which must not be there yet; else standard output.", valueName: "file"))
+        help: ArgumentHelp("The file to write, which must not be there yet; else standard output.", valueName: "file"),
+        completion: .file())
     var out: String?
 
-    @Argument(help: "The file with the rules; /dev/stdin for standard input.")
+    @Argument(help: "The file with the rules; /dev/stdin for standard input.", completion: .file())
     var file: String
 
     private static let name = "pintle convert"

@@ -25,7 +25,7 @@ struct Init: ParsableCommand {
     @Flag(help: "Replace the files if they are there.")
     var force = false
 
-    @Argument(help: "The file of the configuration.")
+    @Argument(help: "The file of the configuration.", completion: .file())
     var file = "pintle.yaml"
 
     func run() throws {

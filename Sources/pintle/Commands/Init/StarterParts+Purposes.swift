@@ -23,10 +23,13 @@ extension StarterParts {
             "# Nothing is decrypted. To see and judge the requests inside https, too:",
             "# interception: {hosts: [\"api.example.com\"]}",
         ]
+        let namesAll = names.contains("*") || names.contains("*:80")
         var tests = [
-            Self.test(
-                "a host that is not named is refused", "{url: \"http://not-named.example/\"}",
-                "{decision: deny, rule: destinations.default, problem: destination-denied}")
+            namesAll
+                ? Self.test("every host is reached", "{url: \"http://anywhere.invalid/\"}", "{decision: allow}")
+                : Self.test(
+                    "a host that is not named is refused", "{url: \"http://not-named.invalid/\"}",
+                    "{decision: deny, rule: destinations.default, problem: destination-denied}")
         ]
         if let url = starter.hosts.lazy.compactMap(Self.url).first {
             tests.append(Self.test("a host that is named is reached", "{url: \(url.asYAML)}", "{decision: allow}"))
@@ -47,9 +50,13 @@ extension StarterParts {
     static func gateway(_ starter: Starter) -> StarterParts {
         let upstream = starter.subjects.first ?? ""
         let service = try? HTTPURL(upstream)
-        let place = Authority(starter.listen, defaultPort: 80)
-        let names = place.map { ["localhost:\($0.port)", $0.description] } ?? []
-        let host = names.first ?? "localhost"
+        let listener = try? ListenAddress(starter.listen)
+        let names = Self.names(of: listener)
+        let host = listener?.port.map { "localhost:\($0)" } ?? "localhost"
+        let clients = """
+            # Clients of this machine alone; name the networks of others who may use the gateway:
+            # clients: {allow: ["127.0.0.0/8", "10.0.0.0/8"]}
+            """
         let rules = """
             # Requests to this address go to the service. More services: a route for each, told apart by `paths` or `hosts`; the first
             # route that matches decides.
@@ -70,15 +77,27 @@ extension StarterParts {
             """
         let base = service.map(\.description) ?? ""
         let target = "\(base.hasSuffix("/") ? String(base.dropLast()) : base)/status?x=1"
-        let tests = [
+        var tests = [
             Self.test(
                 "requests go to the service", "{url: \"http://\(host)/status?x=1\", mode: gateway}",
-                "{route: service, upstream: \(target.asYAML)}"),
-            Self.test(
-                "nothing else is reached", "{url: \"http://elsewhere.example/\"}",
-                "{decision: deny, problem: destination-denied}"),
+                "{route: service, upstream: \(target.asYAML)}")
         ]
-        return StarterParts(rules: rules, tests: tests.joined(separator: "\n\n"))
+        // The names may be all names.
+        if let port = listener?.port, port != 443 {
+            tests.append(
+                Self.test(
+                    "nothing else is reached", "{url: \"https://elsewhere.example/\"}",
+                    "{decision: deny, problem: destination-denied}"))
+        }
+        let parts = listener?.isExposed == true ? [clients, rules] : [rules]
+        return StarterParts(rules: parts.joined(separator: "\n\n"), tests: tests.joined(separator: "\n\n"))
+    }
+
+    /// Returns the names by which clients reach a listener: any name if they come from other machines, or by a socket.
+    private static func names(of listener: ListenAddress?) -> [String] {
+        guard let listener, let port = listener.port else { return ["*"] }
+        guard !listener.isExposed, case .address(let address, _) = listener.place else { return ["*:\(port)"] }
+        return ["localhost:\(port)", address.family == .v6 ? "[\(address)]:\(port)" : "\(address):\(port)"]
     }
 
     // MARK: An audit
@@ -156,5 +175,13 @@ extension StarterParts {
 
     private static func test(_ name: String, _ request: String, _ demands: String) -> String {
         "- name: \(name)\n  request: \(request)\n  expect: \(demands)"
+    }
+}
+
+extension ListenAddress {
+    /// The port that clients know; nil for a Unix socket, and for a port that the system picks.
+    fileprivate var port: UInt16? {
+        guard case .address(_, let port) = self.place, port > 0 else { return nil }
+        return port
     }
 }

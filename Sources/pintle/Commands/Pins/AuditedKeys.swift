@@ -13,7 +13,8 @@ struct AuditedKeys: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The history of audits, for what servers have shown; off looks at none.",
-            discussion: "Default: audit.sqlite in $XDG_STATE_HOME/pintle, where there is one.", valueName: "file|off"))
+            discussion: "Default: audit.sqlite in $XDG_STATE_HOME/pintle, where there is one.", valueName: "file|off"),
+        completion: .file())
     var history: String?
 
     /// Returns the keys by the names of policies. If the default history exists but cannot be read, reports this and

@@ -43,10 +43,12 @@ struct PinsConvert: ParsableCommand {
     @Flag(help: "Leave comments out; the data in them is lost, and is listed on standard error.")
     var bare = false
 
-    @Option(help: ArgumentHelp("The folder for --to cer; no file in it is replaced.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("The folder for --to cer; no file in it is replaced.", valueName: "folder"),
+        completion: .directory)
     var out: String?
 
-    @Argument(help: "The file, or with --from cer a folder; /dev/stdin for standard input.")
+    @Argument(help: "The file, or with --from cer a folder; /dev/stdin for standard input.", completion: .file())
     var file: String
 
     private static let name = "pintle pins convert"

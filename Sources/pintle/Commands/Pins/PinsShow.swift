@@ -30,13 +30,14 @@ struct PinsShow: AsyncParsableCommand {
         help: ArgumentHelp("The host to ask, or a URL of it; port 443 unless one is given.", valueName: "host[:port]"))
     var host: String?
 
-    @Option(help: ArgumentHelp("Certificates in a file, leaf first, as PEM or DER.", valueName: "pem"))
+    @Option(
+        help: ArgumentHelp("Certificates in a file, leaf first, as PEM or DER.", valueName: "pem"), completion: .file())
     var file: String?
 
     @Option(
         help: ArgumentHelp(
             "The only anchors that a host's chain may lead to, PEM or DER. Default: those of the system.",
-            valueName: "pem"))
+            valueName: "pem"), completion: .file())
     var roots: String?
 
     @Option(help: "How it is written; yaml is a configuration by itself, with the chain in comments.")

@@ -29,6 +29,18 @@ enum OutputPlace {
         return access(path, W_OK) == 0 ? nil : "it cannot be written: \(SystemError.last)"
     }
 
+    /// Returns the reason why files cannot be written into the folder `path`, or why there can be no such folder; nil if they can.
+    static func obstacle(toFilling path: String) -> String? {
+        guard !path.isEmpty else { return "name a folder" }
+        // A folder that is missing is made, with those above it.
+        var place = path
+        while access(place, F_OK) != 0, place != "/", place != "." { place = self.folder(of: place) }
+        var status = stat()
+        guard pathStat(place, &status) == 0 else { return "\(place) cannot be read: \(SystemError.last)" }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return "\(place) is a file; name a folder" }
+        return access(place, W_OK | X_OK) == 0 ? nil : "nothing can be written to \(place): \(SystemError.last)"
+    }
+
     static func folder(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

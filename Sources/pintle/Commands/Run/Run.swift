@@ -75,19 +75,20 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Write a configuration to this new file that allows what the command did, for you to read; tunnels are "
-                + "intercepted for it, all of them unless --intercept names some.", valueName: "file"))
+                + "intercepted for it, all of them unless --intercept names some.", valueName: "file"),
+        completion: .file())
     var learn: String?
 
     @Option(
         help: ArgumentHelp(
             "Record every exchange with an origin into a folder. Tunnels are intercepted for it, all of them unless "
-                + "--intercept names some.", valueName: "folder"))
+                + "--intercept names some.", valueName: "folder"), completion: .directory)
     var record: String?
 
     @Option(
         help: ArgumentHelp(
             "Answer every request with its recording in a folder, or in a HAR file. Tunnels are intercepted for it, all of them "
-                + "unless --intercept names some.", valueName: "folder"))
+                + "unless --intercept names some.", valueName: "folder"), completion: .file())
     var replay: String?
 
     @Option(
@@ -116,11 +117,12 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Sign reports of the format intoto with this private key for Ed25519, in PEM (docs/signed-reports.md).",
-            valueName: "key"))
+            valueName: "key"), completion: .file())
     var sign: String?
 
     @Argument(
-        parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
+        parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"),
+        completion: .file())
     var command: [String] = []
 
     func run() async throws {
@@ -282,6 +284,9 @@ struct Run: AsyncParsableCommand {
             if folder.hasSuffix(".har") {
                 throw self.refusal("--record \(folder): an archive is only played; name a folder")
             }
+            if let obstacle = OutputPlace.obstacle(toFilling: folder) {
+                throw self.refusal("--record \(folder): \(obstacle)")
+            }
             return RunTape(path: folder, mode: .record)
         case (nil, .some(let path)):
             let miss = ReplayRules.Miss(rawValue: (self.miss ?? .fail).rawValue) ?? .fail
@@ -289,7 +294,11 @@ struct Run: AsyncParsableCommand {
                 throw self.refusal("--replay \(path): an archive is only played; name a folder, or --miss forward")
             }
             // A folder for recordings may be new.
-            if miss != .record, access(path, R_OK) != 0 {
+            if miss == .record {
+                if let obstacle = OutputPlace.obstacle(toFilling: path) {
+                    throw self.refusal("--replay \(path): \(obstacle)")
+                }
+            } else if access(path, R_OK) != 0 {
                 throw self.refusal("--replay \(path): it cannot be read: \(SystemError.last)")
             }
             return RunTape(path: path, mode: .replay, miss: miss)

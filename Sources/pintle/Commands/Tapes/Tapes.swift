@@ -18,7 +18,7 @@ struct Tapes: ParsableCommand {
 
 /// The argument that names a tape.
 struct TapeArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("The folder of the tape, or an HTTP archive.", valueName: "tape"))
+    @Argument(help: ArgumentHelp("The folder of the tape, or an HTTP archive.", valueName: "tape"), completion: .file())
     var path: String
 
     /// - Throws: ``CommandFailure`` if there is no such tape.

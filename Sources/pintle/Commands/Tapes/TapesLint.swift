@@ -20,7 +20,8 @@ struct TapesLint: AsyncParsableCommand {
 
     @Option(
         name: [.customShort("c"), .customLong("config")],
-        help: ArgumentHelp("The configuration whose contracts and max_age count.", valueName: "file"))
+        help: ArgumentHelp("The configuration whose contracts and max_age count.", valueName: "file"),
+        completion: .file())
     var file: String?
 
     @Option(help: "How it is written.")

@@ -19,7 +19,7 @@ struct TestCommand: AsyncParsableCommand {
             Exit code 0 when every test passes, 1 when one fails, 3 when the configuration or a test file is invalid.
             """)
 
-    @Argument(help: "Files, folders and patterns.")
+    @Argument(help: "Files, folders and patterns.", completion: .file())
     var files: [String] = []
 
     @OptionGroup var configuration: ConfigurationOptions
@@ -38,7 +38,8 @@ struct TestCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write tests from the exchanges of a log or a HAR file to standard output.", valueName: "log|har"))
+            "Write tests from the exchanges of a log or a HAR file to standard output.", valueName: "log|har"),
+        completion: .file())
     var from: String?
 
     func validate() throws {

@@ -33,7 +33,7 @@ struct Top: ParsableCommand {
             let table = TopTable(latest: try Self.sample(of: proxy), previous: nil)
             return try Output.data(table.lines(within: nil).joined(separator: "\n"))
         }
-        guard let screen = TopScreen() else {
+        guard let screen = TopScreen(environment: Inherited.environment) else {
             throw CommandFailure(.usage, "pintle top needs a terminal to draw on; --once writes the counters once")
         }
         var watch = try TopWatch(proxy, filter: filter, on: screen)

@@ -16,9 +16,11 @@ final class TopScreen {
 
     private var modes = termios()
 
-    /// - Returns: nil if standard input or output is no terminal.
-    init?() {
-        guard isatty(STDOUT_FILENO) == 1, tcgetattr(STDIN_FILENO, &self.modes) == 0 else { return nil }
+    /// - Returns: nil if standard input or output is no terminal, or one that cannot be controlled (`TERM=dumb`).
+    init?(environment: [String: String]) {
+        guard environment["TERM", default: "dumb"] != "dumb", isatty(STDOUT_FILENO) == 1,
+            tcgetattr(STDIN_FILENO, &self.modes) == 0
+        else { return nil }
     }
 
     /// Takes the terminal, until ``giveBack()``. Keys are not shown, and come at once, Ctrl-C and Ctrl-Z too.

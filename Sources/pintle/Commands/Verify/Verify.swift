@@ -16,10 +16,13 @@ struct Verify: AsyncParsableCommand {
             "host", "at"}, and each line of standard output its verdict, {"id", "trusted", "error"}.
             """)
 
-    @Option(help: ArgumentHelp("The chain, leaf first, the others in any order.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The chain, leaf first, the others in any order.", valueName: "file"), completion: .file())
     var chain: String?
 
-    @Option(help: ArgumentHelp("Trust anchors in place of the policy's, each as it is.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Trust anchors in place of the policy's, each as it is.", valueName: "file"),
+        completion: .file())
     var roots: String?
 
     @Option(help: ArgumentHelp("The name or address that the leaf must be for.", valueName: "name"))

@@ -14,13 +14,13 @@ struct VerifyRun: ParsableCommand {
             must follow from its exchanges. Exit code 0 when it holds, 1 when it does not.
             """)
 
-    @Argument(help: ArgumentHelp("The signed report.", valueName: "report"))
+    @Argument(help: ArgumentHelp("The signed report.", valueName: "report"), completion: .file())
     var report: String
 
     @Option(
         help: ArgumentHelp(
             "The public key that must have signed it, in PEM, as openssl pkey -in KEY -pubout writes it.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var key: String
 
     @Option(help: "How it is written; as JSON it is the whole statement, with each exchange.")

@@ -27,6 +27,8 @@ struct SquidACL: Equatable {
     /// The type as the file spells it.
     let type: String
     var condition: Condition
+    /// Values that the condition lacks, since they are no names: addresses among names.
+    var leftOut: [String] = []
 
     /// Lists that are there without an `acl` line.
     static let predefined: [String: SquidACL] = {
@@ -51,7 +53,7 @@ struct SquidACL: Equatable {
         case "src": Self.addresses(values).map { .source($0) } ?? .unknown("src with a name, which Squid looks up once")
         case "dst":
             Self.addresses(values).map { .destination($0) } ?? .unknown("dst with a name, which Squid looks up once")
-        case "dstdomain": Self.domains(values).map { .domain($0) } ?? .unknown("dstdomain with a value that is no name")
+        case "dstdomain": .domain(values.flatMap { Self.patterns($0) ?? [] })
         case "port": Self.ports(values).map { .port($0) } ?? .unknown("port with a value that is no port")
         case "method" where values == ["CONNECT"]: .connect
         case "method": .unknown("method \(values.joined(separator: " ").excerpt): destinations know no methods")
@@ -61,6 +63,11 @@ struct SquidACL: Equatable {
         case "dstdom_regex", "url_regex", "urlpath_regex": .unknown("\(type): Pintle has no regular expressions")
         default: .unknown("acl of type \(type.excerpt)")
         }
+    }
+
+    /// Returns the values of a line that its condition lacks.
+    static func leftOut(_ type: String, _ values: [String]) -> [String] {
+        type == "dstdomain" ? values.filter { Self.patterns($0) == nil } : []
     }
 
     /// Adds a further line of the list.
@@ -118,20 +125,16 @@ struct SquidACL: Equatable {
     }
 
     /// A leading dot stands for the name and everything below it.
-    private static func domains(_ values: [String]) -> [HostPattern]? {
-        var patterns: [HostPattern] = []
-        for value in values {
-            let name = value.lowercased().drop { $0 == "." }
-            guard let exact = try? HostPattern(String(name)), case .exact = exact.host, exact.port == nil else {
-                return nil
-            }
-            patterns.append(exact)
-            if value.hasPrefix(".") {
-                guard let below = try? HostPattern("*.\(name)") else { return nil }
-                patterns.append(below)
-            }
+    ///
+    /// - Returns: nil if the value is no name.
+    private static func patterns(_ value: String) -> [HostPattern]? {
+        let name = value.lowercased().drop { $0 == "." }
+        guard let exact = try? HostPattern(String(name)), case .exact = exact.host, exact.port == nil else {
+            return nil
         }
-        return patterns
+        guard value.hasPrefix(".") else { return [exact] }
+        guard let below = try? HostPattern("*.\(name)") else { return nil }
+        return [exact, below]
     }
 
     private static func ports(_ values: [String]) -> [ClosedRange<Int>]? {

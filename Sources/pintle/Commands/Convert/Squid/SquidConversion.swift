@@ -65,6 +65,7 @@ struct SquidConversion {
             let unknown = rule.unknown
             if unknown.isEmpty {
                 known.append(rule)
+                self.tellValuesLeftOut(of: rule)
             } else {
                 self.result.note(
                     rule.isAllowing ? .stricter : .weaker, rule.line,
@@ -72,6 +73,18 @@ struct SquidConversion {
             }
         }
         return known
+    }
+
+    /// Tells of the values that the lists of a rule lack: the lists hold for fewer hosts.
+    private mutating func tellValuesLeftOut(of rule: SquidRule) {
+        for term in rule.terms where !term.list.leftOut.isEmpty {
+            let values = term.list.leftOut
+            let more = values.count > 3 ? " and \(values.count - 3) more" : ""
+            self.result.note(
+                rule.isAllowing != term.isNegated ? .stricter : .weaker, rule.line,
+                "\(term.list.name) lacks \(values.prefix(3).map(\.excerpt).joined(separator: ", "))\(more): dstdomain is "
+                    + "for names, and in Pintle an address stands for the names that lead to it, too")
+        }
     }
 
     private func rule(_ statement: Statement) -> SquidRule {
@@ -119,6 +132,7 @@ struct SquidConversion {
         } else {
             self.lists[name] = SquidACL(name: name, type: type, condition: condition)
         }
+        self.lists[name]?.leftOut += SquidACL.leftOut(type, values)
     }
 
     /// Values in a file: one a line, with comments.
