@@ -203,8 +203,10 @@ int pintle_arrange_files(const pintle_child *child, int32_t *place, uint32_t *fl
     struct rlimit own;
     if (getrlimit(RLIMIT_NOFILE, &own) != 0) return -1;
     struct rlimit most = {.rlim_cur = own.rlim_max, .rlim_max = own.rlim_max};
-    if (setrlimit(RLIMIT_NOFILE, &most) != 0 || arrange_all(child, place, flags) != 0) return -1;
-    if (setrlimit(RLIMIT_NOFILE, &own) != 0) return -1;
+    // The kernel sets no limit above fs.nr_open, also if the process has it already. Mostly the soft one is enough, too.
+    int is_raised = setrlimit(RLIMIT_NOFILE, &most) == 0;
+    if (arrange_all(child, place, flags) != 0) return -1;
+    if (is_raised && setrlimit(RLIMIT_NOFILE, &own) != 0) return -1;
     // The working directory is still the one below.
     return child->folder ? chdir(child->folder) : 0;
 }

@@ -21,7 +21,7 @@ extension Lint {
     /// Warns of names that no user of `clients.basic_auth` has.
     var unknownUsers: [LintFinding] {
         guard let users = self.configuration.clients.basicAuth?.users.names else { return [] }
-        let known = Set(users)
+        let known = Set(users.map { ArraySlice($0.utf8) })
         let destinations = self.configuration.destinations
         var rules: [(name: String, position: SourcePosition, clients: NamedClients?)] = []
         for (list, entries) in [("destinations.allow", destinations.allow), ("destinations.deny", destinations.deny)] {
@@ -35,7 +35,7 @@ extension Lint {
         }
         return rules.flatMap { name, position, clients in
             (clients?.users ?? []).compactMap { user in
-                let isKnown = user.isExact ? known.contains(user.description) : users.contains { user.matches($0) }
+                let isKnown = user.isExact ? known.contains(user.beginning) : users.contains { user.matches($0) }
                 guard !isKnown else { return nil }
                 let words = user.isExact ? "is no user of clients.basic_auth" : "matches no user of clients.basic_auth"
                 let hint = user.isExact ? user.description.hint(of: users) : ""

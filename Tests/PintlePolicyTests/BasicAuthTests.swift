@@ -28,6 +28,20 @@ struct BasicAuthTests {
         }
     }
 
+    @Test(arguments: ["ren\u{E9}", "rene\u{301}"])
+    func `a user has the name that the file spells, however a client composes its letters`(spelled: String) throws {
+        let text = Self.ben.replacing("ben:", with: "\(spelled):")
+        let configuration = try load(Self.yaml, surroundings(files: ["users.htpasswd": text]))
+        let users = try #require(configuration.clients.basicAuth?.users)
+        for given in ["ren\u{E9}", "rene\u{301}"] {
+            for name in [given, "\(given)+ci"] {
+                let user = try #require(users.identity(named: name).user)
+                #expect(user.utf8.elementsEqual(spelled.utf8), "\(name)")
+            }
+            #expect(users.has(user: given, password: Array("other".utf8)))
+        }
+    }
+
     @Test func `what is no user is refused, with its line and without its hash`() {
         let place = "pintle.yaml:2:50: clients.basic_auth.users: users.htpasswd"
         let lines = [

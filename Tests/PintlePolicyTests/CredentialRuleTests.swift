@@ -232,6 +232,18 @@ struct CredentialRuleTests {
                 .contains("does not let it stand in the body") == true)
     }
 
+    @Test func `a path that servers read differently matters to grants for paths alone, in every judgement`() throws {
+        let stage = try Stage()
+        for (url, parts) in [
+            ("https://api.test:8443/a%00", [CredentialConfiguration.Part.header]), ("https://api.test/a%00", []),
+        ] {
+            let isRefused = try stage.objection("GET", url, fields: ["X-Key": stage.placeholder]) != nil
+            let decision = try stage.policy.decide(try query("GET", url))
+            let credential = try #require(stage.policy.configuration.credentials.first)
+            #expect(credential.releasedParts(of: "GET", by: decision) == parts && isRefused == parts.isEmpty, "\(url)")
+        }
+    }
+
     @Test func `check warns of hosts that another trust policy judges`() throws {
         let hosts = "hosts: [api.test, lax.test, other.test, \"*.api.test\"]"
         let rules = Self.rules.replacing("{hosts: [api.test], methods", with: "{\(hosts), methods")

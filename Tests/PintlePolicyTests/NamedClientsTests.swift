@@ -12,7 +12,7 @@ struct NamedClientsTests {
     static let users = "clients: {basic_auth: {users: users}}\n"
     static let hash = "$2b$04$ABCDEFGHIJKLMNOPQRSTUubdTkc8VfDg3xLFFedNQLivmNw6I3T6K"
     private static let surroundings = PintlePolicyTests.surroundings(
-        files: ["users": ["alice", "bob", "ops-1"].map { "\($0):\(Self.hash)\n" }.joined()])
+        files: ["users": ["alice", "bob", "ops-1", "zo\u{E9}"].map { "\($0):\(Self.hash)\n" }.joined()])
 
     static func policy(_ yaml: String) throws -> Policy {
         try PolicyLoader.policy(
@@ -349,6 +349,14 @@ struct NamedClientsTests {
                     "destinations.deny[0].users: \"dev-*\" matches no user of clients.basic_auth",
                     "routes[0].match.users: \"eve\" is no user of clients.basic_auth",
                 ])
+    }
+
+    @Test func `a name whose letters are composed otherwise is no user's, since rules compare bytes`() throws {
+        func warnings(_ name: String) throws -> [String] {
+            try Self.warnings("destinations: {deny: [{host: a.test, users: [\"\(name)\"]}]}")
+        }
+        #expect(try warnings("zo\u{E9}") == [])
+        #expect(try warnings("zoe\u{301}").count == 1)
     }
 
     @Test func `entries that never hold are told`() throws {

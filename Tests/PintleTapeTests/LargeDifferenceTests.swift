@@ -33,4 +33,19 @@ import Testing
         }
         #expect(try Self.difference(object(1), object(2)).hasSuffix("/100000 is 1 here and 2 there"))
     }
+
+    @Test func `a name that is an endless character is compared with those that do not matter`() throws {
+        var marks = ""
+        for number in 0..<300_000 { marks.unicodeScalars.append(number % 2 == 0 ? "\u{301}" : "\u{323}") }
+        let folder = try TemporaryFolder()
+        var settings = Tape.Settings(path: folder.path)
+        settings.match.parts.insert(.body)
+        settings.match.ignoredJSON = [["a"]]
+        let tape = Tape(settings)
+        func recording(_ ignored: Int) -> Recording {
+            Recording("POST", "/a", body: "{\"a\(marks)\":1,\"a\":\(ignored)}", type: "application/json")
+        }
+        try tape.add(recording(1))
+        _ = try tape.find(recording(2).request)
+    }
 }

@@ -58,6 +58,10 @@ package struct PasswordFile: Sendable, Equatable {
     /// True if the file names the user.
     package func has(user: String) -> Bool { self.hashes[user] != nil }
 
+    /// The user's name as the file spells it; nil if it names no such user. Clients may compose letters with marks otherwise, but rules
+    /// compare the bytes of names.
+    package func spelling(of user: String) -> String? { self.hashes.index(forKey: user).map { self.hashes.keys[$0] } }
+
     /// True if `password` is the user's password. Takes as long as bcrypt does, so an event loop must not call it.
     package func has(user: String, password: [UInt8]) -> Bool {
         // bcrypt takes C strings, which end at the first zero byte: a password with a zero byte never matches.

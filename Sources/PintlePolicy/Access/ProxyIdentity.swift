@@ -40,13 +40,14 @@ extension Policy {
             if user != nil { throw Malformed("no client has a user: the configuration has no clients.basic_auth") }
             return ProxyIdentity(tag: tag)
         }
-        if let user, !users.has(user: user) {
+        guard let user else {
+            if tag != nil { throw Malformed("a client with a tag has a user, too, by clients.basic_auth; name one") }
+            return ProxyIdentity()
+        }
+        guard let known = users.spelling(of: user) else {
             throw Malformed("clients.basic_auth has no user \"\(user.excerpt)\"\(user.hint(of: users.names))")
         }
-        if tag != nil, user == nil {
-            throw Malformed("a client with a tag has a user, too, by clients.basic_auth; name one")
-        }
-        return ProxyIdentity(user: user, tag: tag)
+        return ProxyIdentity(user: known, tag: tag)
     }
 
     /// The names of the client of a saved request, by its Proxy-Authorization. Without the field it is a client without a name that may
@@ -70,10 +71,12 @@ extension Policy {
 
 extension PasswordFile {
     /// Reads a name of a client. A name that the file has is a user's as a whole, even with a `+` in it.
+    ///
+    /// - Returns: the user as the file spells it, so that no other spelling of the name is beyond the rules for it.
     package func identity(named name: String) -> ProxyIdentity {
-        guard !self.has(user: name), let plus = name.utf8.firstIndex(of: UInt8(ascii: "+")) else {
-            return ProxyIdentity(user: name)
-        }
-        return ProxyIdentity(user: String(name[..<plus]), tag: String(name[name.utf8.index(after: plus)...]))
+        if let user = self.spelling(of: name) { return ProxyIdentity(user: user) }
+        guard let plus = name.utf8.firstIndex(of: UInt8(ascii: "+")) else { return ProxyIdentity(user: name) }
+        let user = String(name[..<plus])
+        return ProxyIdentity(user: self.spelling(of: user) ?? user, tag: String(name[name.utf8.index(after: plus)...]))
     }
 }

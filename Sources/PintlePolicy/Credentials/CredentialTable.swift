@@ -212,19 +212,22 @@ private struct Judge {
         guard grants.contains(where: isForMethod) else {
             return "\(key("for")) does not name the method \(self.method.excerpt) there"
         }
-        let readings: [[UInt8]]
+        var (readings, ambiguity) = ([[UInt8]](), String?.none)
         do throws(Malformed) {
-            readings = grants.contains { !$0.paths.isEmpty } ? try PathReadings(self.decision.path).all : []
+            if grants.contains(where: { !$0.paths.isEmpty }) { readings = try PathReadings(self.decision.path).all }
         } catch {
-            return error.reason
+            ambiguity = error.reason
         }
         // One reading that is not named is enough to refuse: the server might read the path so.
         func isForPath(_ grant: Grant) -> Bool {
-            isForMethod(grant)
-                && (grant.paths.isEmpty
-                    || readings.allSatisfy { reading in grant.paths.contains { $0.matches(bytes: reading) } })
+            if !isForMethod(grant) { return false }
+            if grant.paths.isEmpty { return true }
+            return ambiguity == nil
+                && readings.allSatisfy { reading in grant.paths.contains { $0.matches(bytes: reading) } }
         }
-        guard grants.contains(where: isForPath) else { return "\(key("for")) does not name the path there" }
+        guard grants.contains(where: isForPath) else {
+            return ambiguity ?? "\(key("for")) does not name the path there"
+        }
         guard case .part(let part) = finding else {
             return "it stands in the path, or in the name of a field, where a credential is never put"
         }

@@ -272,6 +272,9 @@ package struct RequestRehearsal: Sendable {
 extension PolicyTest.Client {
     /// The names that rules know it by: without `clients.basic_auth` no client has a user.
     func identity(under policy: Policy) -> ProxyIdentity {
-        ProxyIdentity(user: policy.configuration.clients.basicAuth == nil ? nil : self.user, tag: self.tag)
+        let user = policy.configuration.clients.basicAuth.flatMap { auth in
+            self.user.map { auth.users.spelling(of: $0) ?? $0 }
+        }
+        return ProxyIdentity(user: user, tag: self.tag)
     }
 }

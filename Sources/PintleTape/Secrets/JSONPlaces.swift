@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleSerialization
+internal import PintleSystem
 
 /// Finds values within the bytes of a JSON document, so that they can be replaced without writing the rest anew.
 struct JSONPlaces {
@@ -65,7 +66,8 @@ struct JSONPlaces {
             }
             var name = String(number)
             if isObject {
-                name = self.string()
+                // A name of a peer's may be one endless character, which takes quadratic time to compare.
+                name = self.string().streamSafe
                 self.skipBlanks()
                 self.index += 1
             }

@@ -40,6 +40,11 @@ import Testing
         }
     }
 
+    @Test func `two spellings of one text are equal, however much longer one is`() {
+        let test = TextTest.equals(lowercase: "\u{390}")
+        #expect(test.holds(for: "\u{1FBE}\u{308}\u{301}") && !test.holds(for: "\u{1FBE}\u{301}\u{308}"))
+    }
+
     @Test func `a mark below the filter shows the place`() throws {
         let filter = "~q\n& ~rout x"
         let error = try #require(throws: FilterError.self) { try ExchangeFilter(filter) }

@@ -15,7 +15,7 @@ export function shellWord(text) {
   return `$'${Array.from(bytes, byte => (isPlain(byte) ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`)).join('')}'`;
 }
 
-/** A value as JSON that is also YAML: what is not seen, or ends a line there, is escaped. It can stand in strings alone. */
+/** A value as JSON that is also YAML: what is not seen, or ends a line there, is escaped; it stands in strings alone. */
 export function yamlValue(value) {
   return JSON.stringify(value).replace(/[\x7f-\x9f]|[\p{Cf}\p{Zl}\p{Zp}]/gu, character =>
     Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`).join(''));
