@@ -120,6 +120,8 @@ struct RemovalHistoryTests {
         history.noteClosed("c")
         for number in 0..<100 { history.note(.url("http://b.test/\(number)")) }
         for folder in ["a", "b", "c"] { #expect(history.missed(by: folder) == [.all]) }
+        // Nothing before is remembered any more, and there is room.
+        history.note(.all)
         history.noteClosed("c")
         #expect(history.missed(by: "c").isEmpty)
         history.note(.tag("x"))
