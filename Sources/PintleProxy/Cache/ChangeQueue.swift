@@ -71,7 +71,8 @@ struct ChangeQueue: Sendable {
             case clearing
         }
 
-        fileprivate let selection: CacheSelection
+        /// The responses that it removes; all if it could not be remembered.
+        let selection: CacheSelection
         fileprivate let way: Way
     }
 
@@ -135,7 +136,7 @@ struct ChangeQueue: Sendable {
 
     // MARK: Removals
 
-    /// Notes a removal: from now on no response that it covers is read. ``carryOut(_:done:)`` has to follow.
+    /// Notes a removal: from now on no response that it covers is read. ``carryOut(_:done:)`` or ``giveUp(_:)`` has to follow.
     ///
     /// - Parameter overtakes: true for a removal of a URL that comes before the other changes. Its number of removed responses has
     ///   none of those that wait to be stored.
@@ -176,6 +177,28 @@ struct ChangeQueue: Sendable {
         }
     }
 
+    /// Forgets a removal that was noted, because the second tier is closed.
+    ///
+    /// - Returns: those that wait for it, called with the number of removed responses.
+    mutating func giveUp(_ removal: Removal) -> [Done] {
+        switch removal.way {
+        case .inOrder, .overtaking:
+            self.cost -= removal.selection.cost
+            self.removals.end(removal.selection)
+            return []
+        // The other one is carried out, or given up by itself.
+        case .covered: return []
+        case .clearing: return self.endClearing()
+        }
+    }
+
+    private mutating func endClearing() -> [Done] {
+        self.removals.end(.all)
+        self.isClearing = false
+        defer { self.waitingForClearing = [] }
+        return self.waitingForClearing
+    }
+
     // MARK: Carrying out
 
     /// Takes the next job. ``end(_:)`` has to follow.
@@ -200,11 +223,7 @@ struct ChangeQueue: Sendable {
         case .whole, .mark: self.removals.end(selection)
         // Its mark follows.
         case .overtaking: break
-        case .clearing:
-            self.removals.end(selection)
-            self.isClearing = false
-            defer { self.waitingForClearing = [] }
-            return [job.done] + self.waitingForClearing
+        case .clearing: return [job.done] + self.endClearing()
         }
         return [job.done]
     }
