@@ -263,6 +263,7 @@ final class TransferPool: @unchecked Sendable {
     }
 
     private func awaitExpiry() {
+        // None may be kept.
         guard let expiry, let end = self.state.nextExpiry else { return }
         self.loop.arm(expiry, at: self.idleClock.loopTime(at: end))
     }
