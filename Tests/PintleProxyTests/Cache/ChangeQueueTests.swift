@@ -86,7 +86,7 @@ struct ChangeQueueTests {
         #expect(queue.count == 2)
         let first = self.carryOut(&queue)
         #expect(first == "\(url)" && told.withLock { $0 } == 3)
-        // What comes after it has begun waits for another one.
+        // One that comes after it has begun waits for another.
         self.remove(url, overtakes: true, in: &queue) { _ in told.withLock { $0 += 1 } }
         let done = self.carryOutAll(&queue)
         #expect(done == ["\(url)", "skipped"] && told.withLock { $0 } == 4)
