@@ -471,22 +471,22 @@ package final class DiskCache: Sendable {
         }
     }
 
-    /// Replaces a damaged index by an empty one. Runs on the thread that writes the index.
-    private func replace(_ damaged: CacheIndex, because reason: String = "SQLite found it while it was used") {
+    /// Replaces an index that cannot be used by an empty one. Runs on the thread that writes the index.
+    private func replace(_ unusable: CacheIndex, because reason: String = "SQLite found it damaged while it was used") {
         let isCurrent = self.index.withLock { index in
-            guard index === damaged else { return false }
+            guard index === unusable else { return false }
             index = nil
             return true
         }
         // Another call has replaced the index, or the cache is closed.
         guard isCurrent else { return }
         self.sweep.withLock { $0 }?.stop()
-        damaged.close()
+        unusable.close()
         let lastID = self.ledger.withLock { $0.endOfIDs }
         do throws(DiskCacheError) {
             let place = self.folder
             do throws(SystemError) { try place.setIndexAside() } catch {
-                throw DiskCacheError(error, place.index, "put aside, though it is damaged")
+                throw DiskCacheError(error, place.index, "put aside, though it cannot be used")
             }
             let index = try place.openIndex(idsAbove: lastID)
             let sweep = OrphanSweep(place, index)

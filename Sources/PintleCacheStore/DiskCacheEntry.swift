@@ -58,7 +58,7 @@ extension DiskCache {
 
     /// An event for the operator. Each is reported once, and not again for each request that it affects.
     package enum Event: Sendable, Hashable, CustomStringConvertible {
-        /// The index was damaged; it was moved to `place`, and the cache is empty.
+        /// The index was damaged, or could not record a removal; it was moved to `place`, and the cache is empty.
         case indexReplaced(place: String, reason: String)
         /// Nothing can be written; reported once until writing works again.
         case writingFails(DiskCacheError)
@@ -71,7 +71,7 @@ extension DiskCache {
         package var description: String {
             switch self {
             case .indexReplaced(let place, let reason):
-                "the index of the cache was damaged (\(reason)); it is now \(place), and an empty one takes its place"
+                "the index of the cache cannot be used (\(reason)); it is now \(place), and an empty one takes its place"
             case .writingFails(let error): "\(error); answers are passed on and not stored until that has changed"
             case .writingWorks(let folder): "\(folder): the cache is written again"
             case .entryDamaged(let url): "the stored answer for \(url) was damaged and is removed"

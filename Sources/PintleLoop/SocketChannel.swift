@@ -88,6 +88,8 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     package var readsBeforeFailing = false
     private var isFlushing = false
     private var isReading = false
+    /// True if the last attempt to read found nothing, neither in the socket nor in the transport.
+    private var hasReadAll = false
     /// Called before bytes are received, if set. The channel holds it until it ends. Not for channels with a transport.
     package var pipeReader: (any PipeReader)?
     /// Counts the bytes that wait to be written, if set.
@@ -433,7 +435,9 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         switch outcome {
         case .bytes, .end: self.endOfInput()
         case .failed(let error): self.fail(error)
-        case .wouldBlock: self.updateInterest()
+        case .wouldBlock:
+            self.hasReadAll = true
+            self.updateInterest()
         }
     }
 
@@ -495,8 +499,9 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     }
 
     private func readToEnd(thenFailWith error: any Error) {
+        self.hasReadAll = false
         self.readReady()
-        guard self.state == .active, self.input == .wanted, self.socket.holdsBytes else { return self.fail(error) }
+        guard self.state == .active, self.input == .wanted, !self.hasReadAll else { return self.fail(error) }
         // Other channels need the thread in between.
         self.loop.execute { self.readToEnd(thenFailWith: error) }
     }

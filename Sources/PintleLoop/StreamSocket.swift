@@ -44,15 +44,6 @@ package final class StreamSocket {
         return outcome
     }
 
-    /// True if bytes wait in the socket, before the transport.
-    var holdsBytes: Bool {
-        var byte: UInt8 = 0
-        let outcome = withUnsafeMutableBytes(of: &byte) {
-            StreamOutcome.receiving(from: self.descriptor, into: $0, peeking: true)
-        }
-        return if case .bytes = outcome { true } else { false }
-    }
-
     /// Waits for what a plain socket waits for: the transport can go on.
     func resetNeeds() { (self.readNeeds, self.writeNeeds) = (.read, .write) }
 

@@ -228,9 +228,6 @@ package final class ActiveConfiguration: Sendable {
     /// True if responses are cached; false if requests in flight are only merged.
     package var keepsAnswers: Bool { self.caching.keepsAnswers }
 
-    /// The cached responses that requests may make invalid; nil if there are none.
-    var changedAnswers: SharedCache? { self.keepsAnswers ? self.answers : nil }
-
     package var logConfiguration: LogConfiguration { self.policy.configuration.log }
 
     /// The configuration of the cache.

@@ -98,7 +98,7 @@ import Testing
         #expect(stored.age(at: CacheTime(seconds: .min)) == 5)
         (stored.responseTime, stored.initialAge) = (CacheTime(seconds: 100), 5)
         #expect(stored.age(at: CacheTime(seconds: 103)) == 8)
-        #expect(stored.age(at: CacheTime(seconds: 90)) == 5)
+        #expect(stored.age(at: CacheTime(seconds: 90)) == 15)
         #expect((CacheTime(seconds: .max) + 1).seconds == .max)
         #expect((CacheTime(seconds: .min) + -1).seconds == .min)
     }

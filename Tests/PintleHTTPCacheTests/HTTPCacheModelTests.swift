@@ -17,6 +17,7 @@ import Testing
 
         private var latest: [String: News] = [:]
         private var removals: [String: ContinuousClock.Instant] = [:]
+        private var removing: [ClosedRange<ContinuousClock.Instant>] = []
 
         func text(at path: String) -> String? { self.latest[path]?.text }
 
@@ -28,9 +29,17 @@ import Testing
             self.latest[path] = News(time: time, text: text)
         }
 
-        mutating func remove(_ path: String) {
-            self.removals[path] = .now
+        /// - Parameter start: a time before the removal.
+        mutating func remove(_ path: String, since start: ContinuousClock.Instant) {
+            let end = ContinuousClock.now
+            self.removals[path] = end
+            self.removing.append(start...end)
             self.latest[path]?.text = nil
+        }
+
+        /// The time, or one before the removals that were under way then: a request of that time may have come before or after them.
+        func clear(_ time: ContinuousClock.Instant) -> ContinuousClock.Instant {
+            self.removing.last { $0.contains(time) }.map { self.clear($0.lowerBound - .nanoseconds(1)) } ?? time
         }
     }
 
@@ -45,7 +54,8 @@ import Testing
             let path = Self.paths.randomElement(using: &dice) ?? "/a"
             let isLate = Bool.random(using: &dice)
             let delay = Int64.random(in: 1...5000, using: &dice)
-            let time = ContinuousClock.now - .microseconds(isLate ? delay : 0)
+            let now = ContinuousClock.now
+            let time = model.clear(now - .microseconds(isLate ? delay : 0))
             switch Int.random(in: 0..<12, using: &dice) {
             case 0..<5:
                 try await stage.store(path, ["Cache-Control": "max-age=60"], "\(number)", requestTime: time)
@@ -58,13 +68,13 @@ import Testing
             case 8: try await stage.store(path, ["Cache-Control": "no-store"], "", status: 503, requestTime: time)
             case 9:
                 stage.cache.remove(try stage.url(path))
-                model.remove(path)
+                model.remove(path, since: now)
             case 10:
                 try await stage.invalidate("POST", path, 200)
-                model.remove(path)
+                model.remove(path, since: now)
             default:
                 stage.cache.removeAll()
-                for path in Self.paths { model.remove(path) }
+                for path in Self.paths { model.remove(path, since: now) }
             }
             for path in Self.paths {
                 let answer = await stage.ask(path)

@@ -150,8 +150,9 @@ struct SocketChannelTests {
         #expect(stage.recorder.events.current == ["active", "error", "inactive"])
     }
 
-    @Test func `what a peer sent before a write to it failed is read, however much it is`() throws {
-        let stage = try ChannelStage { ShortReads(descriptor: $0) }
+    @Test(arguments: [false, true])
+    func `what a peer sent before a write to it failed is read, however much it is`(readsAhead: Bool) throws {
+        let stage = try ChannelStage { ShortReads(descriptor: $0, readsAhead: readsAhead) }
         let (words, isGone) = (String(repeating: "word ", count: 200), Watched(false))
         // The write fails before the loop hears of the words.
         stage.loop.execute { [channel = stage.channel] in
@@ -300,12 +301,31 @@ private final class Refill: ChannelInboundHandler {
 
 /// Passes on a few bytes with each read, as a transport with short records does.
 private final class ShortReads: StreamTransport {
-    private let descriptor: Int32
+    private static let most = 10
 
-    init(descriptor: Int32) { self.descriptor = descriptor }
+    private let descriptor: Int32
+    /// True if it takes all that is in the socket, as TLS may, and holds it until it is read.
+    private let readsAhead: Bool
+    private var held = ByteBuffer()
+
+    init(descriptor: Int32, readsAhead: Bool = false) { (self.descriptor, self.readsAhead) = (descriptor, readsAhead) }
 
     func read(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
-        .receiving(from: self.descriptor, into: UnsafeMutableRawBufferPointer(rebasing: space.prefix(10)))
+        let part = UnsafeMutableRawBufferPointer(rebasing: space.prefix(Self.most))
+        guard self.readsAhead else { return .receiving(from: self.descriptor, into: part) }
+        if self.held.readableBytes == 0 {
+            var outcome = StreamOutcome.end
+            self.held.clear()
+            self.held.writeWithUnsafeMutableBytes(minimumWritableBytes: 4096) { room in
+                outcome = .receiving(from: self.descriptor, into: room)
+                guard case .bytes(let count) = outcome else { return 0 }
+                return count
+            }
+            guard self.held.readableBytes > 0 else { return outcome }
+        }
+        let bytes = self.held.readBytes(length: min(part.count, self.held.readableBytes)) ?? []
+        part.copyBytes(from: bytes)
+        return .bytes(bytes.count)
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamOutcome { .sending(bytes, to: self.descriptor) }

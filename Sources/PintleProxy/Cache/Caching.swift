@@ -37,7 +37,7 @@ package struct Caching: Sendable {
         let history = previous?.history ?? RemovalHistory()
         self.history = history
         // No cache has seen the requests that changed something until now; so all that a folder has may be out of date.
-        if let previous, !previous.keepsAnswers { history.note(.all) }
+        if let previous, previous.cache == nil { history.note(.all) }
         let routes = policy.routes.routes
         self.keepsAnswers = routes.contains { CacheMode($0.configuration.cache) != nil }
         let isUsed = routes.contains {

@@ -55,7 +55,7 @@ struct ChangeQueue: Sendable {
         fileprivate var number: UInt64 = 0
         fileprivate let part: Part
         /// Called once the job has ended, with the number of removed responses.
-        fileprivate let done: Done
+        fileprivate var done: [Done]
     }
 
     /// A removal that was noted, and is still to be carried out.
@@ -71,12 +71,15 @@ struct ChangeQueue: Sendable {
             case clearing
         }
 
-        fileprivate let selection: CacheSelection
+        /// The responses that it removes; all if it could not be remembered.
+        let selection: CacheSelection
         fileprivate let way: Way
     }
 
     private var jobs: CircularBuffer<Job> = []
     private var overtaking: CircularBuffer<Job> = []
+    /// Those that wait for an overtaking removal that has not begun, besides the first: clients may send many requests to one URL.
+    private var sharing: [CacheSelection: [Done]] = [:]
     /// The memory that unfinished jobs take, in bytes.
     private(set) var cost = 0
     /// The number of jobs that wait.
@@ -123,7 +126,7 @@ struct ChangeQueue: Sendable {
             self.carryOut(self.begin(.url(key.url), overtakes: false)) { _ in }
             return false
         }
-        self.jobs.append(Job(change: change, key: key, cost: cost, number: self.stored, part: .whole, done: done))
+        self.jobs.append(Job(change: change, key: key, cost: cost, number: self.stored, part: .whole, done: [done]))
         return true
     }
 
@@ -135,7 +138,7 @@ struct ChangeQueue: Sendable {
 
     // MARK: Removals
 
-    /// Notes a removal: from now on no response that it covers is read. ``carryOut(_:done:)`` has to follow.
+    /// Notes a removal: from now on no response that it covers is read. ``carryOut(_:done:)`` or ``giveUp(_:)`` has to follow.
     ///
     /// - Parameter overtakes: true for a removal of a URL that comes before the other changes. Its number of removed responses has
     ///   none of those that wait to be stored.
@@ -162,18 +165,48 @@ struct ChangeQueue: Sendable {
     ///
     /// - Parameter done: called with the number of removed responses when none of them is in the second tier any more, nor will be.
     mutating func carryOut(_ removal: Removal, done: @escaping Done) {
-        func job(_ part: Part, cost: Int, done: @escaping Done) -> Job {
-            Job(change: .purge(removal.selection), key: nil, cost: cost, part: part, done: done)
-        }
+        let selection = removal.selection
         switch removal.way {
-        case .inOrder: self.jobs.append(job(.whole, cost: removal.selection.cost, done: done))
+        case .inOrder: self.jobs.append(Self.job(.whole, selection, cost: selection.cost, done: [done]))
         case .overtaking:
-            self.overtaking.append(job(.overtaking, cost: 0, done: done))
-            self.jobs.append(job(.mark, cost: removal.selection.cost) { _ in })
+            self.overtake(selection, done: done)
+            self.jobs.append(Self.job(.mark, selection, cost: selection.cost, done: []))
         case .covered where self.isClearing: self.waitingForClearing.append { _ in done(0) }
-        case .covered: self.overtaking.append(job(.overtaking, cost: 0, done: done))
-        case .clearing: self.overtaking.append(job(.clearing, cost: 0, done: done))
+        case .covered: self.overtake(selection, done: done)
+        case .clearing: self.overtaking.append(Self.job(.clearing, selection, cost: 0, done: [done]))
         }
+    }
+
+    private mutating func overtake(_ selection: CacheSelection, done: @escaping Done) {
+        if self.sharing[selection]?.append({ _ in done(0) }) != nil { return }
+        self.sharing[selection] = []
+        self.overtaking.append(Self.job(.overtaking, selection, cost: 0, done: [done]))
+    }
+
+    private static func job(_ part: Part, _ selection: CacheSelection, cost: Int, done: [Done]) -> Job {
+        Job(change: .purge(selection), key: nil, cost: cost, part: part, done: done)
+    }
+
+    /// Forgets a removal that was noted, because the second tier is closed.
+    ///
+    /// - Returns: those that wait for it, called with the number of removed responses.
+    mutating func giveUp(_ removal: Removal) -> [Done] {
+        switch removal.way {
+        case .inOrder, .overtaking:
+            self.cost -= removal.selection.cost
+            self.removals.end(removal.selection)
+            return []
+        // The other one is carried out, or given up by itself.
+        case .covered: return []
+        case .clearing: return self.endClearing()
+        }
+    }
+
+    private mutating func endClearing() -> [Done] {
+        self.removals.end(.all)
+        self.isClearing = false
+        defer { self.waitingForClearing = [] }
+        return self.waitingForClearing
     }
 
     // MARK: Carrying out
@@ -182,7 +215,12 @@ struct ChangeQueue: Sendable {
     ///
     /// - Returns: the job, and false if it has nothing to do, or its result would be removed at once; nil if there is none.
     mutating func next() -> (job: Job, isNeeded: Bool)? {
-        if let job = self.overtaking.popFirst() { return (job, true) }
+        if var job = self.overtaking.popFirst() {
+            if case .overtaking = job.part, case .purge(let selection) = job.change {
+                job.done += self.sharing.removeValue(forKey: selection) ?? []
+            }
+            return (job, true)
+        }
         guard let job = self.jobs.popFirst() else { return nil }
         if case .mark = job.part { return (job, false) }
         guard let key = job.key else { return (job, true) }
@@ -195,17 +233,13 @@ struct ChangeQueue: Sendable {
     mutating func end(_ job: Job) -> [Done] {
         self.cost -= job.cost
         // Changes of one key are not among the pending removals.
-        guard job.key == nil, case .purge(let selection) = job.change else { return [job.done] }
+        guard job.key == nil, case .purge(let selection) = job.change else { return job.done }
         switch job.part {
         case .whole, .mark: self.removals.end(selection)
         // Its mark follows.
         case .overtaking: break
-        case .clearing:
-            self.removals.end(selection)
-            self.isClearing = false
-            defer { self.waitingForClearing = [] }
-            return [job.done] + self.waitingForClearing
+        case .clearing: return job.done + self.endClearing()
         }
-        return [job.done]
+        return job.done
     }
 }

@@ -548,18 +548,18 @@ package final class SharedCache: Sendable {
             state.withLock { $0.counts.purged += UInt64(all) }
             done(all)
         }
-        let waits = self.state.withLock { state -> Bool in
-            guard let removal else { return false }
+        let ended = self.state.withLock { state -> [ChangeQueue.Done] in
+            guard let removal else { return [tell] }
             guard let tier = state.tier else {
                 // It was closed in the meantime, with the first note but without the removal.
-                self.history.note(selection)
-                return false
+                self.history.note(removal.selection)
+                return [tell] + state.changes.giveUp(removal)
             }
             state.changes.carryOut(removal, done: tell)
             tier.signal.yield()
-            return true
+            return []
         }
-        if !waits { tell(0) }
+        for done in ended { done(0) }
     }
 
     /// Works in steps, because event loops wait for the same lock.

@@ -113,7 +113,7 @@ final class Worker: @unchecked Sendable {
         if let error = active.precheck.refusal(of: &request) {
             return UnreachableOrigin(error, on: loop, for: delegate)
         }
-        guard let cache = active.changedAnswers, let key = ChangingOrigin.key(of: request) else {
+        guard let cache = active.answers, let key = ChangingOrigin.key(of: request) else {
             return Self.reach(consume request, in: session, for: delegate, on: loop, origins)
         }
         return ChangingOrigin(consume request, key, cache, for: delegate, on: loop) { request, delegate in

@@ -49,7 +49,7 @@ final class HTTP1Connection: OwnedConnection, Carrier {
     private var freedTurn: UInt64?
     /// The time for which it may be used again when it is idle, by the last response; nil if unknown.
     private var timeForReuse: TimeAmount?
-    /// The end of that time; nil before it is idle, and if unknown.
+    /// The end of that time, by ``TransferPool/idleTime()``; nil before it is idle, and if unknown.
     private var endOfReuse: NIODeadline?
     private var work = Work.none
     private var reading = Reading.watched
@@ -85,7 +85,7 @@ final class HTTP1Connection: OwnedConnection, Carrier {
     var isKept: Bool { self.freedTurn != nil }
 
     /// False if its origin may close it at any moment, as the origin has said.
-    var mayBeReused: Bool { self.endOfReuse.map { self.loop.turnTime < $0 } ?? true }
+    var mayBeReused: Bool { self.endOfReuse.map { self.pool.idleTime() < $0 } ?? true }
 
     /// Gives the connection to a transfer; its request is sent at the end of the turn.
     func take(for transfer: Transfer) {
@@ -490,7 +490,7 @@ final class HTTP1Connection: OwnedConnection, Carrier {
         self.tls?.readsAhead = false
         self.phase = .idle
         self.freedTurn = self.loop.turn
-        self.endOfReuse = self.timeForReuse.map { self.loop.turnTime + $0 }
+        self.endOfReuse = self.timeForReuse.map { self.pool.idleTime() + $0 }
         self.waitsForRoom = false
         self.updateInterest()
         guard let number else { preconditionFailure("BUG: a closed connection is kept") }

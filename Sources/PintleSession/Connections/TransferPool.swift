@@ -34,7 +34,7 @@ final class TransferPool: @unchecked Sendable {
     /// Finished transfers, for reuse by later requests.
     private var spare: [Transfer] = []
     private var expiry: LoopTimer?
-    private var sleepMeter = SleepMeter()
+    private var idleClock = IdleClock()
     private var sessions: [Authority: (session: TLSSession, verdict: Verdict?)] = [:]
     /// The last verdict on each stored host, and the time at which it was noted.
     private(set) var verdicts: [Authority: DatedVerdict] = [:]
@@ -165,7 +165,8 @@ final class TransferPool: @unchecked Sendable {
 
     /// Finds a way to a connection for a transfer.
     func connect(_ transfer: Transfer, at host: HostNumber, over choice: State.Choice) -> State.Step {
-        self.closeOutslept()
+        // After a sleep of the machine the timer is late.
+        self.closeOutdated()
         let owner = transfer.asked.request.owner
         return self.state.connect(transfer, at: host, for: owner?.isBound == true ? owner : nil, over: choice)
     }
@@ -219,7 +220,7 @@ final class TransferPool: @unchecked Sendable {
 
     /// Keeps a connection of HTTP/1.1 that is idle from now on. It may be closed at once.
     func keep(_ number: ConnectionNumber, for owner: ConnectionOwner?) {
-        self.state.keep(number, for: owner, at: self.loop.turnTime)
+        self.state.keep(number, for: owner, at: self.idleTime())
         self.closeSurplus()
     }
 
@@ -229,7 +230,7 @@ final class TransferPool: @unchecked Sendable {
     ///
     /// - Returns: true if the connection must close itself.
     func endedStream(on number: ConnectionNumber) -> Bool {
-        switch self.state.endedStream(on: number, at: self.loop.turnTime) {
+        switch self.state.endedStream(on: number, at: self.idleTime()) {
         case .carriesOthers: break
         case .kept: self.closeSurplus()
         case .close: return true
@@ -247,14 +248,28 @@ final class TransferPool: @unchecked Sendable {
     private func closeSurplus() {
         while let connection = self.state.closeSurplus() { connection.close() }
         // The timer waits for an older one, or none may be kept.
-        guard let expiry, !expiry.isArmed, let end = self.state.nextExpiry else { return }
-        self.loop.arm(expiry, at: end)
+        if expiry?.isArmed == false { self.awaitExpiry() }
     }
 
     private func closeExpired() {
-        while let connection = self.state.closeExpired(at: self.loop.turnTime) { connection.close() }
-        if let expiry, let end = self.state.nextExpiry { self.loop.arm(expiry, at: end) }
+        self.closeOutdated()
+        self.awaitExpiry()
     }
+
+    /// Closes connections that were kept for long enough.
+    private func closeOutdated() {
+        let now = self.idleTime()
+        while let connection = self.state.closeExpired(at: now) { connection.close() }
+    }
+
+    private func awaitExpiry() {
+        // None may be kept.
+        guard let expiry, let end = self.state.nextExpiry else { return }
+        self.loop.arm(expiry, at: self.idleClock.loopTime(at: end))
+    }
+
+    /// The time by which idle connections age.
+    func idleTime() -> NIODeadline { self.idleClock.time(at: self.loop.turnTime) }
 
     /// Closes the connection that has been idle for the longest time.
     ///
@@ -267,16 +282,7 @@ final class TransferPool: @unchecked Sendable {
 
     /// Closes connections that were idle for a moment, so that others get the descriptors.
     private func closeIdle() {
-        let end = self.loop.turnTime - Self.moment
-        while let connection = self.state.closeIdle(since: end) { connection.close() }
-    }
-
-    /// Closes connections that were idle for too long, if the time in which the machine slept counts.
-    private func closeOutslept() {
-        let sleep = self.sleepMeter.slept(until: self.loop.turnTime)
-        // Nearly always: the machine was awake.
-        guard sleep > .zero else { return }
-        let end = self.loop.turnTime + sleep - TimeAmount(limit: self.configuration.idleTimeout)
+        let end = self.idleTime() - Self.moment
         while let connection = self.state.closeIdle(since: end) { connection.close() }
     }
 

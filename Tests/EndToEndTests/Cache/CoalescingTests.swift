@@ -67,6 +67,31 @@ struct CoalescingTests {
         #expect(counters["coalesced"] as? Int == 499 && counters["cache_misses"] as? Int == 1)
     }
 
+    @Test func `a client that asks after a change does not get the answer to a request from before it`() throws {
+        let (asked, mayAnswer) = (Watched(0), Watched(false))
+        let origin = try RawOrigin { connection in
+            while true {
+                _ = try connection.readRequest()
+                let number = asked.change { count in
+                    count += 1
+                    return count
+                }
+                if number == 1 { _ = try mayAnswer.wait(for: "the other clients") { $0 } }
+                try connection.send(response("answer \(number)"))
+            }
+        }
+        // Nothing is kept here.
+        let pintle = try PintleProcess("cache: {disk: off}\nroutes: [{name: merged, coalesce: {}}]")
+        let first = try self.ask(1, get(origin.port), through: pintle)
+        try origin.waitForRequests(1)
+        let place = "127.0.0.1:\(origin.port)"
+        let change = "POST http://\(place)/ HTTP/1.1\r\nHost: \(place)\r\nContent-Length: 0\r\n\r\n"
+        #expect(try pintle.ask(change).text == "answer 2")
+        #expect(try pintle.ask(get(origin.port)).text == "answer 3")
+        mayAnswer.change { $0 = true }
+        for client in first { #expect(try client.readResponse().text == "answer 1") }
+    }
+
     @Test func `of clients that want another variant one asks, and the others wait for it`() throws {
         let mayAnswer = Watched(false)
         let origin = try RawOrigin { connection in

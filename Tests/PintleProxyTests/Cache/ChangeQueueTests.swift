@@ -83,8 +83,13 @@ struct ChangeQueueTests {
             self.remove(url, overtakes: true, in: &queue) { _ in told.withLock { $0 += 1 } }
             #expect(queue.cost == cost)
         }
+        #expect(queue.count == 2)
+        let first = self.carryOut(&queue)
+        #expect(first == "\(url)" && told.withLock { $0 } == 3)
+        // One that comes after it has begun waits for another.
+        self.remove(url, overtakes: true, in: &queue) { _ in told.withLock { $0 += 1 } }
         let done = self.carryOutAll(&queue)
-        #expect(done == ["\(url)", "\(url)", "\(url)", "skipped"] && told.withLock { $0 } == 3)
+        #expect(done == ["\(url)", "skipped"] && told.withLock { $0 } == 4)
         for _ in 0..<2 {
             let isAdded = self.learn(1, 10, in: &queue)
             self.remove(url, overtakes: true, in: &queue)
@@ -107,6 +112,27 @@ struct ChangeQueueTests {
         #expect(queue.cost == 0 && !queue.removes("http://b.test/", tags: []))
         let isAddedAgain = self.learn(1, 10, in: &queue)
         #expect(isAddedAgain)
+    }
+
+    @Test func `removals that are given up are pending no more, and those that wait for one of everything are told`() {
+        var queue = ChangeQueue(mostOfStores: 1000, mostOfAll: 1000)
+        let url = CacheSelection.url("http://a.test/1")
+        for overtakes in [false, true] {
+            let removal = queue.begin(url, overtakes: overtakes)
+            #expect(queue.cost == url.cost && queue.removes("http://a.test/1", tags: []))
+            let others = queue.giveUp(removal)
+            #expect(others.isEmpty && queue.cost == 0 && !queue.removes("http://a.test/1", tags: []))
+        }
+        let long = String(repeating: "a", count: 1000)
+        let removal = queue.begin(.url("http://a.test/\(long)"), overtakes: true)
+        #expect(removal.selection == .all)
+        let told = Locked(0)
+        self.remove(url, in: &queue) { _ in told.withLock { $0 += 1 } }
+        #expect(queue.count == 0 && queue.removes("http://b.test/", tags: []))
+        for done in queue.giveUp(removal) { done(0) }
+        #expect(told.withLock { $0 } == 1 && !queue.removes("http://b.test/", tags: []))
+        let isAdded = self.learn(1, 10, in: &queue)
+        #expect(isAdded)
     }
 
     @Test func `a removal of everything skips the changes before it`() {

@@ -59,7 +59,7 @@ struct HTTP2LaneTests {
             try peer.answer(try peer.nextRequest().stream, "done")
             _ = try connection.waitForEnd()
         }
-        let error = await self.stage.failure(of: request(origin.port, timeout: .seconds(1)))
+        let error = await self.stage.failure(of: request(origin.port, timeout: .seconds(4)))
         #expect(error?.code == .timeout)
         isOver.change { $0 = true }
         #expect(try await self.stage.data(for: request(origin.port)).text == "done")
