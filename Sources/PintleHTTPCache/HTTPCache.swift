@@ -179,13 +179,16 @@ public final class HTTPCache: ResponseCache {
     /// Removes the responses that a successful response to an unsafe method has invalidated: those of its URL, and those of
     /// Location and Content-Location with the same origin (RFC 9111 §4.4). A redirect of a GET removes the responses that match
     /// the GET.
-    @concurrent public func invalidate(after response: ResponseHead, to request: SessionRequest) async {
+    @concurrent public func invalidate(
+        after response: ResponseHead, to request: SessionRequest, requestTime: ContinuousClock.Instant
+    ) async {
         if request.method == "GET" {
             // A redirect that concerns the request alone is no statement about the stored responses.
             guard let asked = CacheRequest(request),
                 Self.rules.storability(of: response, to: asked.head).outdatesStored(as: response.status)
             else { return }
-            return self.store(nil, asked, askedFor: .now)
+            // It may still be kept, if it is not followed.
+            return self.store(nil, asked, askedFor: requestTime)
         }
         let key = CacheKey(partition: "", url: request.url)
         let head = RequestHead(method: request.method, target: .origin(path: request.url.path))

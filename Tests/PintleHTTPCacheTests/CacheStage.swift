@@ -55,7 +55,7 @@ struct CacheStage {
 
     func invalidate(_ method: String, _ path: String, _ status: UInt16, _ fields: Fields = Fields()) async throws {
         let head = ResponseHead(status: status, fields: fields)
-        await self.cache.invalidate(after: head, to: try self.request(path, method: method))
+        await self.cache.invalidate(after: head, to: try self.request(path, method: method), requestTime: .now)
     }
 }
 

@@ -12,7 +12,7 @@ struct TapeLintTests {
         ]
         let folder = try TemporaryFolder()
         try Tape(.init(path: folder.path)).add(Recording("GET", "/a", fields: names.map { ($0, random) }))
-        var lint = try TapeLint(path: folder.path)
+        var lint = try TapeContent(path: folder.path)
         lint.lint(olderThan: nil)
         #expect(
             lint.findings.map { "\($0.kind): \($0.message)" } == ["entropy: X-Note of the request looks like a secret"])

@@ -85,7 +85,11 @@ public protocol ResponseCache: Sendable {
     /// OPTIONS and TRACE, with any status, in tasks of every kind. Also called for a redirect (3xx) of a GET whose
     /// response would be offered: if followed, the redirect is not offered, and the stored response to its request is
     /// out of date. By default does nothing.
-    @concurrent func invalidate(after response: ResponseHead, to request: SessionRequest) async
+    ///
+    /// - Parameter requestTime: the time of a redirected GET, as in ``CachedResponse``; for other methods the present.
+    @concurrent func invalidate(
+        after response: ResponseHead, to request: SessionRequest, requestTime: ContinuousClock.Instant
+    ) async
 }
 
 extension ResponseCache {
@@ -95,5 +99,7 @@ extension ResponseCache {
     ) async -> CachedResponse? { response }
 
     /// Does nothing.
-    @concurrent public func invalidate(after response: ResponseHead, to request: SessionRequest) async {}
+    @concurrent public func invalidate(
+        after response: ResponseHead, to request: SessionRequest, requestTime: ContinuousClock.Instant
+    ) async {}
 }

@@ -90,7 +90,12 @@ extension TaskRun {
                 self.question == nil
                 ? !RequestHead.isSafe(request.method)
                 : 300...399 ~= head.status && head.status != 304
-            if isChange { try await self.ask(about: answer, task) { await cache.invalidate(after: head, to: request) } }
+            if isChange {
+                let time = self.question?.time ?? .now
+                try await self.ask(about: answer, task) {
+                    await cache.invalidate(after: head, to: request, requestTime: time)
+                }
+            }
             return answer
         }
         // A stored body may be decoded, and then the digests in a 304 are those of other bytes.

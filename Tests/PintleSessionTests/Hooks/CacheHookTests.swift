@@ -158,7 +158,9 @@ import Testing
             self.entry.change { $0 = response }
         }
 
-        @concurrent func invalidate(after response: ResponseHead, to request: SessionRequest) async {
+        @concurrent func invalidate(
+            after response: ResponseHead, to request: SessionRequest, requestTime: ContinuousClock.Instant
+        ) async {
             self.changes.change { $0.append("\(request.method) \(request.url.path) \(response.status)") }
         }
     }

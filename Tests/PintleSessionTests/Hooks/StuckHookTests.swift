@@ -63,7 +63,9 @@ import Testing
             await self.jam.hold()
             return response
         }
-        @concurrent func invalidate(after response: ResponseHead, to request: SessionRequest) async {
+        @concurrent func invalidate(
+            after response: ResponseHead, to request: SessionRequest, requestTime: ContinuousClock.Instant
+        ) async {
             await self.jam.hold()
         }
     }
