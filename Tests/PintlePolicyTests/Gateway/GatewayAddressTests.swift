@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleMessage
+import PintleSession
 import Testing
 
 @testable import PintlePolicy
