@@ -23,14 +23,22 @@ enum PrivateFolder: String, CaseIterable {
 
     /// Creates a folder that all users may read, because programs of a child may run as other users, as apt's do.
     ///
-    /// - Parameter environment: its `TMPDIR` is the place of the folder.
+    /// - Parameter environment: its `TMPDIR` is the place of the folder; /tmp is if there is none, or if that of another user
+    ///   was inherited.
     func make(_ environment: [String: String]) throws(CommandFailure) -> String {
         let base = environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
-        var template = "\(base)/\(self.name)".systemBytes.map(CChar.init(bitPattern:)) + [0]
-        guard mkdtemp(&template) != nil, Glibc.chmod(template, 0o755) == 0 else {
+        do throws(SystemError) {
+            return try self.make(in: base)
+        } catch {
+            if base != "/tmp", let folder = try? self.make(in: "/tmp") { return folder }
             throw CommandFailure(
-                .incomplete, "pintle \(self.command): \(base): no folder can be made there: \(SystemError.last)")
+                .incomplete, "pintle \(self.command): \(base): no folder can be made there: \(error)")
         }
+    }
+
+    private func make(in base: String) throws(SystemError) -> String {
+        var template = "\(base)/\(self.name)".systemBytes.map(CChar.init(bitPattern:)) + [0]
+        guard mkdtemp(&template) != nil, Glibc.chmod(template, 0o755) == 0 else { throw SystemError.last }
         return String(systemText: template)
     }
 }
