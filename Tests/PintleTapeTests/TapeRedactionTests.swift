@@ -20,18 +20,21 @@ import Testing
             method: "POST", url: "http://a.example/", fields: ["Content-Type": "application/json"],
             body: Array("{\"a\(marks)\":{\"x\":1},\"a\":{\"x\":2}}".utf8))
         let masked = TapeRedaction([try RedactionRule("json:/a/x")]).masked(request)
-        #expect(masked.body == Array("{\"a\(marks)\":{\"x\":1},\"a\":{\"x\":\"***\"}}".utf8))
+        // A failure would show how the bodies differ, which takes a time that is quadratic in their lengths.
+        let isMasked = masked.body == Array("{\"a\(marks)\":{\"x\":1},\"a\":{\"x\":\"***\"}}".utf8)
+        #expect(isMasked)
     }
 
     @Test func `a form whose names and values are endless characters takes no quadratic time`() {
         var marks = ""
         for number in 0..<300_000 { marks.unicodeScalars.append(number % 2 == 0 ? "\u{301}" : "\u{323}") }
-        let form = "a\(marks)=1&password=a\(marks)&b=\(marks)"
+        let form = "b\(marks)=1&password=a\(marks)&c=\(marks)"
         let request = TapeRequest(
             method: "POST", url: "http://a.example/", fields: ["Content-Type": "application/x-www-form-urlencoded"],
             body: Array(form.utf8))
         let masked = TapeRedaction().masked(request)
-        #expect(masked.body == Array("a\(marks)=1&password=***&b=\(marks)".utf8))
+        let isMasked = masked.body == Array("b\(marks)=1&password=***&c=\(marks)".utf8)
+        #expect(isMasked)
     }
 
     @Test func `credentials are masked, and their schemes, names and attributes stay`() {
