@@ -4,9 +4,9 @@
 enum DERBytes {
     static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let count = content.count
-        let length: [UInt8] =
-            count < 128
-            ? [UInt8(count)] : count < 256 ? [0x81, UInt8(count)] : [0x82, UInt8(count >> 8), UInt8(count & 0xFF)]
+        let digits = (0..<4).reversed().map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }.drop { $0 == 0 }
+        // A long form begins with the number of its digits (X.690 §8.1.3.5).
+        let length = count < 128 ? [UInt8(count)] : [0x80 | UInt8(digits.count)] + digits
         return [tag] + length + content
     }
 
