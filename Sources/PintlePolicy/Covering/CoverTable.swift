@@ -66,6 +66,7 @@ struct CoverTable: Sendable {
 
     private mutating func add(_ length: Int) {
         let place = self.lengths.firstIndex { $0 >= length } ?? self.lengths.endIndex
+        // Each length is asked for once.
         guard place == self.lengths.endIndex || self.lengths[place] != length else { return }
         self.lengths.insert(length, at: place)
     }
